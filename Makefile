@@ -1,0 +1,50 @@
+# Every target does its own set-up: a machine with Python 3.11 and make is enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= auto
+
+.PHONY: run test proof check format bench rules docs clean
+
+$(STAMP): pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (once; uv makes it faster where it is installed)"
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv --quiet --allow-existing --python "$(PYTHON)" $(VENV) && \
+	  uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'; \
+	else \
+	  "$(PYTHON)" -m venv $(VENV) && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'; \
+	fi
+	@touch $(STAMP)
+
+run: $(STAMP) ## show the product at work
+	@$(BIN)/python -m backshop.cli demo
+
+test: $(STAMP) check ## everything, with seeded samples
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+proof: $(STAMP) ## the same tests with full counts and sizes; PART=tests/crash runs one part
+	BACKSHOP_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS) --timeout=3600 $(PART) $(ARGS)
+
+check: $(STAMP) ## format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP) ## ratios against baselines of the same run
+	$(BIN)/python -m benchmarks $(ARGS)
+
+rules: $(STAMP) ## which rules no test cites yet
+	$(BIN)/python tools/rules.py tests
+
+docs: $(STAMP) ## write the generated reference pages
+	$(BIN)/python tools/reference.py
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Words everybody uses. Imported by module: `from backshop.base.ids import BenchId`."""

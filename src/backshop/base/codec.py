@@ -1,0 +1,104 @@
+"""Dataclass ⇄ JSON with locations in errors, and JSON Schema; the only user of pydantic.
+
+Frozen dataclasses are the types of the product. A class marked with `@camel` is written in
+camelCase on the wire; all others as they are spelt. Decoding is strict: no unknown keys, no
+`false` for an integer, no text for a number.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from .errors import ValidationFailed
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
+C = TypeVar("C", bound=type)
+
+_MAX_PROBLEMS = 10
+
+
+def camel(cls: C) -> C:
+    """Mark a dataclass as written in camelCase on the wire."""
+    cls.__pydantic_config__ = {  # type: ignore[attr-defined]  # the name pydantic reads
+        "alias_generator": _to_camel,
+        "validate_by_name": False,
+        "validate_by_alias": True,
+    }
+    return cls
+
+
+@overload
+def decode(cls: type[T], data: object) -> T: ...
+@overload
+def decode(cls: Any, data: object) -> Any: ...
+def decode(cls: Any, data: object) -> Any:
+    """Return the value of type `cls` that parsed JSON describes.
+
+    Raises:
+        ValidationFailed: `bad_request`, with up to ten `where: what` hints.
+    """
+    try:
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValidationFailed(f"not JSON: {error}", reason="bad_json") from error
+    return decode_json(cls, text)
+
+
+@overload
+def decode_json(cls: type[T], text: str | bytes) -> T: ...
+@overload
+def decode_json(cls: Any, text: str | bytes) -> Any: ...
+def decode_json(cls: Any, text: str | bytes) -> Any:
+    """Return the value of type `cls` that JSON text describes; strict, no unknown keys."""
+    from pydantic import ValidationError  # loaded on first use: 0.1 s
+
+    try:
+        if isinstance(text, str):
+            text = text.encode()
+        return _adapter(cls).validate_json(text, strict=True, extra="forbid")
+    except UnicodeEncodeError as error:
+        raise ValidationFailed("text holds a lone surrogate", reason="bad_json") from error
+    except ValidationError as error:
+        raise _refusal(error) from error
+
+
+def encode(value: object, *, omit_none: bool = True) -> Any:
+    """Return `value` as parsed JSON; fields that are None are left out unless asked for."""
+    kind: Any = type(value)
+    return _adapter(kind).dump_python(value, mode="json", by_alias=True, exclude_none=omit_none)
+
+
+def schema(cls: Any) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of what `decode` accepts for `cls`."""
+    return _adapter(cls).json_schema(by_alias=True, mode="validation")
+
+
+@cache
+def _adapter(cls: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter  # loaded on first use: 0.1 s
+
+    return TypeAdapter(cls)
+
+
+def _refusal(error: Any) -> ValidationFailed:
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    hints = tuple(f"{_where(one['loc'])}: {one['msg']}" for one in problems[:_MAX_PROBLEMS])
+    return ValidationFailed(
+        f"the request has {len(problems)} problem(s), first {hints[0]}",
+        reason="bad_request",
+        hints=hints,
+    )
+
+
+def _where(location: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in location) or "(whole)"
+
+
+def _to_camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)

