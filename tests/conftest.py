@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,7 +75,7 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 
 @pytest.fixture(autouse=True)
-def _no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only this machine can be reached."""
     connect = socket.socket.connect
 
@@ -86,7 +86,6 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         connect(self, address)  # type: ignore[arg-type]  # passed through as it came
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
-    yield
 
 
 @pytest.fixture(scope="session")

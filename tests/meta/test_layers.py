@@ -1,0 +1,107 @@
+"""The import contracts name every module they should, and sizes only shrink."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "backshop"
+ROOMS = sorted(path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists())
+
+# Where a library may be imported; every other room stands in the contract's list.
+LIBRARY_ROOMS = {
+    "lib-sqlalchemy": {"store"},
+    "lib-pydantic": {"base"},
+    "lib-httpx2": {"models"},
+    "lib-click": {"cli"},
+    "lib-starlette": {"web", "mcp"},
+    "lib-mcp": {"mcp"},
+    "lib-office": {"formats"},
+    "lib-providers": {"models"},
+}
+# Modules of pure rules, marked ◆ in docs/spec/architecture.md.
+PURE = {
+    "base": {"canon", "paths", "tree"},
+    "bench": {"events", "state", "decide", "clutter"},
+    "rails": {
+        *("definition", "compile", "tokens", "events", "state", "graph", "health", "conditions"),
+        *("interpret", "preferences", "capabilities", "contracts", "reasons", "decide", "recap"),
+        *("respond", "resume", "bundle"),
+    },
+    "workshop": {"events", "state", "decide", "plan", "phases"},
+    "models": {"messages", "strict", "calls", "profile", "loopguard", "consent"},
+    "prompts": {"model", "render", "digest", "builder"},
+}
+# Longer than we like, each by name with its size. The list may only shrink.
+LONG_MODULES: dict[str, int] = {"base/tree.py": 443}
+LONG_FUNCTIONS: dict[str, int] = {}
+MODULE_MAX_LINES = 400
+FUNCTION_MAX_LINES = 60
+
+
+def contracts() -> configparser.ConfigParser:
+    parser = configparser.ConfigParser()
+    parser.read(ROOT / ".importlinter")
+    return parser
+
+
+def listed(contract: str, option: str) -> set[str]:
+    return set(contracts()[f"importlinter:contract:{contract}"][option].split())
+
+
+def exists(room: str, module: str) -> bool:
+    return (SOURCE / room / f"{module}.py").exists() or (SOURCE / room / module).is_dir()
+
+
+def test_every_pure_module_stands_in_the_rules_contract():
+    wanted = {
+        f"backshop.{room}.{module}"
+        for room, modules in PURE.items()
+        for module in modules
+        if exists(room, module)
+    }
+
+    assert wanted <= listed("rules", "source_modules")
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if room not in {"base", "cli", "testing"}])
+def test_every_room_has_a_door_contract(room):
+    section = f"importlinter:contract:door-{room}"
+
+    assert section in contracts(), f"{room} needs a [{section}]"
+    assert f"backshop.{room}" in contracts()[section]["allowed_importers"].split()
+
+
+@pytest.mark.parametrize("contract", LIBRARY_ROOMS)
+def test_every_other_room_is_kept_from_a_library(contract):
+    rooms = {entry.split(".")[1] for entry in listed(contract, "source_modules")}
+
+    assert set(ROOMS) - LIBRARY_ROOMS[contract] - {"testing"} <= rooms
+
+
+def _sizes() -> tuple[dict[str, int], dict[str, int]]:
+    modules, functions = {}, {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = str(path.relative_to(SOURCE))
+        text = path.read_text(encoding="utf-8")
+        modules[name] = text.count("\n")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                functions[f"{name}:{node.name}"] = (node.end_lineno or 0) - node.lineno + 1
+    return modules, functions
+
+
+def test_modules_and_functions_stay_small():
+    modules, functions = _sizes()
+
+    long = {name: size for name, size in modules.items() if size > MODULE_MAX_LINES}
+    wordy = {name: size for name, size in functions.items() if size > FUNCTION_MAX_LINES}
+
+    assert {n: s for n, s in long.items() if s > LONG_MODULES.get(n, MODULE_MAX_LINES)} == {}
+    assert {n: s for n, s in wordy.items() if s > LONG_FUNCTIONS.get(n, FUNCTION_MAX_LINES)} == {}
+    assert LONG_MODULES.keys() <= long.keys(), "some module has shrunk: take it off the list"
+    assert LONG_FUNCTIONS.keys() <= wordy.keys(), "some function has shrunk: take it off the list"
