@@ -1,0 +1,1 @@
+"""Workflows for agents: authored as data, compiled, pinned, executed from facts."""
