@@ -1,0 +1,134 @@
+"""What the rails tools refuse, in their own closed set of codes and one envelope (R7.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from backshop.base.canon import canonical
+from backshop.base.errors import BackshopError, Retry, RetryKind
+
+MESSAGE_MAX_BYTES = 1024
+DETAILS_MAX_BYTES = 4096
+
+TOKEN_CODES = (
+    "TOKEN_INVALID_FORMAT",
+    "TOKEN_UNSUPPORTED_VERSION",
+    "TOKEN_BAD_SIGNATURE",
+    "TOKEN_SCOPE_MISMATCH",
+    "TOKEN_UNKNOWN_NODE",
+    "TOKEN_WORKFLOW_HASH_MISMATCH",
+    "TOKEN_SESSION_LOCKED",
+)
+BUNDLE_CODES = (
+    "BUNDLE_INVALID_FORMAT",
+    "BUNDLE_UNSUPPORTED_VERSION",
+    "BUNDLE_INTEGRITY_FAILED",
+    "BUNDLE_MISSING_SNAPSHOT",
+    "BUNDLE_MISSING_PINNED_WORKFLOW",
+    "BUNDLE_MISSING_ARTIFACT",
+    "BUNDLE_EVENT_ORDER_INVALID",
+    "BUNDLE_HASH_CHAIN_INVALID",
+)
+RAILS_CODES = (
+    "VALIDATION_ERROR",
+    "WORKFLOW_NOT_FOUND",
+    "WORKFLOW_INVALID",
+    *TOKEN_CODES,
+    "SESSION_NOT_HEALTHY",
+    "SESSION_LOCKED",
+    "PRECONDITION_FAILED",
+    "STORE_UNAVAILABLE",
+    "TIMEOUT",
+    "INTERNAL_ERROR",
+    *BUNDLE_CODES,
+)
+_LATER = ("TOKEN_SESSION_LOCKED", "SESSION_LOCKED", "STORE_UNAVAILABLE")
+_NOW = ("TIMEOUT", "INTERNAL_ERROR")
+LATER_MS = 1000
+
+# What the rest of the product calls it, for doors that speak only M11 (M11.9).
+_PRODUCT_CODES = {
+    "WORKFLOW_NOT_FOUND": "NOT_FOUND",
+    "TOKEN_UNKNOWN_NODE": "NOT_FOUND",
+    "TOKEN_SESSION_LOCKED": "BENCH_BUSY",
+    "SESSION_LOCKED": "BENCH_BUSY",
+    "SESSION_NOT_HEALTHY": "STORAGE_CORRUPT",
+    "STORE_UNAVAILABLE": "STORE_UNAVAILABLE",
+    "TIMEOUT": "INTERNAL_ERROR",
+    "INTERNAL_ERROR": "INTERNAL_ERROR",
+}
+
+
+class RailsError(BackshopError):
+    """A rails call that was refused or failed; `rails_code` is the code its caller sees."""
+
+    code: ClassVar[str] = "VALIDATION_FAILED"
+
+    def __init__(
+        self,
+        rails_code: str,
+        message: str,
+        suggestion: str,
+        *,
+        details: Mapping[str, object] | None = None,
+    ) -> None:
+        if rails_code not in RAILS_CODES:
+            raise ValueError(f"{rails_code} is not a rails code")
+        super().__init__(
+            cut(message, MESSAGE_MAX_BYTES), reason=rails_code.lower(), retry=_retry(rails_code)
+        )
+        self.rails_code = rails_code
+        self.suggestion = cut(suggestion, MESSAGE_MAX_BYTES)
+        self.details = _bounded(details)
+
+    @property
+    def product_code(self) -> str:
+        """The code of the product's own set that says most nearly the same."""
+        return _PRODUCT_CODES.get(self.rails_code, "VALIDATION_FAILED")
+
+    def envelope(self) -> dict[str, object]:
+        """Return the error as every door gives it out."""
+        retry: dict[str, object] = {"kind": self.retry.kind.value}
+        if self.retry.after_ms is not None:
+            retry["afterMs"] = self.retry.after_ms
+        error: dict[str, object] = {
+            "code": self.rails_code,
+            "message": self.message,
+            "suggestion": self.suggestion,
+            "retry": retry,
+        }
+        if self.details:
+            error["details"] = self.details
+        return {"error": error}
+
+
+def invalid(message: str, suggestion: str, **details: object) -> RailsError:
+    """Return the refusal of arguments that cannot have been meant."""
+    return RailsError("VALIDATION_ERROR", message, suggestion, details=details)
+
+
+def cut(text: str, max_bytes: int) -> str:
+    """Return `text` shortened to `max_bytes` of UTF-8, ending in the marker if it was cut."""
+    data = text.encode(errors="replace")
+    if len(data) <= max_bytes:
+        return data.decode()
+    kept = data[: max(0, max_bytes - len(MARKER))]
+    return kept.decode(errors="ignore") + MARKER
+
+
+MARKER = "\n\n[TRUNCATED]"
+
+
+def _retry(code: str) -> Retry:
+    if code in _LATER:
+        return Retry(RetryKind.LATER, LATER_MS)
+    return Retry(RetryKind.NOW if code in _NOW else RetryKind.NO)
+
+
+def _bounded(details: Mapping[str, object] | None) -> dict[str, object]:
+    kept: dict[str, object] = {}
+    for key, value in (details or {}).items():
+        if len(canonical({**kept, key: value})) <= DETAILS_MAX_BYTES:
+            kept[key] = value
+    return kept
