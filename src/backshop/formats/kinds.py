@@ -1,0 +1,134 @@
+"""Says what a file is from its name and its first bytes (F2.1, F2.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from backshop.base import limits as numbers
+
+from .errors import fail
+from .protocol import Kind
+
+_TEXT = """.txt .md .json .xml .yaml .yml .html .js .ts .py .java .go .rb .rs .c .cpp .h .css .sql
+.log .ini .toml .rst"""
+_MIMES = {
+    ".txt": "text/plain", ".md": "text/markdown", ".json": "application/json",
+    ".xml": "application/xml", ".yaml": "application/yaml", ".yml": "application/yaml",
+    ".html": "text/html", ".js": "text/javascript", ".css": "text/css",
+    ".csv": "text/csv", ".tsv": "text/tab-separated-values", ".psv": "text/plain",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ".xlsm": "application/vnd.ms-excel.sheet.macroEnabled.12",
+    ".xltm": "application/vnd.ms-excel.template.macroEnabled.12",
+    ".docm": "application/vnd.ms-word.document.macroEnabled.12",
+    ".dotm": "application/vnd.ms-word.template.macroEnabled.12",
+    ".pptm": "application/vnd.ms-powerpoint.presentation.macroEnabled.12",
+    ".potm": "application/vnd.ms-powerpoint.template.macroEnabled.12",
+    ".pdf": "application/pdf", ".odt": "application/vnd.oasis.opendocument.text",
+    ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
+    ".webp": "image/webp", ".svg": "image/svg+xml",
+}  # fmt: skip
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(_TEXT.split(), Kind.TEXT),
+    **dict.fromkeys((".csv", ".tsv", ".psv"), Kind.CSV),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xltm"), Kind.XLSX),
+    **dict.fromkeys((".docx", ".docm", ".dotm"), Kind.DOCX),
+    **dict.fromkeys((".pptx", ".pptm", ".potm"), Kind.PPTX),
+    ".pdf": Kind.PDF,
+    ".odt": Kind.ODT,
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"), Kind.IMAGE),
+}
+_MACRO = frozenset({".xlsm", ".xltm", ".docm", ".dotm", ".pptm", ".potm"})
+_OLE = b"\xd0\xcf\x11\xe0"
+_SIGNATURES = {
+    ".png": (b"\x89PNG\r\n\x1a\n",),
+    ".jpg": (b"\xff\xd8\xff",),
+    ".jpeg": (b"\xff\xd8\xff",),
+    ".gif": (b"GIF87a", b"GIF89a"),
+}
+_WRITABLE = frozenset({Kind.TEXT, Kind.CSV, Kind.XLSX, Kind.DOCX, Kind.PPTX})
+_PACKAGES = frozenset({Kind.XLSX, Kind.DOCX, Kind.PPTX, Kind.ODT})
+_BOMS = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileKind:
+    """What a file is: `opaque` cannot be read, `macro` can be read but is never written."""
+
+    kind: Kind
+    mime: str
+    writable: bool
+    opaque: bool
+    macro: bool
+
+
+def classify(name: str, head: bytes) -> FileKind:
+    """Return the kind of a file; `head` is its first 64 KiB (fewer when it is smaller).
+
+    Raises:
+        FormatError: `encrypted_file`, `content_mismatch`.
+    """
+    head = head[: numbers.CLASSIFY_HEAD_BYTES]
+    ending = PurePosixPath(name).suffix.lower()
+    kind = _KINDS.get(ending)
+    if kind is None:
+        kind = Kind.TEXT if _looks_textual(head) else Kind.BINARY
+    elif kind in {Kind.TEXT, Kind.CSV}:
+        if b"\0" in head and not head.startswith(_BOMS):
+            kind = Kind.BINARY
+    else:
+        _check_content(ending, kind, head)
+    macro = ending in _MACRO
+    mime = _MIMES.get(ending, "text/plain" if kind is Kind.TEXT else "application/octet-stream")
+    if kind is Kind.BINARY:
+        mime = "application/octet-stream"
+    return FileKind(
+        kind=kind,
+        mime=mime,
+        writable=kind in _WRITABLE and not macro,
+        opaque=kind is Kind.BINARY,
+        macro=macro,
+    )
+
+
+def kind_of_name(name: str) -> Kind | None:
+    """Return the kind a name promises, or None when it says nothing (F6.7)."""
+    return _KINDS.get(PurePosixPath(name).suffix.lower())
+
+
+def _check_content(ending: str, kind: Kind, head: bytes) -> None:
+    if kind in _PACKAGES:
+        if head.startswith(_OLE) and kind is not Kind.ODT:
+            raise fail("encrypted_file", "the file is protected by a password")
+        fits = head.startswith(b"PK")
+    elif kind is Kind.PDF:
+        fits = b"%PDF-" in head[:1024]
+    elif ending == ".webp":
+        fits = head[:4] == b"RIFF" and head[8:12] == b"WEBP"
+    elif ending == ".svg":
+        fits = b"\0" not in head or head.startswith(_BOMS)
+    else:
+        fits = head.startswith(_SIGNATURES[ending])
+    if not fits:
+        raise fail("content_mismatch", f"the content is not what the ending {ending!r} says")
+
+
+def _looks_textual(head: bytes) -> bool:
+    """Tell UTF-8 or UTF-16 with a mark from anything else; a cut last character does not count."""
+    if head.startswith(_BOMS):
+        codec = "utf-16-le" if head.startswith(b"\xff\xfe") else "utf-16-be"
+        try:
+            text = head[: len(head) // 2 * 2].decode(codec)
+        except UnicodeDecodeError as error:
+            return error.end >= len(head) // 2 * 2 and len(head) == numbers.CLASSIFY_HEAD_BYTES
+        return "\0" not in text
+    if b"\0" in head:
+        return False
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        whole = len(head) == numbers.CLASSIFY_HEAD_BYTES
+        return whole and error.reason == "unexpected end of data"
+    return True

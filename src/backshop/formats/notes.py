@@ -1,0 +1,54 @@
+"""Warnings: what went less well than asked, said to the caller in a closed set of words (F3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_WARNING_CODES = """
+alias_used ambiguous_dates ambiguous_match asset_exists broken_references columns_by_position
+content_not_textual content_removed control_chars_removed date_1900_bug decimal_comma
+encoding_changed encoding_guessed error_cells format_inferred formula_like_cells
+header_skipped_on_append invalid_json layout_substituted map_partial merged_redirect
+merged_skipped mixed_types no_match no_text_layer non_finite non_numeric_amounts numeric_text
+order_added path_normalised ragged_rows region_defaulted replaced_existing sheet_defaulted
+sheet_name_changed short_rows style_key_ignored style_value_ignored text_overflow textbox_added
+tracked_changes_present truncated_to_fit uncached_formula unknown_field_ignored
+"""
+WARNING_CODES = frozenset(_WARNING_CODES.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Warn:
+    """Something that went less well than asked, said to the caller (F1.7)."""
+
+    code: str
+    count: int = 1
+    where: str | None = None
+
+    def to_json(self) -> dict[str, str | int | None]:
+        """Return the warning as the specification writes it."""
+        return {"code": self.code, "count": self.count, "where": self.where}
+
+
+class Warnings:
+    """Collects warnings in the order they first appear, adding up equal ones."""
+
+    def __init__(self, first: Iterable[Warn] = ()) -> None:
+        self._counts: dict[tuple[str, str | None], int] = {}
+        self.extend(first)
+
+    def add(self, code: str, count: int = 1, where: str | None = None) -> None:
+        """Note `code`; the same code at the same place is counted, not repeated."""
+        if code not in WARNING_CODES:
+            raise AssertionError(f"{code} is not a warning of F3.3")
+        self._counts[code, where] = self._counts.get((code, where), 0) + count
+
+    def extend(self, warnings: Iterable[Warn]) -> None:
+        """Take over warnings collected elsewhere."""
+        for warning in warnings:
+            self.add(warning.code, warning.count, warning.where)
+
+    def all(self) -> tuple[Warn, ...]:
+        """Return what was collected."""
+        return tuple(Warn(code, count, where) for (code, where), count in self._counts.items())

@@ -1,0 +1,358 @@
+"""The words every format speaks: what goes in, what comes out, what a format module offers.
+
+How a format plugs in
+---------------------
+A format is a module (`formats/pdf.py`) or a package (`formats/xlsx/__init__.py`) of plain
+functions; no class is needed. It must satisfy `Format`; a kind that is written also satisfies
+`Editable`; the other functions of F1.4 (`extract_section`, `extract_slide`, `extract_grid`,
+`diff_cells`) are offered by whoever has them. `registry.BUILTIN` names the module of each kind by
+its dotted name, so it is imported only inside a worker process and may import its heavy libraries
+at the top.
+
+A format function is pure: a `Source` (an immutable file with its hash) and arguments in, a value
+out, new bytes only to the path it is given. It sees no clock, no environment, no other file, no
+workbench. Arguments and results travel between processes by pickle: keep them to the types of
+this module, frozen dataclasses and JSON. Failures are `errors.fail(reason, …)`; anything else a
+library throws is turned into `corrupt_file` or `verify_failed` at the worker's border (F3.2), but
+say it better where you can. Never put `source.path` into a result (F1.5); results speak of
+`source.name`.
+
+Warnings are collected with `notes.Warnings`; operations are decoded with `ops.decode`; pieces of
+a file are cut with `window`. Call `guard.scan(source)` (through `package.Package.open`) before any
+library sees an office file. The registry has called `guard.check_size` for you.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from backshop.base import limits as numbers
+
+from .notes import Warn
+
+MAP_VERSION = 1
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+JsonObject: TypeAlias = Mapping[str, Json]
+
+
+class Kind(StrEnum):
+    """The nine kinds of file (F2.1, B6.1)."""
+
+    TEXT = "text"
+    CSV = "csv"
+    XLSX = "xlsx"
+    DOCX = "docx"
+    PPTX = "pptx"
+    PDF = "pdf"
+    ODT = "odt"
+    IMAGE = "image"
+    BINARY = "binary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The limits of F2.5 a person can raise; `registry` refuses values above the hard maxima."""
+
+    max_file_bytes: int = numbers.FILE_MAX_BYTES
+    max_text_bytes: int = numbers.TEXT_MAX_BYTES
+    archive_bytes: int = numbers.ARCHIVE_MAX_BYTES
+    part_bytes: int = numbers.PART_MAX_BYTES
+    map_timeout_s: float = numbers.MAP_TIMEOUT_S
+    read_timeout_s: float = numbers.READ_TIMEOUT_S
+    write_timeout_s: float = numbers.WRITE_TIMEOUT_S
+    render_timeout_s: float = numbers.RENDER_TIMEOUT_S
+    worker_memory_bytes: int = numbers.WORKER_MEMORY_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An immutable file: where its bytes are, their hash, and the name people know it by."""
+
+    path: Path
+    sha256: str
+    name: str  # the display path; the only one that appears in results (F1.5)
+    limits: Limits = Limits()
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of the file."""
+        return self.path.stat().st_size
+
+    @property
+    def extension(self) -> str:
+        """The lower-case ending of the name with its dot, or nothing."""
+        return Path(self.name).suffix.lower()
+
+
+# --- maps (F5.1) -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Map:
+    """The structure of a file. `data` holds the format's own keys, in the order of the spec."""
+
+    format: str
+    data: JsonObject
+    warnings: tuple[Warn, ...] = ()
+    security: JsonObject = field(default_factory=dict)  # keys present only when true (F4.4)
+
+    def to_json(self, source: Source) -> dict[str, Json]:
+        """Return the whole map: the common keys of F5.1, then the format's own."""
+        return {
+            "map_version": MAP_VERSION,
+            "format": self.format,
+            "size_bytes": source.size_bytes,
+            "sha256": source.sha256,
+            "warnings": [warning.to_json() for warning in self.warnings],
+            "security": self.security,
+            **self.data,
+        }
+
+
+# --- reads (F5.2) ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selector:
+    """Which part of a file to read. One type for all formats: a field of another format is an error
+    only when it is set (F5.6), so a caller can pass on what a model sent."""
+
+    chunk_index: int | None = None
+    sheet: str | None = None
+    range: str | None = None
+    cells: str | None = None
+    section: str | None = None
+    paragraphs: str | None = None
+    slide_index: int | None = None
+    pages: str | None = None
+    line_start: int | None = None
+    line_count: int | None = None
+    char_offset: int | None = None  # F5.4: where in the first unit to begin
+
+    def given(self) -> dict[str, Json]:
+        """Return the fields that are set."""
+        pairs = ((item.name, getattr(self, item.name)) for item in fields(self))
+        return {name: value for name, value in pairs if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkInfo:
+    """Where a read stands in its file (F5.3).
+
+    `span` names it the format's way: `{"lines": "1-200"}`.
+    """
+
+    chunk_index: int = 0
+    total_chunks: int = 1
+    next: Selector | None = None  # a complete selector for what follows, or nothing does
+    span: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> JsonObject:
+        """Return `chunk_info` as the specification writes it."""
+        return {
+            "chunk_index": self.chunk_index,
+            "total_chunks": self.total_chunks,
+            "has_more": self.next is not None,
+            **self.span,
+            "next": self.next.given() if self.next else None,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """A part of a file as text, and how to go on. `selector` is what was really read."""
+
+    format: str
+    text: str
+    selector: Selector = Selector()
+    chunk_info: ChunkInfo = ChunkInfo()
+    warnings: tuple[Warn, ...] = ()
+
+    def to_json(self, name: str) -> JsonObject:
+        """Return the read envelope of F5.2."""
+        return {
+            "path": name,
+            "format": self.format,
+            "selector": self.selector.given(),
+            "text": self.text,
+            "chunk_info": self.chunk_info.to_json(),
+            "warnings": [warning.to_json() for warning in self.warnings],
+        }
+
+
+# --- writes (F16) ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One operation after `ops.decode`: canonical name and fields, checked types, no aliases left.
+
+    `args` holds every field of the op's specification; those not given are None or their default.
+    """
+
+    index: int
+    name: str
+    args: JsonObject
+
+    @property
+    def where(self) -> str:
+        """How errors name this operation (F16.4)."""
+        return f"operations[{self.index}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpsRequest:
+    """What `apply_ops` is asked to do (F16.1); `operations` is undecoded JSON."""
+
+    name: str  # the display path of the target
+    operations: Json
+    create_new: bool | None = None
+    create_if_missing: bool | None = None
+    copy_from: Source | None = None
+    recalculate: bool = True  # xlsx: formats.recalculate (F24.11)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """One thing that differs between before and after (F16.13).
+
+    `kind`: cell, row, column, sheet, paragraph, table, slide, shape, notes, line, style, part.
+    `where` addresses it (`Ledger!C7`, `body 12`, `slide 3`, `lines 4-9`, `xl/workbook.xml`);
+    `aspect` says what differs: value, formula, style, structure, added, removed.
+    """
+
+    kind: str
+    where: str
+    aspect: str = "value"
+
+    def to_json(self) -> JsonObject:
+        """Return the effect as data."""
+        return {"kind": self.kind, "where": self.where, "aspect": self.aspect}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effects:
+    """What a write was aimed at and what it really did, from comparing before with after (F16.13).
+
+    Build with `Effects.compare`; the counts are true even where lists are cut.
+    """
+
+    targets: tuple[str, ...] = ()
+    changed: tuple[Effect, ...] = ()
+    collateral: tuple[Effect, ...] = ()
+    recalculated: tuple[Effect, ...] = ()
+    totals: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def compare(
+        cls,
+        *,
+        targets: Sequence[str],
+        changed: Sequence[Effect],
+        aimed_at: Callable[[Effect], bool],
+        recalculated: Sequence[Effect] = (),
+    ) -> Effects:
+        """Sort what `changed` into intended and collateral.
+
+        `changed` comes from comparing the files, never from the operations; `aimed_at` tells
+        whether an effect lies inside the targets; `recalculated` (F24.8) is neither.
+        """
+        derived = set(recalculated)
+        collateral = [e for e in changed if e not in derived and not aimed_at(e)]
+        most = numbers.EFFECTS_MAX
+        return cls(
+            targets=tuple(targets[:most]),
+            changed=tuple(changed[:most]),
+            collateral=tuple(collateral[:most]),
+            recalculated=tuple(recalculated[:most]),
+            totals={
+                "targets": len(targets),
+                "changed": len(changed),
+                "collateral": len(collateral),
+                "recalculated": len(recalculated),
+            },
+        )
+
+    def to_json(self) -> JsonObject:
+        """Return the report of F16.13."""
+        return {
+            "targets": self.targets,
+            "changed": [effect.to_json() for effect in self.changed],
+            "collateral": [effect.to_json() for effect in self.collateral],
+            "recalculated": [effect.to_json() for effect in self.recalculated],
+            "totals": dict(self.totals),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """The result of a write (F16.9). The new bytes are at the `out` path the function was given."""
+
+    name: str
+    size_bytes: int
+    sha256: str
+    created: bool = False
+    ops_applied: int = 0
+    changes: tuple[tuple[int, str], ...] = ()  # (op index, summary in plain words)
+    focus: JsonObject | None = None
+    warnings: tuple[Warn, ...] = ()
+    changed_parts: tuple[str, ...] = ()
+    effects: Effects = Effects()
+    extra: JsonObject = field(default_factory=dict)  # F6.10, F22.5, F24.10: keys of one format
+
+    def to_json(self) -> JsonObject:
+        """Return the result as the specification writes it."""
+        return {
+            "ok": True,
+            "path": self.name,
+            "created": self.created,
+            "ops_applied": self.ops_applied,
+            "size_bytes": self.size_bytes,
+            "sha256": self.sha256,
+            "changes": [{"op_index": index, "summary": text} for index, text in self.changes],
+            "focus": self.focus,
+            "warnings": [warning.to_json() for warning in self.warnings],
+            "changed_parts": self.changed_parts,
+            "effects": self.effects.to_json(),
+            **self.extra,
+        }
+
+
+# --- what a format module offers (F1.4) ---------------------------------------------------------
+
+
+class Format(Protocol):
+    """Every kind that can be read. The registry adds the common keys of F15 to `get_info`."""
+
+    def get_info(self, source: Source) -> JsonObject:
+        """Return the format's own keys of F15.1."""
+
+    def get_map(self, source: Source) -> Map:
+        """Return the full map; the registry shortens it for prompts (F5.9)."""
+
+    def read(self, source: Source, selector: Selector) -> Read:
+        """Return the selected part, at most 64 KiB of it (F5.4)."""
+
+    def extract_lines(self, source: Source) -> list[str]:
+        """Return stable lines for review (F29.1)."""
+
+
+class Editable(Protocol):
+    """The office kinds that are written by operations."""
+
+    def apply_ops(self, base: Source | None, request: OpsRequest, out: Path) -> Applied:
+        """Write the edited file to `out`, or raise and write nothing.
+
+        `base` is the present content of the target, if any; see `ops.resolve_base`.
+        """
+
+    def get_styles(self, source: Source, sheet: str | None = None) -> JsonObject:
+        """Return the styles and assets of F21."""
+
+    def copy_assets(self, source: Source, target: Source, assets: Json, out: Path) -> Applied:
+        """Write `target` with assets of `source` to `out` (F22)."""

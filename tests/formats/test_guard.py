@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import struct
+import time
+import zipfile
+
+import pytest
+
+from backshop.formats.errors import FormatError
+from backshop.formats.guard import parse_xml, scan, scan_bytes
+
+from .archives import archive, file_source
+
+
+def reason(data: bytes) -> str | None:
+    with pytest.raises(FormatError) as caught:
+        scan_bytes(data)
+    return caught.value.reason
+
+
+@pytest.mark.rule("F4.1")
+def test_a_scan_returns_members_with_their_content():
+    found = scan_bytes(archive({"a.xml": b"<a/>", "b.bin": b"\0" * 300}))
+
+    assert {m.name: found.read(m.name) for m in found.members} == {
+        "a.xml": b"<a/>",
+        "b.bin": b"\0" * 300,
+    }
+
+
+@pytest.mark.rule("F4.1", "F32.52")
+def test_a_bomb_is_refused_quickly():
+    data = archive({"xl/sheet.bin": b"\0" * (300 << 20)})
+    started = time.monotonic()
+
+    assert reason(data) == "archive_bomb"
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.rule("F4.1", "F32.53")
+def test_header_sizes_that_lie_low_do_not_help_a_bomb():
+    data = bytearray(archive({"a.bin": b"\0" * (8 << 20)}))
+    at = data.rfind(b"PK\x01\x02")
+    struct.pack_into("<I", data, at + 24, 10)
+    struct.pack_into("<I", data, 22, 10)
+
+    assert reason(bytes(data)) == "archive_bomb"
+
+
+@pytest.mark.rule("F4.1", "F3")
+def test_a_size_that_lies_is_damage():
+    data = bytearray(archive({"a.bin": b"hello world"}))
+    struct.pack_into("<I", data, data.rfind(b"PK\x01\x02") + 24, 10)
+
+    assert reason(bytes(data)) == "corrupt_file"
+
+
+@pytest.mark.rule("F3", "F32.54")
+@pytest.mark.parametrize("name", ["../../etc/x", "/abs.xml", "C:/x.xml", "a\\b.xml", "x/../y", ""])
+def test_names_that_leave_the_package_are_refused(name):
+    data = archive({"aaaaaaaaaaaaaaa"[: len(name)] or "a": b"x"})
+    if name:
+        data = data.replace(b"aaaaaaaaaaaaaaa"[: len(name)], name.encode())
+        assert reason(data) == "archive_path_escape"
+
+
+@pytest.mark.rule("F3")
+def test_two_entries_of_one_name_are_refused():
+    data = archive({"a.xml": b"<a/>", "b.xml": b"<b/>"}).replace(b"b.xml", b"a.xml")
+
+    assert reason(data) == "archive_path_escape"
+
+
+@pytest.mark.rule("F4.1")
+@pytest.mark.parametrize("cut", [1, 10, 30, 100])
+def test_a_truncated_archive_is_damage(cut):
+    data = archive({"a.xml": b"<a/>" * 50, "b.xml": b"<b/>"})
+
+    assert reason(data[:-cut]) == "corrupt_file"
+
+
+@pytest.mark.rule("F4.1")
+def test_other_methods_and_encryption_are_refused():
+    assert reason(archive({"a": b"x" * 100}, method=zipfile.ZIP_BZIP2)) == "corrupt_file"
+    data = bytearray(archive({"a": b"x"}))
+    data[data.rfind(b"PK\x01\x02") + 8] |= 1
+    assert reason(bytes(data)) == "encrypted_file"
+    assert reason(b"\xd0\xcf\x11\xe0" + b"\0" * 600) == "encrypted_file"
+
+
+@pytest.mark.rule("F4.2", "F32.55")
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',
+        '<!-- c --><?pi x?>\n <!DOCTYPE a SYSTEM "http://example.invalid/a.dtd"><a/>',
+        "<!-- " + "x" * 400_000 + ' --><!DOCTYPE a [<!ENTITY x "y">]><a/>',
+    ],
+)
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+def test_document_types_are_refused_in_every_encoding(text, codec):
+    assert reason(archive({"xl/a.rels": text.encode(codec)})) == "xml_dtd_forbidden"
+
+
+@pytest.mark.rule("F4.2")
+def test_the_parser_resolves_nothing():
+    with pytest.raises(FormatError) as caught:
+        parse_xml(b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>')
+    assert caught.value.reason == "xml_dtd_forbidden"
+    with pytest.raises(FormatError) as caught:
+        parse_xml(b"<a>" * 300 + b"</a>" * 300)
+    assert caught.value.reason == "corrupt_file"
+
+
+@pytest.mark.needs("corpora")
+@pytest.mark.rule("F4.1")
+def test_real_workbooks_pass_and_odd_ones_get_a_clean_answer(corpora):
+    for path in sorted((corpora / "xlsx-features").rglob("*.xlsx")):
+        scan(file_source(path))
+    for path in sorted((corpora / "ooxml-odd").rglob("*.*")):
+        try:
+            scan(file_source(path))
+        except FormatError as error:
+            assert error.reason in {
+                "corrupt_file",
+                "encrypted_file",
+                "archive_bomb",
+                "archive_path_escape",
+                "xml_dtd_forbidden",
+            }, path.name
