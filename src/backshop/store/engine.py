@@ -1,0 +1,397 @@
+"""Opens SQLite or PostgreSQL and hides what differs: locks, clocks, driver errors.
+
+SQLAlchemy describes the schema and compiles statements; they run on kept driver connections,
+because its own execution costs more than twice the insert itself (docs/spec/dependencies.md).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from backshop.base.canon import sha256_hex
+from backshop.base.errors import BackshopError, DiskFull, InternalError, ValidationFailed
+
+from . import schema
+from .errors import DuplicateKey, StorageCorrupt, StoreBusy, StoreUnavailable
+
+Row = Mapping[str, Any]
+SEQ_LOCK = 0x6261636B  # key of the advisory lock that puts `seq` in commit order (T2.4)
+MIGRATION_LOCK = SEQ_LOCK + 1
+
+
+class Cursor:
+    """Runs the store's statements on one driver connection."""
+
+    def __init__(self, database: _Base, connection: Any) -> None:
+        self._database = database
+        self._connection = connection
+        self.driver = connection
+
+    def run(self, name: str, params: Row | None = None) -> None:
+        """Run a statement whose rows nobody needs."""
+        self._execute(name, params)
+
+    def count(self, name: str, params: Row | None = None) -> int:
+        """Run a statement and return how many rows it touched."""
+        return int(self._execute(name, params).rowcount)
+
+    def all(self, name: str, params: Row | None = None) -> list[tuple[Any, ...]]:
+        """Return all rows."""
+        return list(self._execute(name, params).fetchall())
+
+    def one(self, name: str, params: Row | None = None) -> tuple[Any, ...] | None:
+        """Return the first row, or None."""
+        cursor = self._execute(name, params)
+        row = cursor.fetchone()
+        cursor.close()
+        return None if row is None else tuple(row)
+
+    def text(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run SQL given as text; for pragmas, locks and migrations."""
+        cursor = self._connection.cursor()
+        cursor.execute(sql)
+        return list(cursor.fetchall()) if cursor.description else []
+
+    def lock_stream(self, stream: str) -> None:
+        """Hold the stream's head until the transaction ends."""
+        self._database.lock_stream(self, stream)
+
+    def lock_lease(self, stream: str) -> None:
+        """Hold the right to change a lease until the transaction ends."""
+        self._database.lock_lease(self, stream)
+
+    def lock_seq(self) -> None:
+        """Make sure `seq` is drawn in commit order."""
+        self._database.lock_seq(self)
+
+    def now_ms(self, own_ms: int) -> int:
+        """Return the database's time; on one machine that is our own."""
+        return self._database.now_ms(self, own_ms)
+
+    def _execute(self, name: str, params: Row | None) -> Any:
+        text, constants = self._database.sql(name)
+        cursor = self._connection.cursor()
+        cursor.execute(text, {**constants, **params} if params else constants)
+        return cursor
+
+
+class _Base:
+    """Kept connections and compiled statements, the same for both databases."""
+
+    dialect = ""
+    journal = ""
+
+    def __init__(self) -> None:
+        self._idle: deque[Any] = deque()
+        self._compiled: dict[str, tuple[str, Row]] = {}
+        self._statements: dict[str, Any] = schema.statements(self.dialect)
+        self._closed = False
+
+    def sql(self, name: str) -> tuple[str, Row]:
+        """Return the text of a named statement for this database, and its constants."""
+        found = self._compiled.get(name)
+        if found is None:
+            compiled = self._statements[name].compile(dialect=self._dialect())
+            constants = {k: v for k, v in compiled.params.items() if v is not None}
+            found = self._compiled[name] = (str(compiled), constants)
+        return found
+
+    @contextmanager
+    def reader(self) -> Iterator[Cursor]:
+        """Give a cursor for reads; each statement sees one consistent state."""
+        connection = self._take()
+        try:
+            yield Cursor(self, connection)
+        except self._errors() as error:
+            self._drop(connection)
+            raise self.translated(error) from error
+        except BaseException:
+            self._drop(connection)
+            raise
+        self._give_back(connection)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Cursor]:
+        """Give a cursor inside a write transaction: committed at the end, or without trace."""
+        connection = self._take()
+        try:
+            self._begin(connection)
+            yield Cursor(self, connection)
+            connection.cursor().execute("COMMIT")
+        except self._errors() as error:
+            self._drop(connection)  # closing rolls back, whatever state it is in
+            raise self.translated(error) from error
+        except BackshopError:
+            self._roll_back(connection)
+            raise
+        except BaseException:
+            self._drop(connection)
+            raise
+        self._give_back(connection)
+
+    def close(self) -> None:
+        """Close every kept connection."""
+        self._closed = True
+        while self._idle:
+            with suppress(IndexError):
+                self._drop(self._idle.pop())
+
+    def translated(self, error: BaseException) -> BackshopError:
+        """Return our error for a driver's."""
+        raise NotImplementedError
+
+    def lock_stream(self, cursor: Cursor, stream: str) -> None:
+        """Hold the stream's head row."""
+        raise NotImplementedError
+
+    def lock_lease(self, cursor: Cursor, stream: str) -> None:
+        """Hold the right to change a lease; its row may not exist yet."""
+        raise NotImplementedError
+
+    def lock_seq(self, cursor: Cursor) -> None:
+        """Order the drawing of `seq`."""
+        raise NotImplementedError
+
+    def now_ms(self, cursor: Cursor, own_ms: int) -> int:
+        """Return the time leases are judged by."""
+        raise NotImplementedError
+
+    def _dialect(self) -> Any:
+        raise NotImplementedError
+
+    def _connect(self) -> Any:
+        raise NotImplementedError
+
+    def _begin(self, connection: Any) -> None:
+        raise NotImplementedError
+
+    def _errors(self) -> tuple[type[BaseException], ...]:
+        raise NotImplementedError
+
+    def _take(self) -> Any:
+        if self._closed:
+            raise StoreUnavailable("the store is closed", reason="closed")
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        try:
+            return self._connect()
+        except self._errors() as error:
+            raise self.translated(error) from error
+
+    def _give_back(self, connection: Any) -> None:
+        if self._closed:
+            self._drop(connection)
+        else:
+            self._idle.append(connection)
+
+    def _roll_back(self, connection: Any) -> None:
+        try:
+            connection.cursor().execute("ROLLBACK")
+        except self._errors():
+            self._drop(connection)
+        else:
+            self._give_back(connection)
+
+    def _drop(self, connection: Any) -> None:
+        with suppress(*self._errors()):
+            connection.close()
+
+
+def _sqlite_module() -> ModuleType:
+    try:
+        import pysqlite3.dbapi2 as module
+    except ImportError:  # no wheel for this machine: what the system has (T2.5)
+        import sqlite3 as module
+    return module  # type: ignore[no-any-return]
+
+
+def has_wal_reset_defect(version: tuple[int, ...]) -> bool:
+    """Say whether this SQLite can spoil a WAL shared by several processes (T2.5)."""
+    return version < (3, 51, 3) and version != (3, 50, 7)
+
+
+class Sqlite(_Base):
+    """One file, shared by any number of processes."""
+
+    dialect = "sqlite"
+
+    def __init__(self, path: Path, *, lock_wait_ms: int) -> None:
+        super().__init__()
+        self.path = path
+        self._module = _sqlite_module()
+        self._wait_ms = lock_wait_ms
+        self._turn = threading.Lock()  # SQLite's waiting is unfair; inside a process ours is not
+        self.version: str = self._module.sqlite_version
+        defect = has_wal_reset_defect(tuple(int(part) for part in self.version.split(".")))
+        self.journal = "delete" if defect else "wal"
+
+    @contextmanager
+    def transaction(self) -> Iterator[Cursor]:
+        """Give a cursor inside a write transaction, one at a time in this process."""
+        if not self._turn.acquire(timeout=self._wait_ms / 1000):
+            raise StoreBusy("another writer holds the store", reason="store_locked")
+        try:
+            with super().transaction() as cursor:
+                yield cursor
+        finally:
+            self._turn.release()
+
+    def translated(self, error: BaseException) -> BackshopError:
+        """Return our error for SQLite's result code."""
+        code = getattr(error, "sqlite_errorcode", None)
+        primary = code & 0xFF if isinstance(code, int) else -1
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        detail = f"sqlite: {name}"
+        if isinstance(error, self._module.ProgrammingError):
+            return InternalError("a statement of the store is wrong", detail=detail)
+        if primary in (5, 6):  # BUSY, LOCKED
+            return StoreBusy("another writer holds the store", reason="store_locked")
+        if primary == 13:  # FULL
+            return DiskFull("no room left for the event store", detail=detail)
+        if primary in (11, 26):  # CORRUPT, NOTADB
+            return StorageCorrupt("the event store's file is damaged", detail=detail)
+        if primary == 19:  # CONSTRAINT
+            return DuplicateKey("an event key is used twice", reason="duplicate_key", detail=detail)
+        return StoreUnavailable("the event store cannot be used", detail=detail)
+
+    def lock_stream(self, cursor: Cursor, stream: str) -> None:
+        """Nothing to do: BEGIN IMMEDIATE holds the whole file."""
+
+    def lock_lease(self, cursor: Cursor, stream: str) -> None:
+        """Nothing to do: BEGIN IMMEDIATE holds the whole file."""
+
+    def lock_seq(self, cursor: Cursor) -> None:
+        """Nothing to do: there is one writer."""
+
+    def now_ms(self, cursor: Cursor, own_ms: int) -> int:
+        """Return our own time: everybody is on this machine."""
+        return own_ms
+
+    def _dialect(self) -> Any:
+        from sqlalchemy.dialects import sqlite
+
+        return sqlite.dialect(paramstyle="named")
+
+    def _connect(self) -> Any:
+        connection = self._module.connect(
+            str(self.path),
+            timeout=self._wait_ms / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA journal_mode={self.journal}")
+        cursor.execute("PRAGMA synchronous=FULL")
+        return connection
+
+    def _begin(self, connection: Any) -> None:
+        connection.cursor().execute("BEGIN IMMEDIATE")
+
+    def _errors(self) -> tuple[type[BaseException], ...]:
+        return (self._module.Error,)
+
+
+class Postgres(_Base):
+    """A PostgreSQL server, shared by any number of machines."""
+
+    dialect = "postgresql"
+    journal = "server"
+
+    def __init__(self, url: str, *, lock_wait_ms: int) -> None:
+        super().__init__()
+        try:
+            import psycopg
+        except ImportError as error:
+            raise StoreUnavailable(
+                "PostgreSQL needs the extra backshop[postgres]", reason="driver_missing"
+            ) from error
+        self._psycopg = psycopg
+        self._url = url
+        self._wait_ms = lock_wait_ms
+
+    def translated(self, error: BaseException) -> BackshopError:
+        """Return our error for PostgreSQL's SQLSTATE."""
+        errors = self._psycopg.errors
+        state = getattr(error, "sqlstate", None)
+        detail = f"postgresql: {state or type(error).__name__}"
+        busy = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
+        if isinstance(error, busy):
+            return StoreBusy("another writer holds the stream", reason="store_locked")
+        if isinstance(error, errors.UniqueViolation):
+            return DuplicateKey("an event key is used twice", reason="duplicate_key", detail=detail)
+        if isinstance(error, errors.DiskFull):
+            return DiskFull("no room left for the event store", detail=detail)
+        if isinstance(error, self._psycopg.ProgrammingError):
+            return InternalError("a statement of the store is wrong", detail=detail)
+        return StoreUnavailable("the database cannot be reached", detail=detail)
+
+    def lock_stream(self, cursor: Cursor, stream: str) -> None:
+        """Take an advisory lock on the name: a row lock cannot guard a stream not born yet.
+
+        The caller takes them in the order of the names.
+        """
+        self._lock_name(cursor, stream)
+
+    def lock_lease(self, cursor: Cursor, stream: str) -> None:
+        """Take an advisory lock on the name."""
+        self._lock_name(cursor, f"lease {stream}")
+
+    def lock_seq(self, cursor: Cursor) -> None:
+        """Take the one lock that puts `seq` in commit order."""
+        cursor.text(f"SELECT pg_advisory_xact_lock({SEQ_LOCK})")
+
+    def _lock_name(self, cursor: Cursor, name: str) -> None:
+        key = int(sha256_hex(name.encode())[:15], 16)
+        cursor.text(f"SELECT pg_advisory_xact_lock({key})")
+
+    def now_ms(self, cursor: Cursor, own_ms: int) -> int:
+        """Return the server's time: machines may disagree."""
+        rows = cursor.text("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
+        return int(rows[0][0])
+
+    def _dialect(self) -> Any:
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.dialect(paramstyle="pyformat")  # type: ignore[no-untyped-call]
+
+    def _connect(self) -> Any:
+        connection = self._psycopg.connect(self._url, autocommit=True, connect_timeout=5)
+        connection.execute(f"SET lock_timeout = {self._wait_ms}")
+        return connection
+
+    def _begin(self, connection: Any) -> None:
+        connection.execute("BEGIN")
+
+    def _errors(self) -> tuple[type[BaseException], ...]:
+        return (self._psycopg.Error,)
+
+
+Database = Sqlite | Postgres
+
+
+def connect(url: str, *, lock_wait_ms: int) -> Database:
+    """Return the database a URL names; nothing is opened yet.
+
+    Raises:
+        ValidationFailed: `bad_database_url`.
+    """
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite" and not parts.netloc and parts.path.startswith("/"):
+        return Sqlite(
+            Path(unquote(parts.path[1:] if parts.path[1:2] == "/" else parts.path)),
+            lock_wait_ms=lock_wait_ms,
+        )
+    if parts.scheme in ("postgresql", "postgres"):
+        return Postgres(url, lock_wait_ms=lock_wait_ms)
+    raise ValidationFailed(
+        "a database URL is sqlite:///path or postgresql://…", reason="bad_database_url"
+    )

@@ -1,0 +1,122 @@
+"""Garbage collection: what no stream pins, and nobody has put lately, goes (T4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from backshop.base import tree
+from backshop.base.errors import NotFound
+from backshop.base.ids import BlobId, TreeId
+
+from .blobs import Blobs
+from .engine import Cursor, Database
+from .errors import StorageCorrupt
+
+TREE = "tree"  # the pin kind whose content names more blobs
+_BATCH = 200  # blobs removed while writers wait
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a collection removed, or with `applied` false would remove."""
+
+    blobs: int
+    bytes: int
+    applied: bool
+    refused: str | None = None
+    """Why nothing was removed although it was asked for."""
+
+
+def mark(pins: Iterable[tuple[str, str]], blobs: Blobs) -> set[BlobId]:
+    """Return every blob that the pins need, through trees to files.
+
+    Raises:
+        StorageCorrupt: a tree cannot be read, so nothing can be said about what it names.
+    """
+    needed: set[BlobId] = set()
+    open_trees: list[TreeId] = []
+    for ref, kind in pins:
+        needed.add(BlobId(ref))
+        if kind == TREE:
+            open_trees.append(TreeId(ref))
+    seen: set[TreeId] = set()
+    while open_trees:
+        node = open_trees.pop()
+        if node in seen or node == tree.EMPTY:
+            continue
+        seen.add(node)
+        needed.add(BlobId(node))
+        body = _node(node, blobs)
+        needed.update(tree.blobs(body))
+        open_trees.extend(tree.children(body))
+    return needed
+
+
+class Collector:
+    """One collection over one database and its blobs, of what is older than `before_ms`."""
+
+    def __init__(self, database: Database, blobs: Blobs, before_ms: int) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._before_ms = before_ms
+
+    def collect(self, *, apply: bool) -> Swept:
+        """Mark, then sweep in batches under the write lock."""
+        try:
+            with self._database.reader() as cursor:
+                seq, needed = self._marked(cursor)
+        except StorageCorrupt as error:
+            return Swept(0, 0, applied=False, refused=error.message)
+        old = self._unneeded(needed)
+        if not apply:
+            return Swept(len(old), sum(old.values()), applied=False)
+        return self._sweep(old, seq, needed)
+
+    def _marked(self, cursor: Cursor) -> tuple[int, set[BlobId]]:
+        """Return what is needed and the position that was true at; the position comes first."""
+        newest = cursor.one("last_seq")
+        pins = [(str(ref), str(kind)) for ref, kind in cursor.all("pins_all")]
+        return int(newest[0]) if newest else 0, mark(pins, self._blobs)
+
+    def _unneeded(self, needed: set[BlobId]) -> dict[BlobId, int]:
+        """Return old blobs nothing pins, with their sizes."""
+        found: dict[BlobId, int] = {}
+        for name in self._blobs.names():
+            stat = None if name in needed else self._blobs.stat(name)
+            if stat is not None and stat.st_mtime_ns < self._before_ms * 1_000_000:
+                found[name] = stat.st_size
+        with self._database.reader() as cursor:
+            for sha256, at_ms, size in cursor.all("blob_ages"):
+                if sha256 not in needed and at_ms < self._before_ms:
+                    found[BlobId(sha256)] = found.get(BlobId(sha256), 0) + int(size)
+        return found
+
+    def _sweep(self, old: dict[BlobId, int], seq: int, needed: set[BlobId]) -> Swept:
+        """Remove batch by batch, marking again whenever something was appended in between."""
+        names, count, size = sorted(old), 0, 0
+        for start in range(0, len(names), _BATCH):
+            with self._database.transaction() as cursor:
+                cursor.lock_seq()
+                newest = cursor.one("last_seq")
+                if newest is not None and newest[0] != seq:
+                    seq, needed = self._marked(cursor)
+                for name in names[start : start + _BATCH]:
+                    if name not in needed and self._remove(cursor, name):
+                        count, size = count + 1, size + old[name]
+        self._blobs.remove_leftovers(self._before_ms * 1_000_000)
+        return Swept(count, size, applied=True)
+
+    def _remove(self, cursor: Cursor, name: BlobId) -> bool:
+        freed = self._blobs.remove_if_older(name, self._before_ms * 1_000_000)
+        inline = cursor.count("blob_delete", {"name": name, "before": self._before_ms})
+        return freed is not None or inline > 0
+
+
+def _node(node: TreeId, blobs: Blobs) -> bytes:
+    try:
+        return blobs.read(BlobId(node))
+    except NotFound as error:
+        raise StorageCorrupt(
+            "a tree is missing", reason="missing_blob", detail=f"blob: {node}"
+        ) from error

@@ -1,0 +1,52 @@
+"""Run leases: at most one active agent run per bench, judged by the database's clock (B3.8)."""
+
+from __future__ import annotations
+
+from backshop.base.ambient import Clock
+
+from .engine import Database
+from .errors import LeaseLost
+from .log import check_stream
+
+
+class Leases:
+    """Lease rows beside the log. Losing them costs time, never facts (T1.5)."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def take(self, stream: str, owner: str, duration_s: float) -> bool:
+        """Take or renew the lease; False if somebody else holds it."""
+        check_stream(stream)
+        with self._database.transaction() as cursor:
+            cursor.lock_lease(stream)
+            now_ms = cursor.now_ms(self._clock.now_ms())
+            row = cursor.one("lease", {"stream": stream})
+            if row is not None and row[0] != owner and row[1] >= now_ms:
+                return False
+            expires = now_ms + int(duration_s * 1000)
+            cursor.run("lease_put", {"stream": stream, "owner": owner, "expires_ms": expires})
+        return True
+
+    def keep(self, stream: str, owner: str, duration_s: float) -> None:
+        """Renew a lease that is held.
+
+        Raises:
+            LeaseLost: somebody else has taken it over.
+        """
+        if not self.take(stream, owner, duration_s):
+            raise LeaseLost("the run lease is held by somebody else", reason="lease_lost")
+
+    def drop(self, stream: str, owner: str) -> None:
+        """Give the lease back; nothing happens if it is not held."""
+        with self._database.transaction() as cursor:
+            cursor.run("lease_drop", {"name": stream, "owner": owner})
+
+    def holder(self, stream: str) -> str | None:
+        """Return who holds the lease now, or None."""
+        with self._database.reader() as cursor:
+            row = cursor.one("lease", {"stream": stream})
+            if row is None or row[1] < cursor.now_ms(self._clock.now_ms()):
+                return None
+        return str(row[0])

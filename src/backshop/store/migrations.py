@@ -1,0 +1,85 @@
+"""Numbered schema changes, never edited after a release; the number stands in `meta`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from . import schema
+from .engine import MIGRATION_LOCK, Cursor, Database, Sqlite
+from .errors import NewerStore
+
+Migration = Callable[[Database, Cursor], None]
+
+
+def _first(database: Database, cursor: Cursor) -> None:
+    dialect = database._dialect()
+    for table in schema.METADATA.sorted_tables:
+        cursor.text(str(CreateTable(table, if_not_exists=True).compile(dialect=dialect)))
+        for index in sorted(table.indexes, key=lambda one: str(one.name)):
+            cursor.text(str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect)))
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first,)
+VERSION = len(MIGRATIONS)
+
+_META = schema.META.c
+_GET = sa.select(_META.value).where(_META.key == "schema_version")
+
+
+def migrate(database: Database) -> None:
+    """Bring the schema to this program's version; one process does it, others wait (T5.3).
+
+    Raises:
+        NewerStore: a later program was here; nothing is changed.
+    """
+    with database.reader() as cursor:
+        found = _version(database, cursor)
+    _refuse_newer(found)
+    if found == VERSION:
+        return
+    if isinstance(database, Sqlite) and found:
+        _keep_copy(database, found)
+    with database.transaction() as cursor:
+        if database.dialect == "postgresql":
+            cursor.text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
+        found = _version(database, cursor)  # another process may have been first
+        _refuse_newer(found)
+        for step in MIGRATIONS[found:]:
+            step(database, cursor)
+        if found < VERSION:
+            cursor.text("DELETE FROM meta WHERE key = 'schema_version'")
+            cursor.text(f"INSERT INTO meta (key, value) VALUES ('schema_version', '{VERSION}')")  # noqa: S608  # a constant of ours
+
+
+def _refuse_newer(found: int) -> None:
+    if found > VERSION:
+        raise NewerStore(
+            f"the store has schema version {found}, this program knows up to {VERSION}"
+        )
+
+
+def _version(database: Database, cursor: Cursor) -> int:
+    if not _has_meta(database, cursor):
+        return 0
+    rows = cursor.text("SELECT value FROM meta WHERE key = 'schema_version'")
+    return int(rows[0][0]) if rows else 0
+
+
+def _has_meta(database: Database, cursor: Cursor) -> bool:
+    if database.dialect == "postgresql":
+        return cursor.text("SELECT to_regclass('meta')")[0][0] is not None
+    return bool(cursor.text("SELECT 1 FROM sqlite_master WHERE name = 'meta'"))
+
+
+def _keep_copy(database: Sqlite, version: int) -> Path:
+    """Keep the file as it was; WAL content is brought into it first."""
+    with database.reader() as cursor:
+        cursor.text("PRAGMA wal_checkpoint(TRUNCATE)")
+    copy = database.path.with_name(f"{database.path.name}.before-{version + 1}")
+    shutil.copyfile(database.path, copy)
+    return copy

@@ -1,0 +1,400 @@
+"""`Store`: one append-only event store and one blob store, shared by any number of processes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from backshop.base import tree
+from backshop.base.ambient import Clock, Mint, SystemClock
+from backshop.base.errors import BackshopError, NotFound
+from backshop.base.ids import BlobId, TreeId
+from backshop.base.limits import BLOB_GRACE_HOURS, INLINE_BLOB_MAX_BYTES, LOCK_WAIT_MS
+
+from . import engine, gc, health, log, migrations
+from .blobs import Blobs, InlineBlobs, file_error
+from .errors import StoreUnavailable
+from .lease import Leases
+from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan
+from .project import Fold, FoldCache, Folded, apply_checked, forward
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+_POLL_S = 0.1
+_PAGE = 1000
+_KEY_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What a rule wants appended to its stream."""
+
+    events: Sequence[NewEvent]
+    pins: Sequence[Pin] = ()
+    blobs: Sequence[bytes] = field(default=(), repr=False)
+    lease: str | None = None
+
+
+Rule = Callable[[S], Write | Sequence[NewEvent]]
+ManyRule = Callable[[tuple[Any, ...]], Plan | None]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRing:
+    """The keys tokens are signed with: the current one, and the one before it if there is."""
+
+    current: bytes = field(repr=False)
+    previous: bytes | None = field(repr=False)
+
+
+class Store:
+    """Events and blobs of one home. Safe for threads; other processes may use the same home."""
+
+    def __init__(self, home: Path, database: engine.Database, clock: Clock, mint: Mint) -> None:
+        self.home = home
+        self.database = database
+        self._clock = clock
+        self._mint = mint
+        self._cache = FoldCache()
+        self._checked: set[str] = set()
+        self._news = threading.Condition()
+        self.blobs = Blobs(home / "blobs", InlineBlobs(database), home / "cache" / "blobs")
+        self.leases = Leases(database, clock)
+
+    @classmethod
+    def open(
+        cls,
+        home: Path,
+        *,
+        database_url: str | None = None,
+        clock: Clock | None = None,
+        mint: Mint | None = None,
+        lock_wait_ms: int = LOCK_WAIT_MS,
+    ) -> Store:
+        """Open the store of a home, creating or upgrading it first.
+
+        Raises:
+            StoreUnavailable: the database cannot be reached, or a later program was here.
+            WriteFailed: the home cannot be written.
+        """
+        clock = clock or SystemClock()
+        database = (
+            engine.connect(database_url, lock_wait_ms=lock_wait_ms)
+            if database_url
+            else engine.Sqlite(home / "store.db", lock_wait_ms=lock_wait_ms)
+        )
+        _make_home(home)
+        try:
+            migrations.migrate(database)
+        except BaseException:
+            database.close()
+            raise
+        return cls(home, database, clock, mint or Mint(clock))
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------ writing
+
+    def append(self, plan: Plan) -> Appended:
+        """Commit a plan: all parts and pins, or nothing (T2.1).
+
+        A plan whose key events are all recorded changes nothing and returns the recorded facts.
+        """
+        log.check_plan(plan)
+        self._put_large(plan.blobs)
+
+        def work(cursor: engine.Cursor) -> Appended:
+            self._require_healthy(cursor, [part.stream for part in plan.parts])
+            return log.append(cursor, plan, self._clock, self._mint)
+
+        appended = self._in_transaction(work)
+        self._announce()
+        return appended
+
+    def update(self, stream: str, fold: Fold[S], rule: Rule[S]) -> tuple[S, Appended]:
+        """Fold the stream, let the rule decide, append what it returns: one transaction (T2.3).
+
+        The rule is pure and may be called again. Returning no events appends nothing.
+        """
+
+        def decide(states: tuple[Any, ...]) -> Plan | None:
+            wish = rule(states[0])
+            write = wish if isinstance(wish, Write) else Write(wish)
+            if not write.events:
+                return None
+            part = Part(stream, write.events, pins=write.pins, lease=write.lease)
+            return Plan((part,), write.blobs)
+
+        states, appended = self.update_many(((stream, fold),), decide)
+        return states[0], appended
+
+    def update_many(
+        self, targets: Sequence[tuple[str, Fold[Any]]], rule: ManyRule
+    ) -> tuple[tuple[Any, ...], Appended]:
+        """Do the same over several streams; the rule gets their states and returns a plan."""
+        stored: set[bytes] = set()
+        while True:
+            try:
+                done = self._in_transaction(
+                    lambda cursor: self._decide_and_append(cursor, targets, rule, stored)
+                )
+            except _LargeBlobs as wanted:  # files are synced before a transaction begins (T2.6)
+                self._put_large(wanted.blobs)
+                stored.update(wanted.blobs)
+                continue
+            for (stream, fold), folded in zip(targets, done[0], strict=True):
+                self._cache.put(stream, fold, folded)
+            if done[1].parts and not done[1].replayed:
+                self._announce()
+            return tuple(folded.state for folded in done[0]), done[1]
+
+    def _decide_and_append(
+        self,
+        cursor: engine.Cursor,
+        targets: Sequence[tuple[str, Fold[Any]]],
+        rule: ManyRule,
+        stored: set[bytes],
+    ) -> tuple[list[Folded[Any]], Appended]:
+        streams = [stream for stream, _ in targets]
+        for stream in sorted(streams):
+            cursor.lock_stream(log.check_stream(stream))
+        self._require_healthy(cursor, streams)
+        states = [
+            forward(cursor, stream, fold, self._cache.get(stream, fold)) for stream, fold in targets
+        ]
+        plan = rule(tuple(folded.state for folded in states))
+        if plan is None:
+            return states, Appended((), replayed=False)
+        log.check_plan(plan)
+        large = [b for b in plan.blobs if len(b) > INLINE_BLOB_MAX_BYTES and b not in stored]
+        if large:
+            raise _LargeBlobs(large)
+        appended = log.append(cursor, plan, self._clock, self._mint)
+        if not appended.replayed:
+            states = [_with_new(t, f, appended) for t, f in zip(targets, states, strict=True)]
+        return states, appended
+
+    def _in_transaction(self, work: Callable[[engine.Cursor], T]) -> T:
+        """Run `work` in a transaction; a connection lost on the way is replaced once.
+
+        That is safe: a commit whose answer was lost is found again by its key event (T8.17).
+        """
+        try:
+            with self.database.transaction() as cursor:
+                return work(cursor)
+        except StoreUnavailable as error:
+            if error.reason is not None:  # closed, newer: not a lost connection
+                raise
+        with self.database.transaction() as cursor:
+            return work(cursor)
+
+    def _put_large(self, blobs: Sequence[bytes]) -> None:
+        large = [blob for blob in blobs if len(blob) > INLINE_BLOB_MAX_BYTES]
+        if large:
+            self.blobs.put_many(large)
+
+    def _require_healthy(self, cursor: engine.Cursor, streams: Sequence[str]) -> None:
+        for stream in streams:
+            if stream not in self._checked:
+                health.check_tail(cursor, stream)
+                self._checked.add(stream)
+
+    # ------------------------------------------------------------ reading
+
+    def state(self, stream: str, fold: Fold[S]) -> S:
+        """Return the stream's state, brought forward by the new events alone."""
+        with self.database.reader() as cursor:
+            folded = forward(cursor, log.check_stream(stream), fold, self._cache.get(stream, fold))
+        self._cache.put(stream, fold, folded)
+        return folded.state
+
+    def position(self, stream: str) -> int:
+        """Return the index of the last event, -1 if there is none."""
+        head = self.head(stream)
+        return log.EMPTY if head is None else head.last_idx
+
+    def head(self, stream: str) -> Head | None:
+        """Return where the stream ends, or None if it does not exist."""
+        row = self._one("head", {"stream": log.check_stream(stream)})
+        return None if row is None else log.head_of(row)
+
+    def streams(self, kind: str | None = None) -> list[Head]:
+        """Return the heads of all streams of a kind, least recently written first."""
+        with self.database.reader() as cursor:
+            rows = cursor.all("streams", {"kind": kind}) if kind else cursor.all("streams_all")
+        return [log.head_of(row) for row in rows]
+
+    def read(self, stream: str, after: int = log.EMPTY) -> Iterator[Event]:
+        """Yield the stream's events after an index, in order, in pages."""
+        log.check_stream(stream)
+        while True:
+            params = {"stream": stream, "after": after, "limit": _PAGE}
+            with self.database.reader() as cursor:
+                rows = cursor.all("read", params)
+            for row in rows:
+                yield log.event_of(row)
+            if len(rows) < _PAGE:
+                return
+            after = int(rows[-1][2])
+
+    def tail(self, after_seq: int, limit: int = _PAGE) -> list[Event]:
+        """Return events of all streams after a position, in commit order."""
+        with self.database.reader() as cursor:
+            rows = cursor.all("tail", {"after": after_seq, "limit": limit})
+        return [log.event_of(row) for row in rows]
+
+    def last_seq(self) -> int:
+        """Return the position of the newest event of the store."""
+        row = self._one("last_seq")
+        return int(row[0]) if row else 0
+
+    def wait(self, after_seq: int, timeout_s: float) -> bool:
+        """Wait until there is an event after a position; other processes' events count (T3.1)."""
+        ends = self._clock.monotonic() + timeout_s
+        while True:
+            with self._news:
+                if self.last_seq() > after_seq:
+                    return True
+                left = ends - self._clock.monotonic()
+                if left <= 0:
+                    return False
+                self._news.wait(min(left, _POLL_S))
+
+    def find(
+        self, kind: str, *, scope_a: str | None = None, scope_b: str | None = None
+    ) -> list[Event]:
+        """Return the events of a kind with this scope, over all streams, in commit order."""
+        name, scope = ("find_b", scope_b) if scope_b is not None else ("find_a", scope_a)
+        with self.database.reader() as cursor:
+            return [
+                log.event_of(row)
+                for row in cursor.all(name, {"scope": scope, "kind": kind})
+                if scope_a is None or row[8] == scope_a
+            ]
+
+    def find_key(self, stream: str, dedupe_key: str) -> Event | None:
+        """Return the event recorded under a key, or None."""
+        row = self._one("find_key", {"stream": stream, "key": dedupe_key})
+        return None if row is None else log.event_of(row)
+
+    def pins(self, stream: str) -> list[Pin]:
+        """Return what a stream pins."""
+        with self.database.reader() as cursor:
+            rows = cursor.all("pins", {"stream": stream})
+        return [Pin(BlobId(ref), kind) for ref, kind in rows]
+
+    def load_tree(self, node: TreeId) -> bytes:
+        """Return a tree object; the `load` of `base.tree`."""
+        return tree.EMPTY_NODE if node == tree.EMPTY else self.blobs.read(BlobId(node))
+
+    def health(self, stream: str) -> health.Health:
+        """Check a whole stream."""
+        with self.database.reader() as cursor:
+            return health.check_stream(cursor, log.check_stream(stream), self.blobs.has)
+
+    # ------------------------------------------------------------ mutable rows
+
+    def set_keep(self, stream: str, keep: bool) -> None:
+        """Mark a stream as exempt from retention, or not."""
+        self._set_on_head("keep_set", {"name": stream, "keep": int(keep)})
+
+    def set_local(self, stream: str, local: str | None) -> None:
+        """Note something about a stream that is only true on this machine."""
+        self._set_on_head("local_set", {"name": stream, "local": local})
+
+    def delete_stream(self, stream: str) -> None:
+        """Delete a whole stream with its pins; its blobs go with the next collection."""
+        with self.database.transaction() as cursor:
+            cursor.lock_stream(log.check_stream(stream))
+            if cursor.count("stream_drop", {"name": stream}) == 0:
+                raise NotFound("there is no such stream", reason="not_found")
+            for table in ("events_drop", "pins_drop", "leases_drop"):
+                cursor.run(table, {"name": stream})
+        self._cache.forget(stream)
+        self._checked.discard(stream)
+
+    def key_ring(self) -> KeyRing:
+        """Return the keys tokens are signed with, made on first use."""
+        row = self._one("ring")
+        if row is None:
+            fresh = {"id": 1, "current": os.urandom(_KEY_BYTES), "previous": None}
+            with self.database.transaction() as cursor:
+                cursor.run("ring_first", fresh)
+                row = cursor.one("ring")
+        assert row is not None
+        return KeyRing(bytes(row[0]), None if row[1] is None else bytes(row[1]))
+
+    def rotate_keys(self) -> KeyRing:
+        """Make a new current key; tokens of the one before stay good, older ones do not."""
+        old = self.key_ring()
+        fresh = KeyRing(os.urandom(_KEY_BYTES), old.current)
+        with self.database.transaction() as cursor:
+            row = {"id": 1, "current": fresh.current, "previous": fresh.previous}
+            cursor.run("ring_put", row)
+        return fresh
+
+    # ------------------------------------------------------------ collection
+
+    def collect(self, *, apply: bool, grace_hours: float = BLOB_GRACE_HOURS) -> gc.Swept:
+        """Remove blobs that nothing pins and nobody put within the grace time (T4.5).
+
+        With a damaged stream nothing is removed: what it needs cannot be known.
+        """
+        sick = [head for head in self.streams() if not self.health(head.stream).is_healthy]
+        if sick:
+            return gc.Swept(0, 0, applied=False, refused=f"{len(sick)} stream(s) are damaged")
+        before_ms = self._clock.now_ms() - int(grace_hours * 3_600_000)
+        return gc.Collector(self.database, self.blobs, before_ms).collect(apply=apply)
+
+    # ------------------------------------------------------------ private
+
+    def _one(self, name: str, params: dict[str, Any] | None = None) -> tuple[Any, ...] | None:
+        with self.database.reader() as cursor:
+            return cursor.one(name, params)
+
+    def _set_on_head(self, name: str, params: dict[str, Any]) -> None:
+        with self.database.transaction() as cursor:
+            if cursor.count(name, params) == 0:
+                raise NotFound("there is no such stream", reason="not_found")
+
+    def _announce(self) -> None:
+        with self._news:
+            self._news.notify_all()
+
+
+class _LargeBlobs(BackshopError):
+    """Control flow: a rule wants blobs that must be files before the transaction begins."""
+
+    def __init__(self, blobs: list[bytes]) -> None:
+        super().__init__("large blobs come first")
+        self.blobs = blobs
+
+
+def _with_new(
+    target: tuple[str, Fold[Any]], folded: Folded[Any], appended: Appended
+) -> Folded[Any]:
+    stream, fold = target
+    for event in appended.events:
+        if event.stream == stream:
+            folded = apply_checked(fold, folded, event)
+    return folded
+
+
+def _make_home(home: Path) -> None:
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise file_error(error) from error

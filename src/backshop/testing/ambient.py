@@ -1,0 +1,33 @@
+"""A clock that moves only when told, and ids that repeat."""
+
+from __future__ import annotations
+
+import random
+
+from backshop.base.ambient import Mint
+
+START_MS = 1_760_000_000_000
+
+
+class FixedClock:
+    """A clock for tests. It can also go back, as real ones do."""
+
+    def __init__(self, now_ms: int = START_MS) -> None:
+        self._now_ms = now_ms
+
+    def now_ms(self) -> int:
+        """Return the time it was set to."""
+        return self._now_ms
+
+    def monotonic(self) -> float:
+        """Return the same time in seconds."""
+        return self._now_ms / 1000
+
+    def move(self, delta_ms: int) -> None:
+        """Move forwards or back."""
+        self._now_ms += delta_ms
+
+
+def seeded_mint(clock: FixedClock | None = None, seed: int = 1) -> Mint:
+    """Return a mint whose ids are the same in every run."""
+    return Mint(clock or FixedClock(), random.Random(seed).getrandbits)  # noqa: S311  # not a secret

@@ -1,0 +1,1 @@
+"""One suite per protocol, run by every implementation of it."""
