@@ -1,22 +1,15 @@
 """From an authored definition to a compiled, hashable workflow (R2)."""
 
-from .model import (
-    SCHEMA_VERSION,
+from backshop.rails.definition import (
     Assessment,
-    Compiled,
-    CompiledStep,
     Confirmation,
     ConfirmationKind,
     Consequence,
-    Contract,
     ContractUse,
     Delegation,
     Dimension,
     FeatureUse,
     Fragment,
-    Function,
-    Loop,
-    LoopControl,
     LoopType,
     Origin,
     Provenance,
@@ -25,6 +18,10 @@ from .model import (
     StepKind,
     UserInput,
 )
+
+from .compiler import Outcome, compile_data, compile_source
+from .expand import Library, template_id
+from .model import SCHEMA_VERSION, Compiled, CompiledStep, Contract, Function, Loop, LoopControl
 from .pin import load, snapshot, workflow_hash
 
 __all__ = [
@@ -41,9 +38,11 @@ __all__ = [
     "FeatureUse",
     "Fragment",
     "Function",
+    "Library",
     "Loop",
     "LoopControl",
     "LoopType",
+    "Outcome",
     "Origin",
     "Provenance",
     "Recommended",
@@ -51,7 +50,10 @@ __all__ = [
     "SCHEMA_VERSION",
     "StepKind",
     "UserInput",
+    "compile_data",
+    "compile_source",
     "load",
     "snapshot",
+    "template_id",
     "workflow_hash",
 ]

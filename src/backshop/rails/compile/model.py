@@ -13,36 +13,27 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from backshop.base.codec import camel
+from backshop.rails.definition import (
+    AUTHORED,
+    NO_CONFIRMATION,
+    NO_RECOMMENDATION,
+    Assessment,
+    ConditionData,
+    Confirmation,
+    Consequence,
+    ContractUse,
+    Delegation,
+    FeatureUse,
+    Fragment,
+    LoopType,
+    Provenance,
+    Recommended,
+    Reference,
+    StepKind,
+    UserInput,
+)
 
 SCHEMA_VERSION = 1
-
-ConditionData = dict[str, object]
-"""A checked condition of R1.18."""
-
-
-class StepKind(StrEnum):
-    """What a compiled step is; templates are gone by now."""
-
-    STANDARD = "standard"
-    LOOP = "loop"
-    PARALLEL = "parallel"
-
-
-class Origin(StrEnum):
-    """Where a step comes from."""
-
-    AUTHORED = "authored"
-    TEMPLATE = "template_injected"
-    FEATURE = "feature_injected"
-
-
-class LoopType(StrEnum):
-    """The four loops of R1.23."""
-
-    WHILE = "while"
-    UNTIL = "until"
-    FOR = "for"
-    FOR_EACH = "forEach"
 
 
 class LoopControl(StrEnum):
@@ -52,85 +43,6 @@ class LoopControl(StrEnum):
     CONDITION = "condition"
     COUNT = "count"
     ITEMS = "items"
-
-
-class ConfirmationKind(StrEnum):
-    """R1.17: `confirm` pauses guided runs, `human_approval` blocks without the person (R8.21)."""
-
-    NONE = "none"
-    CONFIRM = "confirm"
-    COORDINATOR_EVAL = "coordinator_eval"
-    HUMAN_APPROVAL = "human_approval"
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmation:
-    """Whether a person should look first; it applies when `condition` holds (absent = always)."""
-
-    kind: ConfirmationKind = ConfirmationKind.NONE
-    condition: ConditionData | None = None
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fragment:
-    """Text added to the prompt while `when` holds (absent = always), in declared order.
-
-    The context a fragment is judged with is overlaid with `wr_autonomy` and `wr_risk_policy`,
-    the node's effective preferences: that is how `wr.features.mode_guidance` speaks (R1.36).
-    """
-
-    id: str
-    when: ConditionData | None = None
-    text: str
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContractUse:
-    """The typed output a step must have (R1.29); hints are shown, never enforced."""
-
-    contract_ref: str
-    required: bool = True
-    hints: dict[str, str] | None = None
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consequence:
-    """A level that asks for more work before the step counts (R1.31)."""
-
-    level: str
-    for_assessment: str | None = None
-    guidance: str
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserInput:
-    """Something only the person can give (R8.20)."""
-
-    id: str
-    reason: str
-    prompt: str
-    context_key: str | None = None
-    choice_kind: str | None = None
-    options: tuple[str, ...] = ()
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delegation:
-    """One child run a parallel step asks for (R1.30); `goal` has its default filled in."""
-
-    workflow_id: str
-    goal: str
-    run_condition: ConditionData | None = None
-    context_mapping: dict[str, str]
-    args: dict[str, str]
-    model_tier: str | None = None
-    allowed_tools: tuple[str, ...] | None = None
 
 
 @camel
@@ -157,15 +69,6 @@ class Loop:
 
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
-    """Who put the step there; `origin_id` names the template, feature or step it comes from."""
-
-    source: Origin = Origin.AUTHORED
-    origin_id: str | None = None
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledStep:
     """One step, ready to be selected and rendered (R2.3).
 
@@ -184,7 +87,7 @@ class CompiledStep:
     model_tier: str | None = None
     guidance: tuple[str, ...] = ()
     fragments: tuple[Fragment, ...] = ()
-    require_confirmation: Confirmation = Confirmation()
+    require_confirmation: Confirmation = NO_CONFIRMATION
     run_condition: ConditionData | None = None
     contract: ContractUse | None = None
     validation: dict[str, object] | None = None
@@ -197,26 +100,8 @@ class CompiledStep:
     loop: Loop | None = None
     body: tuple[CompiledStep, ...] | None = None
     probe: str | None = None
-    provenance: Provenance = Provenance()
+    provenance: Provenance = AUTHORED
     collapsed: bool = False
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureUse:
-    """A feature the workflow switched on, with its settings."""
-
-    id: str
-    config: dict[str, str] | None = None
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recommended:
-    """The highest preferences the author thinks safe (R8.9)."""
-
-    recommended_autonomy: str | None = None
-    recommended_risk_policy: str | None = None
 
 
 @camel
@@ -234,27 +119,6 @@ class Contract:
 
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dimension:
-    """One question of an assessment and its possible answers."""
-
-    id: str
-    purpose: str
-    levels: tuple[str, ...]
-    required: bool = True
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assessment:
-    """A declared self-check (R1.31)."""
-
-    id: str
-    purpose: str
-    dimensions: tuple[Dimension, ...]
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
     """A definition that some step refers to; `id` is unique, `scope` says where it was given."""
 
@@ -263,19 +127,6 @@ class Function:
     scope: str
     definition: str
     parameters: tuple[dict[str, object], ...] = ()
-
-
-@camel
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """A pointer to a document; resolved at start, never inlined (R1.35)."""
-
-    id: str
-    title: str
-    source: str
-    purpose: str
-    authoritative: bool
-    resolve_from: str = "workspace"
 
 
 @camel
@@ -292,7 +143,7 @@ class Compiled:
     model_tier: str | None = None
     capabilities: dict[str, str]
     features: tuple[FeatureUse, ...] = ()
-    recommended_preferences: Recommended = Recommended()
+    recommended_preferences: Recommended = NO_RECOMMENDATION
     contracts: tuple[Contract, ...] = ()
     assessments: tuple[Assessment, ...] = ()
     functions: tuple[Function, ...] = ()
