@@ -19,6 +19,7 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
+    runtime_checkable,
 )
 
 from backshop.base import codec
@@ -39,6 +40,7 @@ _CODE = re.compile(r"[a-z][a-z0-9_]*")
 _SCALARS = (str, int, float, bool, NoneType)
 
 
+@runtime_checkable
 class ToolSession(Protocol):
     """What a handler may do with the prompt session it runs in."""
 
