@@ -1,5 +1,19 @@
 """Backshop lets an AI agent work on a person's files without ever being able to spoil them."""
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from backshop.app import Backshop
+
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+__all__ = ["Backshop", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Resolve `Backshop` on first use, so that importing the package stays cheap (S2.4)."""
+    if name == "Backshop":
+        from backshop.app import Backshop
+
+        return Backshop
+    raise AttributeError(f"module 'backshop' has no attribute {name!r}")

@@ -1,6 +1,8 @@
 """Events and blobs: the one append-only log and the one content-addressed store of a home."""
 
-from .blobs import Blobs
+from .backup import Copied, restore_backup, write_backup
+from .blobs import Blobs, file_error
+from .commands import COMMANDS, Finding, Findings, examine_store
 from .errors import (
     DuplicateKey,
     HeadMoved,
@@ -17,10 +19,21 @@ from .errors import (
 from .gc import Swept
 from .health import Health, Status
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan, wire
+from .materialise import Placer, View
 from .project import Fold
 from .service import KeyRing, Store, Write
 
 __all__ = [
+    "COMMANDS",
+    "Copied",
+    "Finding",
+    "Findings",
+    "Placer",
+    "View",
+    "examine_store",
+    "file_error",
+    "restore_backup",
+    "write_backup",
     "Appended",
     "Blobs",
     "DuplicateKey",

@@ -1,15 +1,10 @@
-"""Opens SQLite or PostgreSQL and hides what differs: locks, clocks, driver errors.
-
-SQLAlchemy describes the schema and compiles statements; they run on kept driver connections,
-because its own execution costs more than twice the insert itself (docs/spec/dependencies.md).
-"""
+"""Opens SQLite or PostgreSQL and hides what differs: locks, clocks, driver errors."""
 
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,192 +13,11 @@ from urllib.parse import unquote, urlsplit
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError, DiskFull, InternalError, ValidationFailed
 
-from . import schema
+from .connection import Connections, Cursor
 from .errors import DuplicateKey, StorageCorrupt, StoreBusy, StoreUnavailable
 
-Row = Mapping[str, Any]
 SEQ_LOCK = 0x6261636B  # key of the advisory lock that puts `seq` in commit order (T2.4)
 MIGRATION_LOCK = SEQ_LOCK + 1
-
-
-class Cursor:
-    """Runs the store's statements on one driver connection."""
-
-    def __init__(self, database: _Base, connection: Any) -> None:
-        self._database = database
-        self._connection = connection
-        self.driver = connection
-
-    def run(self, name: str, params: Row | None = None) -> None:
-        """Run a statement whose rows nobody needs."""
-        self._execute(name, params)
-
-    def count(self, name: str, params: Row | None = None) -> int:
-        """Run a statement and return how many rows it touched."""
-        return int(self._execute(name, params).rowcount)
-
-    def all(self, name: str, params: Row | None = None) -> list[tuple[Any, ...]]:
-        """Return all rows."""
-        return list(self._execute(name, params).fetchall())
-
-    def one(self, name: str, params: Row | None = None) -> tuple[Any, ...] | None:
-        """Return the first row, or None."""
-        cursor = self._execute(name, params)
-        row = cursor.fetchone()
-        cursor.close()
-        return None if row is None else tuple(row)
-
-    def text(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run SQL given as text; for pragmas, locks and migrations."""
-        cursor = self._connection.cursor()
-        cursor.execute(sql)
-        return list(cursor.fetchall()) if cursor.description else []
-
-    def lock_stream(self, stream: str) -> None:
-        """Hold the stream's head until the transaction ends."""
-        self._database.lock_stream(self, stream)
-
-    def lock_lease(self, stream: str) -> None:
-        """Hold the right to change a lease until the transaction ends."""
-        self._database.lock_lease(self, stream)
-
-    def lock_seq(self) -> None:
-        """Make sure `seq` is drawn in commit order."""
-        self._database.lock_seq(self)
-
-    def now_ms(self, own_ms: int) -> int:
-        """Return the database's time; on one machine that is our own."""
-        return self._database.now_ms(self, own_ms)
-
-    def _execute(self, name: str, params: Row | None) -> Any:
-        text, constants = self._database.sql(name)
-        cursor = self._connection.cursor()
-        cursor.execute(text, {**constants, **params} if params else constants)
-        return cursor
-
-
-class _Base:
-    """Kept connections and compiled statements, the same for both databases."""
-
-    dialect = ""
-    journal = ""
-
-    def __init__(self) -> None:
-        self._idle: deque[Any] = deque()
-        self._compiled: dict[str, tuple[str, Row]] = {}
-        self._statements: dict[str, Any] = schema.statements(self.dialect)
-        self._closed = False
-
-    def sql(self, name: str) -> tuple[str, Row]:
-        """Return the text of a named statement for this database, and its constants."""
-        found = self._compiled.get(name)
-        if found is None:
-            compiled = self._statements[name].compile(dialect=self._dialect())
-            constants = {k: v for k, v in compiled.params.items() if v is not None}
-            found = self._compiled[name] = (str(compiled), constants)
-        return found
-
-    @contextmanager
-    def reader(self) -> Iterator[Cursor]:
-        """Give a cursor for reads; each statement sees one consistent state."""
-        connection = self._take()
-        try:
-            yield Cursor(self, connection)
-        except self._errors() as error:
-            self._drop(connection)
-            raise self.translated(error) from error
-        except BaseException:
-            self._drop(connection)
-            raise
-        self._give_back(connection)
-
-    @contextmanager
-    def transaction(self) -> Iterator[Cursor]:
-        """Give a cursor inside a write transaction: committed at the end, or without trace."""
-        connection = self._take()
-        try:
-            self._begin(connection)
-            yield Cursor(self, connection)
-            connection.cursor().execute("COMMIT")
-        except self._errors() as error:
-            self._drop(connection)  # closing rolls back, whatever state it is in
-            raise self.translated(error) from error
-        except BackshopError:
-            self._roll_back(connection)
-            raise
-        except BaseException:
-            self._drop(connection)
-            raise
-        self._give_back(connection)
-
-    def close(self) -> None:
-        """Close every kept connection."""
-        self._closed = True
-        while self._idle:
-            with suppress(IndexError):
-                self._drop(self._idle.pop())
-
-    def translated(self, error: BaseException) -> BackshopError:
-        """Return our error for a driver's."""
-        raise NotImplementedError
-
-    def lock_stream(self, cursor: Cursor, stream: str) -> None:
-        """Hold the stream's head row."""
-        raise NotImplementedError
-
-    def lock_lease(self, cursor: Cursor, stream: str) -> None:
-        """Hold the right to change a lease; its row may not exist yet."""
-        raise NotImplementedError
-
-    def lock_seq(self, cursor: Cursor) -> None:
-        """Order the drawing of `seq`."""
-        raise NotImplementedError
-
-    def now_ms(self, cursor: Cursor, own_ms: int) -> int:
-        """Return the time leases are judged by."""
-        raise NotImplementedError
-
-    def _dialect(self) -> Any:
-        raise NotImplementedError
-
-    def _connect(self) -> Any:
-        raise NotImplementedError
-
-    def _begin(self, connection: Any) -> None:
-        raise NotImplementedError
-
-    def _errors(self) -> tuple[type[BaseException], ...]:
-        raise NotImplementedError
-
-    def _take(self) -> Any:
-        if self._closed:
-            raise StoreUnavailable("the store is closed", reason="closed")
-        try:
-            return self._idle.pop()
-        except IndexError:
-            pass
-        try:
-            return self._connect()
-        except self._errors() as error:
-            raise self.translated(error) from error
-
-    def _give_back(self, connection: Any) -> None:
-        if self._closed:
-            self._drop(connection)
-        else:
-            self._idle.append(connection)
-
-    def _roll_back(self, connection: Any) -> None:
-        try:
-            connection.cursor().execute("ROLLBACK")
-        except self._errors():
-            self._drop(connection)
-        else:
-            self._give_back(connection)
-
-    def _drop(self, connection: Any) -> None:
-        with suppress(*self._errors()):
-            connection.close()
 
 
 def _sqlite_module() -> ModuleType:
@@ -219,10 +33,11 @@ def has_wal_reset_defect(version: tuple[int, ...]) -> bool:
     return version < (3, 51, 3) and version != (3, 50, 7)
 
 
-class Sqlite(_Base):
+class Sqlite(Connections):
     """One file, shared by any number of processes."""
 
     dialect = "sqlite"
+    _begin_snapshot = "BEGIN"
 
     def __init__(self, path: Path, *, lock_wait_ms: int) -> None:
         super().__init__()
@@ -300,11 +115,12 @@ class Sqlite(_Base):
         return (self._module.Error,)
 
 
-class Postgres(_Base):
+class Postgres(Connections):
     """A PostgreSQL server, shared by any number of machines."""
 
     dialect = "postgresql"
     journal = "server"
+    _begin_snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
     def __init__(self, url: str, *, lock_wait_ms: int) -> None:
         super().__init__()

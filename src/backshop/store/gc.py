@@ -10,7 +10,8 @@ from backshop.base.errors import NotFound
 from backshop.base.ids import BlobId, TreeId
 
 from .blobs import Blobs
-from .engine import Cursor, Database
+from .connection import Cursor
+from .engine import Database
 from .errors import StorageCorrupt
 
 TREE = "tree"  # the pin kind whose content names more blobs

@@ -10,7 +10,7 @@ from backshop.base.errors import ValidationFailed
 from backshop.base.event import UnknownEvent
 from backshop.base.ids import BlobId
 
-from .engine import Cursor
+from .connection import Cursor
 from .errors import StreamNotHealthy
 from .log import EMPTY, ZERO_HASH, Event, chain_break, event_of, require_head
 

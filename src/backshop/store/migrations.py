@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from . import schema
-from .engine import MIGRATION_LOCK, Cursor, Database, Sqlite
+from .connection import Cursor
+from .engine import MIGRATION_LOCK, Database, Sqlite
 from .errors import NewerStore
 
 Migration = Callable[[Database, Cursor], None]

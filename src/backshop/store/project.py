@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from backshop.base.errors import ValidationFailed
 from backshop.base.event import UnknownEvent
 
-from .engine import Cursor
+from .connection import Cursor
 from .errors import StreamNotHealthy
 from .log import EMPTY, Event, chain_break, event_of
 

@@ -17,6 +17,7 @@ from backshop.base.limits import BLOB_GRACE_HOURS, INLINE_BLOB_MAX_BYTES, LOCK_W
 
 from . import engine, gc, health, log, migrations
 from .blobs import Blobs, InlineBlobs, file_error
+from .connection import Cursor
 from .errors import StoreUnavailable
 from .lease import Leases
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan
@@ -116,7 +117,7 @@ class Store:
         log.check_plan(plan)
         self._put_large(plan.blobs)
 
-        def work(cursor: engine.Cursor) -> Appended:
+        def work(cursor: Cursor) -> Appended:
             self._require_healthy(cursor, [part.stream for part in plan.parts])
             return log.append(cursor, plan, self._clock, self._mint)
 
@@ -163,7 +164,7 @@ class Store:
 
     def _decide_and_append(
         self,
-        cursor: engine.Cursor,
+        cursor: Cursor,
         targets: Sequence[tuple[str, Fold[Any]]],
         rule: ManyRule,
         stored: set[bytes],
@@ -187,7 +188,7 @@ class Store:
             states = [_with_new(t, f, appended) for t, f in zip(targets, states, strict=True)]
         return states, appended
 
-    def _in_transaction(self, work: Callable[[engine.Cursor], T]) -> T:
+    def _in_transaction(self, work: Callable[[Cursor], T]) -> T:
         """Run `work` in a transaction; a connection lost on the way is replaced once.
 
         That is safe: a commit whose answer was lost is found again by its key event (T8.17).
@@ -206,7 +207,7 @@ class Store:
         if large:
             self.blobs.put_many(large)
 
-    def _require_healthy(self, cursor: engine.Cursor, streams: Sequence[str]) -> None:
+    def _require_healthy(self, cursor: Cursor, streams: Sequence[str]) -> None:
         for stream in streams:
             if stream not in self._checked:
                 health.check_tail(cursor, stream)
@@ -258,8 +259,7 @@ class Store:
 
     def last_seq(self) -> int:
         """Return the position of the newest event of the store."""
-        row = self._one("last_seq")
-        return int(row[0]) if row else 0
+        return int((self._one("last_seq") or (0,))[0])
 
     def wait(self, after_seq: int, timeout_s: float) -> bool:
         """Wait until there is an event after a position; other processes' events count (T3.1)."""

@@ -1,0 +1,22 @@
+"""The composition root: configuration, wiring, the command registry, and errors as data."""
+
+from .commands import Registry
+from .config import SETTINGS, Config, Effective, Setting, default_home, load, save
+from .doctor import examine
+from .faults import Fault, fault_of
+from .shop import Backshop
+
+__all__ = [
+    "SETTINGS",
+    "Backshop",
+    "Config",
+    "Effective",
+    "Fault",
+    "Registry",
+    "Setting",
+    "default_home",
+    "examine",
+    "fault_of",
+    "load",
+    "save",
+]

@@ -1,0 +1,61 @@
+"""The command registry: every operation once, under its name, bound to its facade (S5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from backshop.base.codec import decode, encode
+from backshop.base.command import Command
+from backshop.base.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A command and the facade it runs against."""
+
+    command: Command[Any, Any, Any]
+    facade: Any
+
+    def run(self, request: Any) -> Any:
+        """Run with a typed request."""
+        return self.command.run(self.facade, request)
+
+
+class Registry:
+    """Every command of the product. Doors look up, decode, run, encode; they add nothing."""
+
+    def __init__(self) -> None:
+        self._bound: dict[str, Bound] = {}
+
+    def add(self, commands: Iterable[Command[Any, Any, Any]], facade: Any) -> None:
+        """Register a room's commands; a name that is taken is a defect."""
+        for command in commands:
+            if command.name in self._bound:
+                raise ValueError(f"the command {command.name} is registered twice")
+            self._bound[command.name] = Bound(command, facade)
+
+    def __iter__(self) -> Iterator[Bound]:
+        return iter(self._bound[name] for name in sorted(self._bound))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._bound
+
+    def find(self, name: str) -> Bound:
+        """Return a command by name.
+
+        Raises:
+            NotFound: with the nearest names as hints.
+        """
+        found = self._bound.get(name)
+        if found is None:
+            near = tuple(get_close_matches(name, self._bound, n=3))
+            raise NotFound(f"there is no command {name!r}", reason="unknown_command", hints=near)
+        return found
+
+    def call(self, name: str, data: object) -> Any:
+        """Decode the request, run the command, encode the response: all a door has to do."""
+        bound = self.find(name)
+        return encode(bound.run(decode(bound.command.request, data)))

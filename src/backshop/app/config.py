@@ -1,0 +1,332 @@
+"""Settings: what there is, where each value comes from, and a clear refusal of anything else (S3).
+
+Precedence: command line > environment > `<home>/settings.json` > default. A setting is added by
+one line in `SETTINGS`; its name is its key in `settings.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from backshop.base.canon import parse
+from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.limits import LOCK_WAIT_MS
+
+Parse = Callable[[Any], Any]
+ENV_PREFIX = "BACKSHOP_"
+_FILE_MAX_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting. `parse` takes a JSON value or an environment text, or raises ValueError."""
+
+    name: str
+    default: Any
+    parse: Parse
+    allowed: str
+    summary: str
+    env: str | None = None
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """A value in force and where it comes from."""
+
+    setting: Setting
+    value: Any
+    source: str
+
+    @property
+    def shown(self) -> Any:
+        """The value as `config show` prints it: passwords and secrets masked."""
+        if self.value is None:
+            return None
+        if self.setting.secret:
+            return "***"
+        return _without_password(self.value) if isinstance(self.value, str) else self.value
+
+
+class ConfigUnreadable(BackshopError):
+    """The settings file is there and cannot be read."""
+
+    code = "FILE_READ_FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings in force for one home."""
+
+    home: Path
+    home_source: str
+    values: Mapping[str, Effective]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name].value
+
+
+def _integer(low: int, high: int) -> Parse:
+    def check(value: Any) -> int:
+        number = int(value) if isinstance(value, str) else value
+        if type(number) is not int or not low <= number <= high:
+            raise ValueError
+        return number
+
+    return check
+
+
+def _flag(value: Any) -> bool:
+    words = {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "": False,
+    }
+    if isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    if type(value) is not bool:
+        raise ValueError
+    return value
+
+
+def _choice(*words: str) -> Parse:
+    def check(value: Any) -> str:
+        if value not in words:
+            raise ValueError
+        return str(value)
+
+    return check
+
+
+def _url(*schemes: str) -> Parse:
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or urlsplit(value).scheme not in schemes:
+            raise ValueError
+        return value
+
+    return check
+
+
+def _folders(value: Any) -> tuple[str, ...]:
+    parts = value.split(os.pathsep) if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise ValueError
+    return tuple(part for part in parts if part)
+
+
+def _list(value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise ValueError
+    return tuple(value)
+
+
+_LEVELS = ("debug", "info", "warning", "error")
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        name="database_url",
+        env="BACKSHOP_DATABASE_URL",
+        default=None,
+        parse=_url("sqlite", "postgresql", "postgres"),
+        allowed="sqlite:///path or postgresql://…",
+        summary="Where events are kept; by default store.db in the home.",
+    ),
+    Setting(
+        name="log",
+        env="BACKSHOP_LOG",
+        default="warning",
+        parse=_choice(*_LEVELS),
+        allowed=", ".join(_LEVELS),
+        summary="How much goes to the log.",
+    ),
+    Setting(
+        name="offline",
+        env="BACKSHOP_OFFLINE",
+        default=False,
+        parse=_flag,
+        allowed="true or false",
+        summary="No model call may leave the machine.",
+    ),
+    Setting(
+        name="workflow_path",
+        env="BACKSHOP_WORKFLOW_PATH",
+        default=(),
+        parse=_folders,
+        allowed="a list of folders",
+        summary="Extra folders with workflows.",
+    ),
+    Setting(
+        name="store.lock_wait_ms",
+        default=LOCK_WAIT_MS,
+        parse=_integer(0, 600_000),
+        allowed="0 to 600000",
+        summary="How long a writer waits for another one.",
+    ),
+    Setting(
+        name="rails.bundled_dirs",
+        default=(),
+        parse=_folders,
+        allowed="a list of folders",
+        summary="Folders whose workflows count as bundled.",
+    ),
+    *(
+        Setting(
+            name=f"rails.tools.{tool}",
+            default=True,
+            parse=_flag,
+            allowed="true or false",
+            summary=f"Whether agents see the tool {tool}.",
+        )
+        for tool in ("checkpoint_workflow", "resume_session", "start_session")
+    ),
+    Setting(
+        name="models",
+        default=(),
+        parse=_list,
+        allowed="a list of model entries",
+        summary="Models beyond the bundled catalog.",
+    ),
+)
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+# Environment names that are no settings: the home itself, keys of providers, and our own tests.
+_OTHER_ENV = {"BACKSHOP_HOME", "BACKSHOP_PROOF", "BACKSHOP_CORPORA", "BACKSHOP_REQUIRE"}
+
+
+def default_home() -> Path:
+    """Return the platform's folder for user data, with our name."""
+    from platformdirs import user_data_path  # loaded on first use
+
+    return user_data_path("backshop", appauthor=False)
+
+
+def load(
+    *,
+    home: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Config:
+    """Return the settings in force.
+
+    Raises:
+        ValidationFailed: `bad_setting`; names the setting, the value and what is allowed.
+    """
+    env = os.environ if environ is None else environ
+    folder, source = _home(home, env)
+    values = {s.name: Effective(s, s.default, "default") for s in SETTINGS}
+    stored = read_file(folder)
+    for name, raw in stored.items():
+        values[name] = Effective(_BY_NAME[name], _checked(name, raw, "settings.json"), "file")
+    _refuse_unknown_environment(env)
+    for setting in SETTINGS:
+        if setting.env and setting.env in env:
+            value = _checked(setting.name, env[setting.env], setting.env)
+            values[setting.name] = Effective(setting, value, f"environment {setting.env}")
+    for name, raw in (overrides or {}).items():
+        _known(name, "the command line")
+        values[name] = Effective(_BY_NAME[name], _checked(name, raw, name), "command line")
+    return Config(folder, source, values)
+
+
+def read_file(home: Path) -> dict[str, Any]:
+    """Return what `settings.json` holds, every name known; empty if there is no file."""
+    path = home / "settings.json"
+    try:
+        data = path.read_bytes()[: _FILE_MAX_BYTES + 1]
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise ConfigUnreadable("settings.json cannot be read", reason="bad_setting") from error
+    if len(data) > _FILE_MAX_BYTES:
+        raise ValidationFailed("settings.json is larger than 1 MiB", reason="bad_setting")
+    try:
+        value = parse(data)
+    except ValidationFailed as error:
+        raise ValidationFailed(f"settings.json: {error.message}", reason="bad_setting") from error
+    if not isinstance(value, dict):
+        raise ValidationFailed("settings.json is not a JSON object", reason="bad_setting")
+    for name in value:
+        _known(name, "settings.json")
+    return value
+
+
+def save(home: Path, name: str, value: Any) -> None:
+    """Set one value in `settings.json`, or remove it with None; the file is replaced whole."""
+    from backshop.store import file_error  # the store room owns the errors of writing
+
+    _known(name, "the settings")
+    if value is not None:
+        _checked(name, value, name)
+    values = read_file(home)
+    values[name] = value
+    kept = {key: item for key, item in sorted(values.items()) if item is not None}
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, temp = tempfile.mkstemp(prefix=".settings-", dir=home)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(kept, file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temp).replace(home / "settings.json")
+    except OSError as error:
+        raise file_error(error) from error
+
+
+def _home(given: Path | None, env: Mapping[str, str]) -> tuple[Path, str]:
+    if given is not None:
+        return given.expanduser().absolute(), "command line"
+    if env.get("BACKSHOP_HOME"):
+        return Path(env["BACKSHOP_HOME"]).expanduser().absolute(), "environment BACKSHOP_HOME"
+    return default_home(), "default"
+
+
+def _known(name: str, where: str) -> None:
+    if name not in _BY_NAME:
+        near = tuple(get_close_matches(name, _BY_NAME, n=3))
+        raise ValidationFailed(
+            f"{where} names the setting {name!r}, which does not exist",
+            reason="bad_setting",
+            hints=near,
+        )
+
+
+def _checked(name: str, raw: Any, where: str) -> Any:
+    setting = _BY_NAME[name]
+    try:
+        return setting.parse(raw)
+    except (ValueError, TypeError) as error:
+        shown = "a secret" if setting.secret else repr(_without_password(str(raw)))
+        raise ValidationFailed(
+            f"{where}: {shown} is not a value of {name}; allowed: {setting.allowed}",
+            reason="bad_setting",
+            detail=f"setting: {name}",
+        ) from error
+
+
+def _refuse_unknown_environment(env: Mapping[str, str]) -> None:
+    known = {setting.env for setting in SETTINGS if setting.env} | _OTHER_ENV
+    for name in env:
+        if name.startswith(ENV_PREFIX) and name not in known and not name.endswith("_API_KEY"):
+            raise ValidationFailed(
+                f"the environment names {name}, which is not a setting",
+                reason="bad_setting",
+                hints=tuple(get_close_matches(name, sorted(known), n=3)),
+            )
+
+
+def _without_password(text: str) -> str:
+    parts = urlsplit(text) if "://" in text else None
+    if parts is None or parts.password is None:
+        return text
+    return text.replace(f":{parts.password}@", ":***@", 1)

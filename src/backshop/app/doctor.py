@@ -1,0 +1,52 @@
+"""Looks over a home and the machine under it, and says what is not as it should be."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from pathlib import Path
+
+from backshop.base.errors import BackshopError
+from backshop.store import Finding, Store, examine_store
+
+from .config import Config
+
+_LOW_DISK_BYTES = 1024**3
+
+
+def examine(config: Config, *, full: bool = False) -> tuple[Finding, ...]:
+    """Return findings about machine, home and store; a store that cannot be opened is one."""
+    found = [
+        Finding(level="ok", subject="python", message=platform.python_version()),
+        _disk(config.home),
+        _previews(),
+    ]
+    if not (config.home / "store.db").exists() and config["database_url"] is None:
+        found.append(Finding(level="note", subject="home", message="nothing is stored here yet"))
+        return tuple(found)
+    try:
+        with Store.open(config.home, database_url=config["database_url"]) as store:
+            found.extend(examine_store(store, full=full))
+    except BackshopError as error:
+        found.append(Finding(level="problem", subject="store", message=error.message))
+    return tuple(found)
+
+
+def _disk(home: Path) -> Finding:
+    folder = home
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    level = "note" if free < _LOW_DISK_BYTES else "ok"
+    return Finding(level=level, subject="disk", message=f"{free // 1024**2} MiB free")
+
+
+def _previews() -> Finding:
+    program = shutil.which("soffice") or shutil.which("libreoffice")
+    if program is None and sys.platform == "darwin":
+        program = shutil.which("/Applications/LibreOffice.app/Contents/MacOS/soffice")
+    if program is None:
+        text = "LibreOffice is not installed: no page pictures of office files"
+        return Finding(level="note", subject="previews", message=text)
+    return Finding(level="ok", subject="previews", message="LibreOffice found")

@@ -1,0 +1,77 @@
+"""`Backshop.open`: wires the rooms of one home together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from backshop.base.ambient import Clock, Mint, SystemClock
+from backshop.store import COMMANDS as STORE_COMMANDS
+from backshop.store import Store
+
+from .commands import Registry
+from .config import Config, load
+
+
+class Backshop:
+    """The product on one home. Rooms are made when first asked for.
+
+    >>> with Backshop.open(home) as shop:
+    ...     shop.call("StoreDoctor", {})
+    """
+
+    def __init__(self, config: Config, store: Store, clock: Clock, mint: Mint) -> None:
+        self.config = config
+        self.store = store
+        self.clock = clock
+        self.mint = mint
+
+    @classmethod
+    def open(
+        cls,
+        home: str | Path | None = None,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        mint: Mint | None = None,
+    ) -> Backshop:
+        """Open a home, creating it if need be; `settings` go before environment and file.
+
+        Raises:
+            ValidationFailed: a setting is unknown or malformed.
+            StoreUnavailable, WriteFailed, DiskFull: the home cannot be used.
+        """
+        config = load(home=Path(home) if home is not None else None, overrides=settings)
+        clock = clock or SystemClock()
+        mint = mint or Mint(clock)
+        store = Store.open(
+            config.home,
+            database_url=config["database_url"],
+            clock=clock,
+            mint=mint,
+            lock_wait_ms=config["store.lock_wait_ms"],
+        )
+        return cls(config, store, clock, mint)
+
+    @cached_property
+    def commands(self) -> Registry:
+        """Every command of the product."""
+        registry = Registry()
+        registry.add(STORE_COMMANDS, self.store)
+        return registry
+
+    def call(self, name: str, request: object) -> Any:
+        """Run a command by name on parsed JSON and return parsed JSON."""
+        return self.commands.call(name, request)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def __enter__(self) -> Backshop:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

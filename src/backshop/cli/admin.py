@@ -1,0 +1,139 @@
+"""Looking after a home: settings, doctor, collection, backup and restore, and any command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backshop.base.canon import parse
+from backshop.base.codec import encode
+from backshop.base.errors import BackshopError
+
+from .door import Door, DoorCommand, DoorGroup, pass_door, table
+
+
+@click.group(cls=DoorGroup)
+def config() -> None:
+    """Show or change settings."""
+
+
+@config.command()
+@pass_door
+def show(door: Door) -> None:
+    """Print every setting in force and where its value comes from."""
+    settings = door.config()
+    rows = [
+        {"name": e.setting.name, "value": _jsonable(e.shown), "source": e.source}
+        for e in settings.values.values()
+    ]
+    home = {"name": "home", "value": str(settings.home), "source": settings.home_source}
+    door.show(
+        [home, *rows],
+        lambda all_rows: table(
+            [(row["name"], _plain(row["value"]), row["source"]) for row in all_rows],
+            ("setting", "value", "source"),
+        ),
+    )
+
+
+@config.command("set")
+@click.argument("name")
+@click.argument("value")
+@pass_door
+def set_(door: Door, name: str, value: str) -> None:
+    """Set NAME in settings.json; VALUE is JSON or plain text, `null` removes the setting."""
+    from backshop.app import save
+
+    try:
+        parsed: Any = parse(value)
+    except BackshopError:
+        parsed = value
+    home = door.config().home
+    save(home, name, parsed)
+    door.show({"name": name, "value": parsed}, lambda _: f"{name} is set")
+
+
+@click.command(cls=DoorCommand)
+@click.option("--full", is_flag=True, help="Rehash every stored content too.")
+@pass_door
+def doctor(door: Door, full: bool) -> None:
+    """Look for damage and for what is missing; nothing is changed."""
+    from backshop.app import examine
+
+    found = [encode(finding) for finding in examine(door.config(), full=full)]
+    signs = {"ok": "ok", "note": "note", "problem": "PROBLEM"}
+    door.show(
+        {"findings": found},
+        lambda value: table(
+            [(signs[f["level"]], f["subject"], f["message"]) for f in value["findings"]],
+            ("", "what", "finding"),
+        ),
+    )
+    if any(finding["level"] == "problem" for finding in found):
+        raise click.exceptions.Exit(1)
+
+
+@click.command(cls=DoorCommand)
+@click.option("--apply", is_flag=True, help="Really remove; without it only count.")
+@pass_door
+def gc(door: Door, apply: bool) -> None:
+    """Remove stored contents that nothing needs any more."""
+
+    def human(swept: dict[str, Any]) -> str:
+        if swept.get("refused"):
+            return f"nothing removed: {swept['refused']}"
+        verb = "removed" if swept["applied"] else "would remove (use --apply)"
+        return f"{verb}: {swept['blobs']} contents, {swept['bytes']} bytes"
+
+    door.call("StoreGc", {"apply": apply}, human)
+
+
+@click.command(cls=DoorCommand)
+@click.argument("path", type=click.Path(path_type=Path))
+@pass_door
+def backup(door: Door, path: Path) -> None:
+    """Write a consistent copy of the home to PATH; the product may go on running."""
+    door.call("StoreBackup", {"path": str(path.expanduser().absolute())}, _copied)
+
+
+@click.command(cls=DoorCommand)
+@click.argument("path", type=click.Path(path_type=Path))
+@pass_door
+def restore(door: Door, path: Path) -> None:
+    """Make a home from the backup at PATH; the home must be empty."""
+    from backshop.app import load
+    from backshop.store import restore_backup
+
+    settings = load(home=door.home)
+    done = restore_backup(path, settings.home, database_url=settings["database_url"])
+    door.show(encode(done), _copied)
+
+
+@click.command(cls=DoorCommand)
+@click.argument("name")
+@click.argument("request", default="{}")
+@pass_door
+def call(door: Door, name: str, request: str) -> None:
+    """Run the command NAME with the JSON object REQUEST."""
+    import json
+
+    door.call(name, parse(request), lambda v: json.dumps(v, ensure_ascii=False, indent=2))  # type: ignore[arg-type]  # the codec refuses what is not an object
+
+
+def _copied(done: dict[str, Any]) -> str:
+    return (
+        f"{done['streams']} streams with {done['events']} events, "
+        f"{done['blobs']} contents of {done['bytes']} bytes"
+    )
+
+
+def _jsonable(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "(none)"
+    return "(not set)" if value is None else str(value)

@@ -1,0 +1,160 @@
+"""What every command shares: `--json`, `--home`, opening the shop, and how results are shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from backshop.app import Backshop, Config
+
+
+@dataclass
+class Door:
+    """The options every command takes, and the ways in they lead to."""
+
+    home: Path | None = None
+    as_json: bool = False
+
+    def config(self) -> Config:
+        """Return the settings in force."""
+        from backshop.app import load  # loaded when a command needs it (S2.4)
+
+        return load(home=self.home)
+
+    @contextmanager
+    def shop(self) -> Iterator[Backshop]:
+        """Open the home for one command."""
+        from backshop.app import Backshop  # loaded when a command needs it (S2.4)
+
+        with Backshop.open(self.home) as shop:
+            yield shop
+
+    def call(self, name: str, request: dict[str, Any], human: Callable[[Any], str]) -> None:
+        """Run one command of the registry and show its answer."""
+        with self.shop() as shop:
+            self.show(shop.call(name, request), human)
+
+    def show(self, value: Any, human: Callable[[Any], str]) -> None:
+        """Print one JSON document, or the text for people."""
+        if self.as_json:
+            click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+        else:
+            click.echo(human(value))
+
+
+class DoorCommand(click.Command):
+    """A command that takes `--json` and `--home`, wherever they stand (S4.1)."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += [_json_option(), _home_option()]
+
+
+class DoorGroup(click.Group):
+    """A group whose commands are all door commands; modules load when they are used.
+
+    `lazy` maps a name to `module:attribute` inside this package, with the help line that shows
+    without loading it.
+    """
+
+    command_class = DoorCommand
+    group_class = type
+
+    def __init__(
+        self, *args: Any, lazy: dict[str, tuple[str, str]] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._lazy = lazy or {}
+        self.params += [_json_option(), _home_option()]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all names, loaded or not."""
+        return sorted({*super().list_commands(ctx), *self._lazy})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, loading its module if need be."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None or cmd_name not in self._lazy:
+            return found
+        from importlib import import_module
+
+        module, _, attribute = self._lazy[cmd_name][0].partition(":")
+        command = getattr(import_module(f".{module}", __package__), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without loading any."""
+        rows = []
+        for name in self.list_commands(ctx):
+            if name in self._lazy:
+                rows.append((name, self._lazy[name][1]))
+            else:
+                command = self.get_command(ctx, name)
+                rows.append((name, command.get_short_help_str(80) if command else ""))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def door(ctx: click.Context) -> Door:
+    """Return the door of this invocation."""
+    return ctx.ensure_object(Door)
+
+
+pass_door = click.make_pass_decorator(Door, ensure=True)
+
+
+def is_terminal() -> bool:
+    """Say whether a person is watching: colour and progress are for them only."""
+    return sys.stdout.isatty()
+
+
+def table(rows: list[tuple[str, ...]], headings: tuple[str, ...]) -> str:
+    """Return rows as aligned columns; control characters in them are made visible."""
+    lines = [headings, *(tuple(clean(cell) for cell in row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def clean(text: str) -> str:
+    """Return text that cannot move the cursor or colour the terminal."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def _json_option() -> click.Option:
+    def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        if value:
+            door(ctx).as_json = True
+
+    return click.Option(
+        ["--json"],
+        is_flag=True,
+        expose_value=False,
+        callback=remember,
+        help="Print one JSON document and nothing else.",
+    )
+
+
+def _home_option() -> click.Option:
+    def remember(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
+        if value is not None:
+            door(ctx).home = value
+
+    return click.Option(
+        ["--home"],
+        type=click.Path(path_type=Path, file_okay=False),
+        expose_value=False,
+        callback=remember,
+        help="The folder everything is kept in (default: BACKSHOP_HOME).",
+    )

@@ -1,0 +1,70 @@
+"""`backshop`: finds the command, runs it, and turns every error into an exit code (S4.1)."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from backshop import __version__
+
+from .door import Door, DoorGroup
+
+LAZY = {
+    "backup": ("admin:backup", "Write a consistent copy of the home."),
+    "call": ("admin:call", "Run any command of the product by name."),
+    "config": ("admin:config", "Show or change settings."),
+    "demo": ("demo:demo", "See the product at work, offline."),
+    "doctor": ("admin:doctor", "Look for damage and for what is missing."),
+    "gc": ("admin:gc", "Remove stored contents that nothing needs."),
+    "restore": ("admin:restore", "Make a home from a backup."),
+}
+
+
+@click.group(cls=DoorGroup, lazy=LAZY)
+@click.version_option(__version__, prog_name="backshop")
+def cli() -> None:
+    """Let an AI agent work on your files without ever being able to spoil them."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 done, 1 refused or failed, 2 usage."""
+    state = Door()
+    try:
+        cli.main(args=argv, prog_name="backshop", standalone_mode=False, obj=state)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.UsageError as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped", err=True)
+        return 1
+    except BrokenPipeError:  # the reader went away, as with `head`
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        _report(error, state)
+        return 1
+    return 0
+
+
+def _report(error: Exception, state: Door) -> None:
+    from backshop.app import fault_of  # loaded only when something failed
+
+    fault = fault_of(error)
+    if state.as_json:
+        click.echo(json.dumps(fault.envelope, ensure_ascii=False, indent=2))
+        return
+    from .door import clean
+
+    click.echo(f"error: {clean(fault.message)}", err=True)
+    details = fault.envelope.get("error", fault.envelope)
+    if hints := details.get("hints"):
+        click.echo("  hint: " + "; ".join(clean(str(hint)) for hint in hints), err=True)
+    if suggestion := details.get("suggestion"):
+        click.echo(f"  next: {clean(str(suggestion))}", err=True)
+    code = details.get("error_code") or details.get("code")
+    reason = details.get("reason")
+    click.echo(f"  ({code}{': ' + reason if reason else ''})", err=True)
