@@ -1,0 +1,154 @@
+"""Tool calls as models write them, made fit to run or answered with what is wrong (M9.5–M9.8)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backshop.base.limits import CALLS_PER_TURN_MAX
+
+from .messages import Json, ToolCall, ToolCallDone, ToolSpec
+from .strict import drop_nulls
+
+_PROBLEMS_MAX = 10  # M9.6
+_ALIASES = {  # tool, operation, what models write, what it means (M9.5)
+    ("docx_operations", "replace_text", "find"): "search",
+    ("pptx_operations", "set_slide_text", "slide_index"): "index",
+    ("pptx_operations", "append_bullets", "slide_index"): "index",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a call is not run; what the model is told, so that it can do better."""
+
+    reason: str
+    detail: str
+    hints: tuple[str, ...] = ()
+
+    def payload(self) -> str:
+        """Return the error answer of W8.3."""
+        error = {
+            "error_code": "VALIDATION_FAILED",
+            "reason": self.reason,
+            "detail": self.detail,
+            "hints": list(self.hints),
+        }
+        return json.dumps({"error": error}, ensure_ascii=False, sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A call after normalisation: run it when `problem` is None, else answer with the problem."""
+
+    call: ToolCall
+    problem: Problem | None = None
+
+
+def normalise(
+    calls: Sequence[ToolCallDone],
+    tools: Iterable[ToolSpec],
+    *,
+    turn: int,
+    limit: int = CALLS_PER_TURN_MAX,
+) -> tuple[Checked, ...]:
+    """Return every call of one turn in order, each with one id of its own."""
+    known = {tool.name: tool for tool in tools}
+    ids = _unique_ids(calls, turn)
+    checked = []
+    for position, (call, call_id) in enumerate(zip(calls, ids, strict=True)):
+        arguments, problem = parse_arguments(call.arguments)
+        if position >= limit:
+            problem = Problem("too_many_calls", f"at most {limit} calls run in one turn")
+        elif call.name not in known:
+            problem = Problem(
+                "tool_not_available", f"there is no tool {call.name[:64]!r} here", tuple(known)
+            )
+        elif problem is None:
+            arguments, problem = fit(call.name, arguments, known[call.name].parameters)
+        checked.append(Checked(ToolCall(call_id, call.name, arguments), problem))
+    return tuple(checked)
+
+
+def parse_arguments(raw: Any) -> tuple[dict[str, Any], Problem | None]:
+    """Return the object a model meant: as is, blank as empty, JSON text parsed once more."""
+    value = raw
+    for _ in range(2):
+        if value is None or (isinstance(value, str) and not value.strip()):
+            return {}, None
+        if not isinstance(value, str):
+            break
+        try:
+            value = json.loads(value, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            return {}, Problem("bad_arguments", f"the arguments are not JSON: {error}")
+    if isinstance(value, Mapping):
+        return dict(value), None
+    if value is None:
+        return {}, None
+    return {}, Problem("bad_arguments", "the arguments are not a JSON object")
+
+
+def fit(
+    name: str, arguments: Mapping[str, Any], schema: Json
+) -> tuple[dict[str, Any], Problem | None]:
+    """Return the arguments a tool gets, or what does not fit its original schema."""
+    fitted: dict[str, Any] = drop_nulls(_without_aliases(name, arguments), schema)
+    found = problems(fitted, schema)
+    if not found:
+        return fitted, None
+    expected = ", ".join(sorted(schema.get("properties") or ())) or "none"
+    return fitted, Problem("bad_arguments", f"{found[0]}; fields: {expected}", found)
+
+
+def problems(value: Any, schema: Json) -> tuple[str, ...]:
+    """Return up to ten `where: what` lines, none of them quoting a long value."""
+    from jsonschema import Draft202012Validator  # 0.1 s: on first use
+
+    found = sorted(Draft202012Validator(dict(schema)).iter_errors(value), key=lambda one: one.path)
+    return tuple(
+        f"{'.'.join(map(str, one.absolute_path)) or '(arguments)'}: {one.message[:200]}"
+        for one in found[:_PROBLEMS_MAX]
+    )
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _without_aliases(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    changed = dict(arguments)
+    operations = changed.get("operations")
+    if isinstance(operations, list):
+        changed["operations"] = [_without_alias(name, one) for one in operations]
+    return changed
+
+
+def _without_alias(name: str, operation: Any) -> Any:
+    if not isinstance(operation, Mapping):
+        return operation
+    changed = dict(operation)
+    for (tool, op, old), new in _ALIASES.items():
+        if tool == name and op == changed.get("op") and old in changed and changed.get(new) is None:
+            changed[new] = changed.pop(old)
+    return changed
+
+
+def _unique_ids(calls: Sequence[ToolCallDone], turn: int) -> list[str]:
+    seen: set[str] = set()
+    ids = []
+    for number, call in enumerate(calls, 1):
+        wanted = call.id or f"call_{turn}_{number}"
+        ids.append(_free(wanted, seen.__contains__))
+        seen.add(ids[-1])
+    return ids
+
+
+def _free(wanted: str, taken: Callable[[str], bool]) -> str:
+    candidate, count = wanted, 1
+    while taken(candidate):
+        count += 1
+        candidate = f"{wanted}_{count}"
+    return candidate

@@ -1,0 +1,269 @@
+"""What goes to a model and what comes back: request, messages, stream events (M8)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from backshop.base.errors import ErrorInfo, ValidationFailed
+
+Json = Mapping[str, Any]
+
+MODEL_ID = re.compile(r"[a-z][a-z0-9-]{0,31}:[A-Za-z0-9._:/@-]{1,128}")  # M1.1
+
+
+class Purpose(StrEnum):
+    """What a call is for; the effort and the audit follow it."""
+
+    RESEARCH = "research"
+    PLAN = "plan"
+    IMPLEMENT = "implement"
+    SUMMARY = "summary"
+    REPLY = "reply"
+    PROPOSAL = "proposal"
+    CONTEXT_PROCESS = "context_process"
+    COMPRESSION = "compression"
+    DIGEST = "digest"
+    OTHER = "other"
+
+
+class Role(StrEnum):
+    """Who speaks."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class ToolChoice(StrEnum):
+    """Whether a tool must be called: until the first result, or never."""
+
+    FIRST_TURN_REQUIRED = "first_turn_required"
+    AUTO = "auto"
+    NONE = "none"
+
+
+class FinishReason(StrEnum):
+    """Why an answer ended (M8.4)."""
+
+    STOP = "stop"
+    TOOL_CALLS = "tool_calls"
+    LENGTH = "length"
+    CONTENT_FILTER = "content_filter"
+    REFUSAL = "refusal"
+    CANCELED = "canceled"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture shown to the model."""
+
+    media_type: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool the model wants to run; `arguments` is always an object."""
+
+    id: str
+    name: str
+    arguments: Json
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderState:
+    """What a provider wants back unchanged on the next call: opaque, and only for that provider."""
+
+    provider_id: str
+    data: Any = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One entry of the exchange, the same for every provider (M8.2)."""
+
+    role: Role
+    text: str = ""
+    images: tuple[Image, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    is_error: bool = False
+    provider_state: ProviderState | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as the model sees it; `parameters` is the original JSON Schema."""
+
+    name: str
+    description: str
+    parameters: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseSchema:
+    """The JSON Schema a structured answer must meet."""
+
+    name: str
+    schema: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """One call (M8.1). `messages` hold everything the model sees, `tools` what it may call."""
+
+    model_id: str
+    messages: tuple[Message, ...]
+    purpose: Purpose = Purpose.OTHER
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice = ToolChoice.FIRST_TURN_REQUIRED
+    effort: str | None = None
+    max_output_tokens: int | None = None
+    response_schema: ResponseSchema | None = None
+    workbench_id: str | None = None
+    run_id: str | None = None
+    timeout_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if MODEL_ID.fullmatch(self.model_id) is None:
+            raise ValidationFailed("not a model id", reason="unknown_model")
+        if not self.messages:
+            raise ValidationFailed("a request needs messages", reason="bad_request")
+
+    @property
+    def provider_id(self) -> str:
+        """The part before the colon."""
+        return self.model_id.partition(":")[0]
+
+    @property
+    def system_text(self) -> str:
+        """The system messages, joined by a blank line."""
+        return "\n\n".join(m.text for m in self.messages if m.role is Role.SYSTEM and m.text)
+
+    @property
+    def dialogue(self) -> tuple[Message, ...]:
+        """Everything but the system messages."""
+        return tuple(m for m in self.messages if m.role is not Role.SYSTEM)
+
+    @property
+    def has_tool_result(self) -> bool:
+        """Whether this call chain holds a tool result already (M5.1)."""
+        return any(m.role is Role.TOOL for m in self.messages)
+
+    def state_for(self, message: Message) -> Any | None:
+        """Return the provider's own data of a message, or None when it is another provider's."""
+        state = message.provider_state
+        return state.data if state and state.provider_id == self.provider_id else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one call or a sum of calls (M13.1); input includes cached."""
+
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    estimated: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            cached_input_tokens=self.cached_input_tokens + other.cached_input_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            estimated=self.estimated or other.estimated,
+        )
+
+    @property
+    def total_tokens(self) -> int:
+        """Input and output together."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The provider accepted the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningProgress:
+    """The model is thinking; how much, never what."""
+
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted:
+    """A tool call begins."""
+
+    index: int
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """More of a tool call's arguments arrived."""
+
+    index: int
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDone:
+    """A tool call is complete; `arguments` as the provider wrote them, not yet checked (M9.5)."""
+
+    index: int
+    id: str
+    name: str
+    arguments: Any
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """What the provider counted; the last one of a stream holds."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The answer is complete. `state` goes back to the provider with the next request."""
+
+    finish_reason: FinishReason
+    state: ProviderState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The call did not end well; text so far is kept by whoever listens."""
+
+    error: ErrorInfo
+
+
+StreamEvent = (
+    Started
+    | TextDelta
+    | ReasoningProgress
+    | ToolCallStarted
+    | ToolCallDelta
+    | ToolCallDone
+    | UsageReported
+    | Done
+    | Failed
+)

@@ -1,0 +1,322 @@
+"""Anthropic's Messages API, spoken by the official SDK (M6)."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from backshop.base.limits import OUTPUT_FLOOR_TOKENS
+from backshop.models import faults
+from backshop.models.assembly import Answer
+from backshop.models.catalog import ModelRecord
+from backshop.models.egress import Channel, network_fault
+from backshop.models.errors import BadResponse, ContextExhausted, ModelError
+from backshop.models.messages import (
+    Done,
+    FinishReason,
+    Message,
+    ModelRequest,
+    ProviderState,
+    ReasoningProgress,
+    Role,
+    Started,
+    StreamEvent,
+    ToolSpec,
+    Usage,
+    UsageReported,
+)
+from backshop.models.profile import profile
+from backshop.models.strict import NUMERIC, can_be_strict, relaxed, strict
+from backshop.models.usage import request_tokens
+
+if TYPE_CHECKING:
+    from anthropic import Anthropic
+
+Json = dict[str, Any]
+
+_FINISH = {
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "tool_use": FinishReason.TOOL_CALLS,
+    "max_tokens": FinishReason.LENGTH,
+    "refusal": FinishReason.REFUSAL,
+}
+_WINDOW_EXCEEDED = "model_context_window_exceeded"
+_THINKING = ("thinking", "redacted_thinking")
+
+
+def body(request: ModelRequest, model: ModelRecord) -> Json:
+    """Return the request body (M6.1)."""
+    chosen = profile(request, model)
+    sent: Json = {
+        "model": model.wire_name,
+        "max_tokens": _max_tokens(request, model),
+        "messages": _messages(request),
+        "stream": True,
+    }
+    if request.system_text:
+        sent["system"] = request.system_text
+    config: Json = {}
+    if chosen.effort is not None:
+        config["effort"] = chosen.effort
+    if request.response_schema is not None and chosen.strict_response:
+        schema = strict(request.response_schema.schema, refused=NUMERIC)
+        config["format"] = {"type": "json_schema", "schema": schema}
+    if config:
+        sent["output_config"] = config
+    if chosen.tools:
+        sent["tools"] = [
+            _tool(tool, strict_tools=model.supports.strict_tools) for tool in request.tools
+        ]
+        choice: Json = {"type": "any" if chosen.tool_required else "auto"}
+        if chosen.tool_none:
+            sent["tool_choice"] = {"type": "none"}
+        else:
+            sent["tool_choice"] = choice | {"disable_parallel_tool_use": True}
+    return sent
+
+
+def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
+    """Send the request and yield what comes back."""
+    import anthropic  # over half a second: on first use
+
+    try:
+        with _client(channel) as client:
+            stream: Any = client.messages.create(**body(request, model))
+            with closing(stream):
+                yield from _read(stream, request)
+    except (anthropic.AnthropicError, ValueError) as error:
+        raise fault(error, channel) from error
+
+
+def models(channel: Channel) -> tuple[str, ...]:
+    """Return the names of the provider's models."""
+    import anthropic  # over half a second: on first use
+
+    try:
+        with _client(channel) as client:
+            return tuple(sorted(str(one.id) for one in client.models.list().data))
+    except (anthropic.AnthropicError, ValueError, TypeError) as error:
+        raise fault(error, channel) from error
+
+
+def fault(error: Exception, channel: Channel) -> ModelError:
+    """Return our error for one of the SDK's (M11.6)."""
+    import anthropic
+
+    if isinstance(error, anthropic.APIStatusError):
+        body_text = (
+            error.body if isinstance(error.body, str) else json.dumps(error.body, default=str)
+        )
+        if error.response.status_code < 400:  # told inside a stream that began well
+            kind = _mapping(_mapping(error.body).get("error")).get("type")
+            return faults.from_code(str(kind or "error"), body_text)
+        headers = dict(error.response.headers)
+        return faults.from_status(
+            error.response.status_code, headers, body_text, now_ms=channel.now_ms()
+        )
+    return network_fault(error)
+
+
+def _client(channel: Channel) -> Anthropic:
+    from anthropic import Anthropic
+
+    client = Anthropic(
+        api_key=channel.api_key,
+        base_url=channel.provider.base_url,
+        max_retries=0,
+        timeout=None,
+        open_telemetry=False,
+        http_client=channel.client(),
+    )
+    client._custom_headers = {}  # what ANTHROPIC_CUSTOM_HEADERS put there
+    return client
+
+
+def _max_tokens(request: ModelRequest, model: ModelRecord) -> int:
+    """Return the output bound the API asks for, reduced to what the window leaves (M6.2)."""
+    wanted = request.max_output_tokens or model.max_output_tokens
+    room = model.context_tokens_estimate - request_tokens(request)
+    if room < min(wanted, OUTPUT_FLOOR_TOKENS):
+        raise ContextExhausted(
+            "the request leaves no room for an answer",
+            detail=f"prompt_tokens: {request_tokens(request)}",
+            model_id=model.model_id,
+            provider_id=model.provider_id,
+        )
+    return min(wanted, room)
+
+
+def _tool(tool: ToolSpec, *, strict_tools: bool) -> Json:
+    is_strict = strict_tools and can_be_strict(tool.parameters)
+    schema = strict(tool.parameters, refused=NUMERIC) if is_strict else relaxed(tool.parameters)
+    sent: Json = {"name": tool.name, "description": tool.description, "input_schema": schema}
+    return sent | ({"strict": is_strict} if strict_tools else {})
+
+
+def _messages(request: ModelRequest) -> list[Json]:
+    """Return alternating turns; all results of one turn go in one user message (M6.2)."""
+    sent: list[Json] = []
+    for message in request.dialogue:
+        role = "assistant" if message.role is Role.ASSISTANT else "user"
+        blocks = list(_blocks(request, message))
+        if sent and sent[-1]["role"] == role:
+            sent[-1]["content"] += blocks
+        else:
+            sent.append({"role": role, "content": blocks})
+    return sent
+
+
+def _blocks(request: ModelRequest, message: Message) -> Iterator[Json]:
+    if message.role is Role.TOOL:
+        yield {
+            "type": "tool_result",
+            "tool_use_id": message.tool_call_id or "",
+            "content": message.text,
+            "is_error": message.is_error,
+        }
+        return
+    if message.role is Role.ASSISTANT:
+        yield from _assistant_blocks(message, request.state_for(message))
+        return
+    if message.text or not message.images:
+        yield {"type": "text", "text": message.text}
+    for image in message.images:
+        data = base64.b64encode(image.data).decode()
+        source = {"type": "base64", "media_type": image.media_type, "data": data}
+        yield {"type": "image", "source": source}
+
+
+def _assistant_blocks(message: Message, state: Any) -> Iterator[Json]:
+    """Replay what the model wrote, thinking unchanged and in place (M6.2)."""
+    calls: list[Json] = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
+        for call in message.tool_calls
+    ]
+    text: list[Json] = [{"type": "text", "text": message.text}] if message.text else []
+    for part in state if isinstance(state, list) else ():
+        if part == "text":
+            yield from text
+            text = []
+        elif part == "call":
+            yield from calls[:1]
+            calls = calls[1:]
+        elif isinstance(part, dict):
+            yield part
+    yield from text
+    yield from calls
+
+
+def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
+    answer = Answer()
+    outline: dict[Any, Any] = {}  # block index → what stands there
+    usage: Json = {}
+    stop: str | None = None
+    for raw in stream:
+        event: Json = raw.to_dict(warnings=False)
+        match event.get("type"):
+            case "message_start":
+                usage |= _counts(_mapping(event.get("message")).get("usage"))
+                yield Started()
+            case "content_block_start":
+                block = _mapping(event.get("content_block"))
+                yield from _begin(block, event.get("index"), answer, outline)
+            case "content_block_delta":
+                delta = _mapping(event.get("delta"))
+                yield from _delta(delta, event.get("index"), answer, outline)
+            case "message_delta":
+                usage |= _counts(event.get("usage"))
+                stop = _mapping(event.get("delta")).get("stop_reason") or stop
+            case "message_stop":
+                yield from _end(answer, outline, usage, stop, request)
+                return
+
+
+def _begin(
+    block: Json, index: Any, answer: Answer, outline: dict[Any, Any]
+) -> Iterator[StreamEvent]:
+    match block.get("type"):
+        case "tool_use":
+            outline[index] = "call"
+            yield from answer.start_call(index, block.get("id"), block.get("name"))
+            if block.get("input"):
+                yield from answer.add_arguments(index, json.dumps(block["input"]))
+        case "text":
+            outline[index] = "text"
+            yield from answer.add_text(block.get("text"))
+        case "thinking" | "redacted_thinking":
+            outline[index] = dict(block)
+
+
+def _delta(
+    delta: Json, index: Any, answer: Answer, outline: dict[Any, Any]
+) -> Iterator[StreamEvent]:
+    match delta.get("type"):
+        case "text_delta":
+            yield from answer.add_text(delta.get("text"))
+        case "input_json_delta":
+            yield from answer.add_arguments(index, delta.get("partial_json"))
+        case "thinking_delta":
+            thought = str(delta.get("thinking", ""))
+            block = outline.get(index)
+            if isinstance(block, dict):
+                block["thinking"] = str(block.get("thinking", "")) + thought
+            yield ReasoningProgress(len(thought))
+        case "signature_delta":
+            block = outline.get(index)
+            if isinstance(block, dict):
+                block["signature"] = str(block.get("signature", "")) + str(delta.get("signature"))
+
+
+def _end(
+    answer: Answer,
+    outline: dict[Any, Any],
+    usage: Json,
+    stop: str | None,
+    request: ModelRequest,
+) -> Iterator[StreamEvent]:
+    if stop == _WINDOW_EXCEEDED:
+        raise ContextExhausted("the answer does not fit into the model's window")
+    reason = _FINISH.get(str(stop))
+    if reason is None:
+        raise BadResponse("the answer ended for an unknown reason", reason="finish_reason")
+    yield from answer.finished_calls(cut=reason is FinishReason.LENGTH)
+    if usage:
+        yield UsageReported(_usage(usage))
+    if answer.has_calls:
+        reason = FinishReason.TOOL_CALLS
+    parts = [outline[index] for index in sorted(outline, key=_position)]
+    keeps = any(isinstance(part, dict) for part in parts)
+    yield Done(reason, ProviderState(request.provider_id, parts) if keeps else None)
+
+
+def _position(index: Any) -> int:
+    return index if isinstance(index, int) else 0
+
+
+def _usage(data: Json) -> Usage:
+    """Anthropic counts cached input apart; ours includes it (M13.1)."""
+    cached = data.get("cache_read_input_tokens", 0)
+    written = data.get("cache_creation_input_tokens", 0)
+    return Usage(
+        input_tokens=data.get("input_tokens", 0) + cached + written,
+        cached_input_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=data.get("output_tokens", 0),
+        reasoning_tokens=data.get("thinking_tokens", 0),
+    )
+
+
+def _counts(value: Any) -> Json:
+    data = _mapping(value)
+    counts = {key: count for key, count in data.items() if type(count) is int and count >= 0}
+    details = _mapping(data.get("output_tokens_details"))
+    thinking = details.get("thinking_tokens")
+    return counts | ({"thinking_tokens": thinking} if type(thinking) is int else {})
+
+
+def _mapping(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}

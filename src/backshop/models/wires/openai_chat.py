@@ -1,0 +1,321 @@
+"""Chat Completions, as OpenAI's SDK speaks it to every compatible server (M6)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import string
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from backshop.models import faults
+from backshop.models.assembly import Answer
+from backshop.models.catalog import ModelRecord
+from backshop.models.egress import Channel, network_fault
+from backshop.models.errors import BadResponse, ModelError
+from backshop.models.messages import (
+    Done,
+    FinishReason,
+    Message,
+    ModelRequest,
+    ProviderState,
+    ReasoningProgress,
+    Role,
+    Started,
+    StreamEvent,
+    ToolSpec,
+    Usage,
+    UsageReported,
+)
+from backshop.models.profile import profile
+from backshop.models.strict import can_be_strict, relaxed, strict
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+Json = dict[str, Any]
+
+REMINDER = "Call one of the tools before you answer."
+_SHORT_ID_CHARS = 9  # M6.4
+_BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_FINISH = {
+    "stop": FinishReason.STOP,
+    "tool_calls": FinishReason.TOOL_CALLS,
+    "function_call": FinishReason.TOOL_CALLS,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+}
+_CALL_FIELDS = frozenset(("index", "id", "type", "function"))
+_DELTA_FIELDS = frozenset(
+    ("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "reasoning")
+)
+
+
+def body(request: ModelRequest, model: ModelRecord) -> Json:
+    """Return the request body; a field is sent only when the server's flag is set (M6.3)."""
+    chosen, supports = profile(request, model), model.supports
+    sent: Json = {"model": model.wire_name, "messages": _messages(request, model), "stream": True}
+    if supports.usage:
+        sent["stream_options"] = {"include_usage": True}
+    if chosen.effort is not None:
+        sent["reasoning_effort"] = chosen.effort
+    if chosen.temperature is not None:
+        sent |= {"temperature": chosen.temperature, "top_p": chosen.top_p}
+    if chosen.tools:
+        sent["tools"] = [_tool(tool, strict_tools=supports.strict_tools) for tool in request.tools]
+        sent["tool_choice"] = "auto"
+        if chosen.tool_required and supports.tool_choice_required:
+            sent["tool_choice"] = "required"
+        if chosen.tool_none:
+            sent["tool_choice"] = "none"
+        if supports.parallel_flag:
+            sent["parallel_tool_calls"] = False
+    if request.max_output_tokens is not None:
+        sent["max_tokens"] = request.max_output_tokens
+    if request.response_schema is not None and chosen.strict_response:
+        sent["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {
+                "name": request.response_schema.name,
+                "schema": strict(request.response_schema.schema),
+                "strict": True,
+            },
+        }
+    return sent
+
+
+def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
+    """Send the request and yield what comes back."""
+    import openai  # over half a second: on first use
+
+    try:
+        with _client(channel) as client:
+            stream: Any = client.chat.completions.create(**body(request, model))
+            with closing(stream):
+                yield from _read(stream, request)
+    except (openai.OpenAIError, ValueError) as error:
+        raise fault(error, channel) from error
+
+
+def models(channel: Channel) -> tuple[str, ...]:
+    """Return the names of the provider's models."""
+    import openai  # over half a second: on first use
+
+    try:
+        with _client(channel) as client:
+            return tuple(sorted(str(one.id) for one in client.models.list().data))
+    except (openai.OpenAIError, ValueError, TypeError) as error:
+        raise fault(error, channel) from error
+
+
+def fault(error: Exception, channel: Channel) -> ModelError:
+    """Return our error for one of the SDK's (M11.6)."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        headers, text = dict(error.response.headers), error.response.text
+        return faults.from_status(error.status_code, headers, text, now_ms=channel.now_ms())
+    if isinstance(error, openai.APIConnectionError):
+        return network_fault(error)
+    if isinstance(error, openai.APIError) and not isinstance(
+        error, openai.APIResponseValidationError
+    ):
+        kind = error.code or error.type or "error"
+        return faults.from_code(str(kind), json.dumps(error.body, default=str))
+    return network_fault(error)
+
+
+def short_id(call_id: str) -> str:
+    """Return the nine-character id a server with `short_call_ids` knows a call by (M6.4)."""
+    if len(call_id) == _SHORT_ID_CHARS and call_id.isascii() and call_id.isalnum():
+        return call_id
+    number = int.from_bytes(hashlib.sha256(call_id.encode()).digest(), "big")
+    digits = []
+    for _ in range(_SHORT_ID_CHARS):
+        number, digit = divmod(number, 62)
+        digits.append(_BASE62[digit])
+    return "".join(digits)
+
+
+def _client(channel: Channel) -> OpenAI:
+    from openai import OpenAI
+
+    client = OpenAI(
+        api_key=channel.api_key,
+        base_url=channel.provider.base_url,
+        max_retries=0,
+        timeout=None,
+        http_client=channel.client(),
+    )
+    client._custom_headers = {}  # what OPENAI_CUSTOM_HEADERS put there
+    return client
+
+
+def _messages(request: ModelRequest, model: ModelRecord) -> list[Json]:
+    short = model.supports.short_call_ids
+    names = {call.id: call.name for message in request.messages for call in message.tool_calls}
+    sent: list[Json] = []
+    if request.system_text:
+        sent.append({"role": "system", "content": request.system_text})
+    for message in request.dialogue:
+        sent.append(_message(request, message, names, short=short))
+    chosen = profile(request, model)
+    if chosen.tool_required and not model.supports.tool_choice_required:
+        sent.append({"role": "user", "content": REMINDER})
+    return sent
+
+
+def _message(
+    request: ModelRequest, message: Message, names: dict[str, str], *, short: bool
+) -> Json:
+    def wire_id(call_id: str) -> str:
+        return short_id(call_id) if short else call_id
+
+    match message.role:
+        case Role.TOOL:
+            call_id = message.tool_call_id or ""
+            named = {"name": names.get(call_id, "")} if short else {}
+            answered = {"role": "tool", "tool_call_id": wire_id(call_id), "content": message.text}
+            return answered | named
+        case Role.ASSISTANT:
+            extra = request.state_for(message)
+            extra = extra if isinstance(extra, dict) else {}
+            sent: Json = {"role": "assistant", "content": message.text or None}
+            sent |= extra.get("message", {})
+            if message.tool_calls:
+                kept = extra.get("calls", [])
+                sent["tool_calls"] = [
+                    {
+                        "id": wire_id(call.id),
+                        "type": "function",
+                        "function": {
+                            "name": call.name,
+                            "arguments": json.dumps(
+                                dict(call.arguments), ensure_ascii=False, sort_keys=True
+                            ),
+                        },
+                        **(kept[place] if place < len(kept) else {}),
+                    }
+                    for place, call in enumerate(message.tool_calls)
+                ]
+            return sent
+        case _:
+            return {"role": message.role.value, "content": _content(message)}
+
+
+def _content(message: Message) -> str | list[Json]:
+    if not message.images:
+        return message.text
+    parts: list[Json] = [{"type": "text", "text": message.text}] if message.text else []
+    for image in message.images:
+        encoded = base64.b64encode(image.data).decode()
+        url = f"data:{image.media_type};base64,{encoded}"
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    return parts
+
+
+def _tool(tool: ToolSpec, *, strict_tools: bool) -> Json:
+    is_strict = strict_tools and can_be_strict(tool.parameters)
+    function: Json = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": strict(tool.parameters) if is_strict else relaxed(tool.parameters),
+    }
+    if strict_tools:
+        function["strict"] = is_strict
+    return {"type": "function", "function": function}
+
+
+class _Extras:
+    """What a server adds to its message and calls and wants back unchanged (M6.3)."""
+
+    def __init__(self) -> None:
+        self.message: Json = {}
+        self.calls: dict[int, Json] = {}
+
+    def take(self, delta: Json) -> None:
+        self.message |= {k: v for k, v in delta.items() if k not in _DELTA_FIELDS and v is not None}
+
+    def take_call(self, index: int, call: Json) -> None:
+        extra = {k: v for k, v in call.items() if k not in _CALL_FIELDS and v is not None}
+        self.calls.setdefault(index, {}).update(extra)
+
+    def state(self, provider_id: str) -> ProviderState | None:
+        calls = [self.calls[index] for index in sorted(self.calls)]
+        if not self.message and not any(calls):
+            return None
+        return ProviderState(provider_id, {"message": self.message, "calls": calls})
+
+
+def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
+    answer, extras = Answer(), _Extras()
+    finish: str | None = None
+    usage: Usage | None = None
+    refused = False
+    yield Started()
+    for raw in stream:
+        chunk: Json = raw.to_dict(warnings=False)
+        if isinstance(chunk.get("usage"), dict):
+            usage = _usage(chunk["usage"])
+        choices = chunk.get("choices")
+        choice = _mapping(choices[0]) if isinstance(choices, list) and choices else {}
+        delta = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
+        extras.take(delta)
+        yield from answer.add_text(delta.get("content"))
+        if isinstance(delta.get("refusal"), str) and delta["refusal"]:
+            refused = True
+            yield from answer.add_text(delta["refusal"])
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(thought, str):
+            yield ReasoningProgress(len(thought))
+        yield from _calls(delta, answer, extras)
+        finish = choice.get("finish_reason") or finish
+    if finish is None:
+        return
+    reason = _FINISH.get(str(finish))
+    if reason is None:
+        raise BadResponse("the answer ended for an unknown reason", reason="finish_reason")
+    yield from answer.finished_calls(cut=reason is FinishReason.LENGTH)
+    if usage is not None:
+        yield UsageReported(usage)
+    if answer.has_calls:
+        reason = FinishReason.TOOL_CALLS
+    elif refused and reason is FinishReason.STOP:
+        reason = FinishReason.REFUSAL
+    yield Done(reason, extras.state(request.provider_id))
+
+
+def _calls(delta: Json, answer: Answer, extras: _Extras) -> Iterator[StreamEvent]:
+    pieces = delta.get("tool_calls")
+    for place, piece in enumerate(pieces if isinstance(pieces, list) else ()):
+        call = _mapping(piece)
+        index = call.get("index")
+        key = index if isinstance(index, int) else place
+        function = _mapping(call.get("function"))
+        yield from answer.start_call(key, call.get("id"), function.get("name"))
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):  # some servers send the object itself
+            arguments = json.dumps(arguments)
+        yield from answer.add_arguments(key, arguments)
+        extras.take_call(key, call)
+
+
+def _usage(data: Json) -> Usage:
+    inputs = _mapping(data.get("prompt_tokens_details"))
+    outputs = _mapping(data.get("completion_tokens_details"))
+    return Usage(
+        input_tokens=_count(data.get("prompt_tokens")),
+        cached_input_tokens=_count(inputs.get("cached_tokens")),
+        output_tokens=_count(data.get("completion_tokens")),
+        reasoning_tokens=_count(outputs.get("reasoning_tokens")),
+    )
+
+
+def _mapping(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value >= 0 else 0

@@ -1,0 +1,319 @@
+"""OpenAI's Responses API, spoken by the official SDK (M5)."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from backshop.models import faults
+from backshop.models.assembly import Answer
+from backshop.models.catalog import ModelRecord
+from backshop.models.egress import Channel, network_fault
+from backshop.models.errors import BadResponse, ModelError
+from backshop.models.messages import (
+    Done,
+    FinishReason,
+    Message,
+    ModelRequest,
+    ProviderState,
+    ReasoningProgress,
+    Role,
+    Started,
+    StreamEvent,
+    ToolSpec,
+    Usage,
+    UsageReported,
+)
+from backshop.models.profile import profile
+from backshop.models.strict import can_be_strict, relaxed, strict
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+Json = dict[str, Any]
+
+
+def body(request: ModelRequest, model: ModelRecord) -> Json:
+    """Return the request body; a field that is not listed in M5.1 is not sent."""
+    chosen = profile(request, model)
+    sent: Json = {
+        "model": model.wire_name,
+        "input": [item for message in request.dialogue for item in _items(request, message)],
+        "truncation": "disabled",
+        "stream": True,
+        "store": False,
+    }
+    if request.system_text:
+        sent["instructions"] = request.system_text
+    if chosen.effort is not None:
+        sent["reasoning"] = {"effort": chosen.effort}
+    if chosen.temperature is not None:
+        sent |= {"temperature": chosen.temperature, "top_p": chosen.top_p}
+    if chosen.tools:
+        sent["tools"] = [_tool(tool) for tool in request.tools]
+        sent["parallel_tool_calls"] = False
+        sent["tool_choice"] = "required" if chosen.tool_required else "auto"
+        if chosen.tool_none:
+            sent["tool_choice"] = "none"
+        if model.efforts:
+            sent["include"] = ["reasoning.encrypted_content"]
+    if request.max_output_tokens is not None:
+        sent["max_output_tokens"] = request.max_output_tokens
+    if request.response_schema is not None and chosen.strict_response:
+        sent["text"] = {
+            "format": {
+                "type": "json_schema",
+                "name": request.response_schema.name,
+                "schema": strict(request.response_schema.schema),
+                "strict": True,
+            }
+        }
+    return sent
+
+
+def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
+    """Send the request and yield what comes back."""
+    import openai  # over half a second: on first use
+
+    try:
+        with _client(channel) as client:
+            stream: Any = client.responses.create(**body(request, model))
+            with closing(stream):
+                yield from _read(stream, request)
+    except (openai.OpenAIError, ValueError) as error:
+        raise fault(error, channel) from error
+
+
+def models(channel: Channel) -> tuple[str, ...]:
+    """Return the names of the provider's models."""
+    import openai  # over half a second: on first use
+
+    try:
+        with _client(channel) as client:
+            return tuple(sorted(str(one.id) for one in client.models.list().data))
+    except (openai.OpenAIError, ValueError, TypeError) as error:
+        raise fault(error, channel) from error
+
+
+def fault(error: Exception, channel: Channel) -> ModelError:
+    """Return our error for one of the SDK's (M11.6)."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        headers, text = dict(error.response.headers), error.response.text
+        return faults.from_status(error.status_code, headers, text, now_ms=channel.now_ms())
+    if isinstance(error, openai.APIConnectionError):
+        return network_fault(error)
+    if isinstance(error, openai.APIError) and not isinstance(
+        error, openai.APIResponseValidationError
+    ):
+        kind = error.code or error.type or "error"
+        return faults.from_code(str(kind), json.dumps(error.body, default=str))
+    return network_fault(error)
+
+
+def _client(channel: Channel) -> OpenAI:
+    from openai import OpenAI
+
+    client = OpenAI(
+        api_key=channel.api_key,
+        base_url=channel.provider.base_url,
+        max_retries=0,
+        timeout=None,
+        http_client=channel.client(),
+    )
+    client._custom_headers = {}  # what OPENAI_CUSTOM_HEADERS put there
+    return client
+
+
+def _tool(tool: ToolSpec) -> Json:
+    is_strict = can_be_strict(tool.parameters)
+    parameters = strict(tool.parameters) if is_strict else relaxed(tool.parameters)
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": parameters,
+        "strict": is_strict,
+    }
+
+
+def _items(request: ModelRequest, message: Message) -> Iterator[Json]:
+    match message.role:
+        case Role.TOOL:
+            yield {
+                "type": "function_call_output",
+                "call_id": message.tool_call_id or "",
+                "output": message.text,
+            }
+        case Role.ASSISTANT:
+            yield from _assistant_items(message, request.state_for(message))
+        case _:
+            yield {"role": message.role.value, "content": _content(message)}
+
+
+def _assistant_items(message: Message, state: Any) -> Iterator[Json]:
+    """Replay what the model wrote, its reasoning unchanged and in place (M5.2)."""
+    calls = [
+        {
+            "type": "function_call",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True),
+        }
+        for call in message.tool_calls
+    ]
+    text = [{"role": "assistant", "content": message.text}] if message.text else []
+    for part in state if isinstance(state, list) else ():
+        if part == "text":
+            yield from text
+            text = []
+        elif part == "call":
+            yield from calls[:1]
+            calls = calls[1:]
+        elif isinstance(part, dict):
+            yield part
+    yield from text
+    yield from calls
+
+
+def _content(message: Message) -> str | list[Json]:
+    if not message.images:
+        return message.text
+    parts: list[Json] = [{"type": "input_text", "text": message.text}] if message.text else []
+    for image in message.images:
+        encoded = base64.b64encode(image.data).decode()
+        url = f"data:{image.media_type};base64,{encoded}"
+        parts.append({"type": "input_image", "image_url": url, "detail": "auto"})
+    return parts
+
+
+def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
+    answer = Answer()
+    outline: dict[Any, Any] = {}  # output index → what stands there
+    refused = False
+    for raw in stream:
+        event: Json = raw.to_dict(warnings=False)
+        kind = str(event.get("type", ""))
+        match kind:
+            case "response.created":
+                yield Started()
+            case "response.output_text.delta":
+                yield from answer.add_text(event.get("delta"))
+            case "response.refusal.delta":
+                refused = True
+                yield from answer.add_text(event.get("delta"))
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
+                yield ReasoningProgress(len(str(event.get("delta", ""))))
+            case "response.output_item.added" | "response.output_item.done":
+                yield from _item(event, answer, outline)
+            case "response.function_call_arguments.delta":
+                yield from answer.add_arguments(_key(event), event.get("delta"))
+            case "response.function_call_arguments.done":
+                answer.finish_call(_key(event), event.get("arguments"))
+            case "response.completed" | "response.incomplete":
+                yield from _end(event, answer, outline, refused=refused, request=request)
+                return
+            case "response.failed":
+                error = _mapping(_mapping(event.get("response")).get("error"))
+                raise faults.from_code(str(error.get("code", "")), str(error.get("message", "")))
+            case "error":
+                raise faults.from_code(str(event.get("code", "")), str(event.get("message", "")))
+
+
+def _item(event: Json, answer: Answer, outline: dict[Any, Any]) -> Iterator[StreamEvent]:
+    item, place = _mapping(event.get("item")), event.get("output_index")
+    match item.get("type"):
+        case "function_call":
+            outline[place] = "call"
+            key = item.get("id") or place
+            yield from answer.start_call(key, item.get("call_id"), item.get("name"))
+            if event["type"] == "response.output_item.done":
+                answer.finish_call(key, item.get("arguments"))
+        case "message":
+            outline[place] = "text"
+        case "reasoning" if event["type"] == "response.output_item.done":
+            outline[place] = item
+
+
+def _key(event: Json) -> Any:
+    return event.get("item_id") or event.get("output_index")
+
+
+def _end(
+    event: Json,
+    answer: Answer,
+    outline: dict[Any, Any],
+    *,
+    refused: bool,
+    request: ModelRequest,
+) -> Iterator[StreamEvent]:
+    final = _mapping(event.get("response"))
+    output = final.get("output")
+    if isinstance(output, list):
+        for place, item in enumerate(output):
+            done = {"type": "response.output_item.done", "item": item, "output_index": place}
+            yield from _item(done, answer, outline)
+        yield from answer.complete_text(_final_text(output) or answer.text)
+    reason = _finish(event["type"], final)
+    cut = reason is FinishReason.LENGTH
+    yield from answer.finished_calls(cut=cut)
+    if isinstance(final.get("usage"), dict):
+        yield UsageReported(_usage(final["usage"]))
+    if answer.has_calls:
+        reason = FinishReason.TOOL_CALLS
+    elif refused and reason is FinishReason.STOP:
+        reason = FinishReason.REFUSAL
+    parts = [outline[place] for place in sorted(outline, key=_position)]
+    keeps = any(isinstance(part, dict) for part in parts)
+    yield Done(reason, ProviderState(request.provider_id, parts) if keeps else None)
+
+
+def _finish(kind: str, final: Json) -> FinishReason:
+    if kind == "response.completed":
+        return FinishReason.STOP
+    match _mapping(final.get("incomplete_details")).get("reason"):
+        case "max_output_tokens":
+            return FinishReason.LENGTH
+        case "content_filter":
+            return FinishReason.CONTENT_FILTER
+    raise BadResponse("the answer is incomplete for an unknown reason", reason="finish_reason")
+
+
+def _final_text(output: list[Any]) -> str:
+    parts = (
+        part
+        for item in output
+        if _mapping(item).get("type") == "message"
+        for part in _mapping(item).get("content") or ()
+    )
+    return "".join(
+        str(_mapping(part).get("text") or _mapping(part).get("refusal") or "") for part in parts
+    )
+
+
+def _usage(data: Json) -> Usage:
+    inputs = _mapping(data.get("input_tokens_details"))
+    outputs = _mapping(data.get("output_tokens_details"))
+    return Usage(
+        input_tokens=_count(data.get("input_tokens")),
+        cached_input_tokens=_count(inputs.get("cached_tokens")),
+        cache_write_tokens=_count(inputs.get("cache_write_tokens")),
+        output_tokens=_count(data.get("output_tokens")),
+        reasoning_tokens=_count(outputs.get("reasoning_tokens")),
+    )
+
+
+def _position(place: Any) -> int:
+    return place if isinstance(place, int) else 0
+
+
+def _mapping(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value >= 0 else 0
