@@ -46,7 +46,6 @@ class Provider:
         self.seen: list[Seen] = []
         self.closing = threading.Event()
         self._socket = socket.create_server(("127.0.0.1", 0))
-        self._threads: list[threading.Thread] = []
         self._accept = threading.Thread(target=self._serve, daemon=True)
         self._accept.start()
 
@@ -60,6 +59,8 @@ class Provider:
 
     def close(self) -> None:
         self.closing.set()
+        self._socket.shutdown(socket.SHUT_RDWR)  # wakes the accepting thread
+        self._accept.join(5)
         self._socket.close()
 
     def _serve(self) -> None:
@@ -233,7 +234,9 @@ def chat(
     events.append(chunk({}, finish or ("tool_calls" if calls else "stop")))
     if usage:
         counted = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-        events.append({"id": "c1", "object": "chat.completion.chunk", "choices": [], "usage": counted})
+        events.append(
+            {"id": "c1", "object": "chat.completion.chunk", "choices": [], "usage": counted}
+        )
     if done:
         events.append("[DONE]")
     return sse(*events)
@@ -248,7 +251,9 @@ def messages(
     """A Messages stream."""
     started = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
     usage = {"input_tokens": 8, "cache_read_input_tokens": 3, "output_tokens": 1}
-    events: list[dict[str, Any]] = [{"type": "message_start", "message": {**started, "usage": usage}}]
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**started, "usage": usage}}
+    ]
     index = 0
 
     def block(start: dict[str, Any], *deltas: dict[str, Any]) -> None:

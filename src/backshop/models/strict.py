@@ -111,7 +111,7 @@ def relaxed(schema: Schema) -> dict[str, Any]:
     return plain
 
 
-def drop_nulls(value: Any, schema: Schema, root: Schema | None = None) -> Any:
+def drop_nulls(value: Any, schema: Schema | bool, root: Schema | None = None) -> Any:
     """Return arguments without the nulls that stand for absent optional properties (M9.5)."""
     if not isinstance(schema, Mapping):  # `true` and `false` are schemas too
         return value

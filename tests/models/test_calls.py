@@ -1,0 +1,131 @@
+"""Tool calls as models write them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backshop.models.calls import normalise, parse_arguments
+from backshop.models.messages import ToolCall, ToolCallDone, ToolSpec
+
+LOOK = ToolSpec(
+    name="look",
+    description="Look.",
+    parameters={
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "line": {"type": "integer"}},
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+)
+
+
+def call(arguments, *, name="look", call_id="c1", index=0):
+    return ToolCallDone(index, call_id, name, arguments)
+
+
+@pytest.mark.rule("M9.5", "M19.8")
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ({"path": "a"}, {"path": "a"}),
+        ('{"path": "a"}', {"path": "a"}),
+        (json.dumps('{"path": "a"}'), {"path": "a"}),
+        ("", {}),
+        ("  \n", {}),
+        (None, {}),
+        ("null", {}),
+    ],
+)
+def test_arguments_are_read_however_they_are_wrapped(raw, expected):
+    assert parse_arguments(raw) == (expected, None)
+
+
+@pytest.mark.rule("M9.5", "M19.8")
+@pytest.mark.parametrize(
+    "raw", ["[1]", "1", '"text"', '{"path": ', "NaN", [1], 3, '"[1]"', "{" * 5000]
+)
+def test_arguments_that_are_no_object_are_not_run(raw):
+    arguments, problem = parse_arguments(raw)
+
+    assert arguments == {}
+    assert problem is not None
+    assert problem.reason == "bad_arguments"
+
+
+@given(raw=st.text() | st.none() | st.integers() | st.lists(st.text()))
+def test_reading_arguments_never_fails(raw):
+    arguments, _ = parse_arguments(raw)
+
+    assert isinstance(arguments, dict)
+
+
+@pytest.mark.rule("M9.5", "M19.6")
+def test_null_for_an_optional_property_means_absent():
+    (checked,) = normalise([call('{"path": "a", "line": null}')], [LOOK], turn=1)
+
+    assert checked.problem is None
+    assert checked.call == ToolCall("c1", "look", {"path": "a"})
+
+
+@pytest.mark.rule("M9.6")
+def test_what_does_not_fit_is_answered_with_what_is_wrong():
+    bad = [
+        call('{"line": "x", "other": 1}'),
+        call("{}", name="fly", call_id="c2"),
+        call('{"path": ', call_id="c3"),
+    ]
+
+    checked = normalise(bad, [LOOK], turn=1)
+
+    reasons = [one.problem.reason for one in checked if one.problem]
+    assert reasons == ["bad_arguments", "tool_not_available", "bad_arguments"]
+    assert checked[0].problem is not None
+    first = json.loads(checked[0].problem.payload())["error"]
+    assert first["error_code"] == "VALIDATION_FAILED"
+    assert len(first["hints"]) == 3
+    assert "line, path" in first["detail"]
+
+
+@pytest.mark.rule("M9.5", "M19.7")
+def test_old_field_names_are_understood():
+    schema = {
+        "type": "object",
+        "properties": {"operations": {"type": "array", "items": {"type": "object"}}},
+    }
+    docx = ToolSpec(name="docx_operations", description="d", parameters=schema)
+    pptx = ToolSpec(name="pptx_operations", description="d", parameters=schema)
+    calls = [
+        call({"operations": [{"op": "replace_text", "find": "a"}]}, name="docx_operations"),
+        call({"operations": [{"op": "append_bullets", "slide_index": 2}]}, name="pptx_operations"),
+        call({"operations": [{"op": "other", "find": "a"}]}, name="docx_operations"),
+    ]
+
+    first, second, third = normalise(calls, [docx, pptx], turn=1)
+
+    assert first.call.arguments == {"operations": [{"op": "replace_text", "search": "a"}]}
+    assert second.call.arguments == {"operations": [{"op": "append_bullets", "index": 2}]}
+    assert third.call.arguments == {"operations": [{"op": "other", "find": "a"}]}
+
+
+@pytest.mark.rule("M9.7")
+def test_every_call_has_an_id_of_its_own():
+    calls = [call("{}", call_id=one) for one in ("", "x", "x", "", "x_2")]
+
+    ids = [one.call.id for one in normalise(calls, [LOOK], turn=3)]
+
+    assert ids == ["call_3_1", "x", "x_2", "call_3_4", "x_2_2"]
+
+
+@pytest.mark.rule("M9.8", "M19.9")
+def test_the_fifty_first_call_of_a_turn_is_not_run():
+    calls = [call('{"path": "a"}', call_id=f"c{n}") for n in range(51)]
+
+    checked = normalise(calls, [LOOK], turn=1)
+
+    assert [one.problem for one in checked[:50]] == [None] * 50
+    assert checked[50].problem is not None
+    assert checked[50].problem.reason == "too_many_calls"

@@ -1,0 +1,222 @@
+"""Strict schemas: what is sent, and how nulls come back out."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from backshop.base.errors import ValidationFailed
+from backshop.models.messages import ToolSpec
+from backshop.models.strict import (
+    can_be_strict,
+    check_tool,
+    check_tools,
+    drop_nulls,
+    relaxed,
+    strict,
+)
+
+NAMES = st.sampled_from(["a", "b", "c", "d"])
+Schema = dict[str, Any]
+SCALARS: st.SearchStrategy[Schema] = st.sampled_from(
+    [
+        {"type": "string"},
+        {"type": "integer", "minimum": 1},
+        {"type": "boolean", "default": True},
+        {"type": "string", "enum": ["x", "y"]},
+        {"const": "k"},
+        {"type": ["number", "null"]},
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        {"$ref": "#/$defs/thing"},
+    ]
+)
+
+
+def objects(parts: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
+    def build(properties: dict[str, Schema], required: set[str]) -> Schema:
+        names = sorted(required & set(properties))
+        return {"type": "object", "properties": properties, "required": names}
+
+    return st.builds(build, st.dictionaries(NAMES, parts, max_size=4), st.sets(NAMES))
+
+
+SCHEMAS = objects(
+    st.recursive(
+        SCALARS,
+        lambda inner: objects(inner) | inner.map(lambda one: {"type": "array", "items": one}),
+        max_leaves=8,
+    )
+)
+
+
+def walk(schema):
+    yield schema
+    for part in (schema.get("properties") or {}).values():
+        yield from walk(part)
+    for key in ("items",):
+        if key in schema:
+            yield from walk(schema[key])
+    for part in schema.get("anyOf") or ():
+        yield from walk(part)
+
+
+@pytest.mark.rule("M9.2", "M19.5")
+@given(schema=SCHEMAS)
+def test_the_strict_form_closes_every_object_and_is_its_own_strict_form(schema):
+    before = copy.deepcopy(schema)
+
+    sent = strict(schema)
+
+    assert strict(sent) == sent
+    assert schema == before
+    for part in walk(sent):
+        if part.get("type") == "object" or "properties" in part:
+            assert part["additionalProperties"] is False
+            assert part["required"] == sorted(part["properties"])
+
+
+@pytest.mark.rule("M9.2", "M19.5")
+def test_an_optional_enum_allows_null_in_type_and_enum():
+    schema = {
+        "type": "object",
+        "properties": {
+            "mode": {"type": "string", "enum": ["a", "b"], "default": "a"},
+            "fixed": {"type": "string", "const": "k"},
+            "kinds": {"type": ["string", "integer"]},
+            "any": {"anyOf": [{"type": "string"}]},
+            "ref": {"$ref": "#/$defs/x"},
+            "must": {"type": "string", "format": "uri"},
+        },
+        "required": ["must"],
+        "$defs": {"x": {"type": "object", "properties": {"y": {"type": "string"}}}},
+    }
+
+    assert strict(schema) == {
+        "$defs": {
+            "x": {
+                "additionalProperties": False,
+                "properties": {"y": {"type": ["string", "null"]}},
+                "required": ["y"],
+                "type": "object",
+            }
+        },
+        "additionalProperties": False,
+        "properties": {
+            "any": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            "fixed": {"enum": ["k", None], "type": ["string", "null"]},
+            "kinds": {"type": ["string", "integer", "null"]},
+            "mode": {"enum": ["a", "b", None], "type": ["string", "null"]},
+            "must": {"type": "string"},
+            "ref": {"anyOf": [{"$ref": "#/$defs/x"}, {"type": "null"}]},
+        },
+        "required": ["any", "fixed", "kinds", "mode", "must", "ref"],
+        "type": "object",
+    }
+
+
+@pytest.mark.rule("M9.4")
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "object", "properties": {}}, True),
+        ({"type": "object"}, False),
+        ({"type": "object", "properties": {}, "additionalProperties": True}, False),
+        ({"type": "object", "properties": {"a": {"type": "object"}}}, False),
+        (
+            {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "object"}}}},
+            False,
+        ),
+    ],
+)
+def test_a_free_form_object_cannot_be_strict(schema, expected):
+    assert can_be_strict(schema) is expected
+
+
+@pytest.mark.rule("M9.5", "M19.6")
+@given(schema=SCHEMAS, chosen=st.sets(NAMES))
+def test_nulls_of_optional_properties_come_back_as_absent(schema, chosen):
+    required = set(schema["required"])
+    value = {name: None for name in schema["properties"] if name in chosen | required}
+
+    back = drop_nulls(value, schema)
+
+    assert set(back) == {name for name in value if name in required}
+
+
+@pytest.mark.rule("M9.5")
+def test_nulls_are_dropped_inside_lists_references_and_alternatives():
+    schema = {
+        "type": "object",
+        "properties": {
+            "edits": {"type": "array", "items": {"$ref": "#/$defs/edit"}},
+            "where": {
+                "anyOf": [
+                    {
+                        "type": "object",
+                        "properties": {"kind": {"const": "cell"}, "note": {"type": "string"}},
+                        "required": ["kind"],
+                    },
+                    {"type": "null"},
+                ]
+            },
+        },
+        "required": ["edits"],
+        "$defs": {
+            "edit": {
+                "type": "object",
+                "properties": {"search": {"type": "string"}, "expect": {"type": "integer"}},
+                "required": ["search"],
+            }
+        },
+    }
+    value = {"edits": [{"search": "a", "expect": None}], "where": {"kind": "cell", "note": None}}
+
+    back = drop_nulls(value, schema)
+
+    assert back == {"edits": [{"search": "a"}], "where": {"kind": "cell"}}
+    Draft202012Validator(schema).validate(back)
+
+
+@pytest.mark.rule("M6.3")
+def test_without_strict_tools_the_original_is_sent_less_schema_and_default():
+    schema = {
+        "$schema": "x",
+        "type": "object",
+        "properties": {"a": {"type": "integer", "default": 1, "minimum": 0}},
+    }
+
+    assert relaxed(schema) == {
+        "type": "object",
+        "properties": {"a": {"type": "integer", "minimum": 0}},
+    }
+
+
+@pytest.mark.rule("M9.1")
+@pytest.mark.parametrize(
+    "tool",
+    [
+        ToolSpec(name="a b", description="d", parameters={"type": "object"}),
+        ToolSpec(name="", description="d", parameters={"type": "object"}),
+        ToolSpec(name="a" * 65, description="d", parameters={"type": "object"}),
+        ToolSpec(name="a", description="", parameters={"type": "object"}),
+        ToolSpec(name="a", description="ü" * 601, parameters={"type": "object"}),
+        ToolSpec(name="a", description="d", parameters={"type": "string"}),
+    ],
+)
+def test_a_bad_tool_is_refused_when_it_is_registered(tool):
+    with pytest.raises(ValidationFailed) as caught:
+        check_tool(tool)
+
+    assert caught.value.reason == "bad_tool"
+
+
+def test_two_tools_of_one_name_are_refused():
+    tool = ToolSpec(name="a", description="d", parameters={"type": "object"})
+
+    with pytest.raises(ValidationFailed):
+        check_tools([tool, tool])
