@@ -13,7 +13,7 @@ import httpcore2
 import httpx2
 
 from backshop.base.ambient import Clock
-from backshop.base.limits import ERROR_BODY_MAX_BYTES, FIRST_EVENT_LOCAL_S, MIB
+from backshop.base.limits import FIRST_EVENT_LOCAL_S
 
 from .catalog import Auth, ProviderRecord
 from .errors import (
@@ -23,18 +23,16 @@ from .errors import (
     NetworkUnavailable,
     ProviderUnavailable,
 )
-from .frames import Frames
 from .messages import Purpose
 from .network import (
     Limits,
     Network,
     Resolver,
     Watch,
-    is_link_local,
-    is_loopback,
-    is_private,
     resolve,
 )
+from .policy import allows, is_loopback_url, policy
+from .reading import Reading, bounded, events, first_bytes
 from .retry import Cancel
 
 _HEADERS = frozenset(  # what a request may carry; everything else stays here (M1.9)
@@ -44,12 +42,8 @@ _HEADERS = frozenset(  # what a request may carry; everything else stays here (M
     )
 )
 _AUTH_HEADERS = frozenset(("authorization", "x-api-key"))
-_ANSWER_MAX_BYTES = 64 * MIB  # more text than any model writes
 _USER_AGENT = "backshop"
 _DOCUMENTS = frozenset(("application/json", "text/html", "text/plain"))
-LOOPBACK_NAMES = frozenset(("localhost",))
-
-Reading = Callable[[Iterator[bytes], Watch], Iterator[bytes]]
 
 
 class EgressKind(StrEnum):
@@ -312,13 +306,13 @@ class Transport(httpx2.BaseTransport):
 
     def _reading(self, status: int, headers: httpx2.Headers) -> Reading:
         if status >= 400:
-            return _first_bytes
+            return first_bytes
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in _DOCUMENTS:
-            return _events
+            return events
         if self._errand.kind is EgressKind.CALL:
             raise BadResponse("the provider answered with a document", reason="not_a_stream")
-        return _bounded
+        return bounded
 
 
 class _Body(httpx2.SyncByteStream):
@@ -342,47 +336,6 @@ class _Body(httpx2.SyncByteStream):
 
     def close(self) -> None:
         self._answer.close()
-
-
-def policy(provider: ProviderRecord, url: str, *, offline: bool) -> str | None:
-    """Return why a request may not be sent, or None (M4.1–M4.3, M4.12)."""
-    wanted, base = urlsplit(url), urlsplit(provider.base_url)
-    host = wanted.hostname or ""
-    if offline and not is_loopback_url(provider.base_url):
-        return "offline"
-    if wanted.scheme != base.scheme or wanted.scheme not in ("https", "http"):
-        return "scheme"
-    if wanted.scheme == "http" and not provider.is_local:
-        return "scheme"
-    if host not in provider.hosts or wanted.port != base.port:
-        return "host"
-    if not provider.is_local and is_ip_literal(host):
-        return "host"
-    return None
-
-
-def allows(provider: ProviderRecord, address: str) -> bool:
-    """Return whether a provider's host may lead to this address (M4.3)."""
-    if is_link_local(address):
-        return False
-    if not provider.is_local:
-        return True
-    if is_loopback_url(provider.base_url):
-        return is_loopback(address)
-    if urlsplit(provider.base_url).scheme == "http":
-        return is_private(address)
-    return True
-
-
-def is_loopback_url(url: str) -> bool:
-    """Return whether a URL names this machine."""
-    host = urlsplit(url).hostname or ""
-    return host in LOOPBACK_NAMES or is_loopback(host)
-
-
-def is_ip_literal(host: str) -> bool:
-    """Return whether a host is an address rather than a name."""
-    return ":" in host or host.replace(".", "").isdigit()
 
 
 def network_fault(error: BaseException) -> ModelError:
@@ -420,43 +373,3 @@ def _blocked(outgoing: Outgoing, reason: str) -> Outgoing:
         bytes_out=0,
         blocked=reason,
     )
-
-
-def _events(chunks: Iterator[bytes], watch: Watch) -> Iterator[bytes]:
-    """Pass whole events on; bytes that complete none are no progress, so trickling ends (M8.7)."""
-    frames, total = Frames(), 0
-    for chunk in chunks:
-        total += len(chunk)
-        if total > _ANSWER_MAX_BYTES:
-            raise BadResponse("the answer is too large", reason="answer_too_large")
-        before = frames.events
-        whole = frames.feed(chunk)
-        if frames.events > before:
-            watch.progress()
-        watch.reading()
-        if whole:
-            yield whole
-    yield frames.flush()
-
-
-def _bounded(chunks: Iterator[bytes], watch: Watch) -> Iterator[bytes]:
-    total = 0
-    for chunk in chunks:
-        total += len(chunk)
-        if total > _ANSWER_MAX_BYTES:
-            raise BadResponse("the answer is too large", reason="answer_too_large")
-        watch.progress()
-        watch.reading()
-        yield chunk
-
-
-def _first_bytes(chunks: Iterator[bytes], watch: Watch) -> Iterator[bytes]:
-    """Read as much of an error as is looked at (M11.6)."""
-    left = ERROR_BODY_MAX_BYTES
-    for chunk in chunks:
-        watch.progress()
-        watch.reading()
-        yield chunk[:left]
-        left -= len(chunk)
-        if left <= 0:
-            return
