@@ -1,0 +1,99 @@
+"""Comma-, tab- and pipe-separated files as files (F7).
+
+By lines they read and write like any text; by `chunk_index` they read as rows of their table, the
+header first. Their map is the table map of `tables` (F27.1), because it needs every row's types.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from backshop.base import limits as numbers
+
+from . import text
+from .dialect import Dialect, records, sniff
+from .notes import Warnings
+from .protocol import ChunkInfo, JsonObject, Read, Selector, Source
+from .text import extract_lines
+from .textedit import edit_text, write_text
+from .window import check_chunk, check_selector, chunk_count, cut, refuse_both
+
+CHUNK = numbers.TABLE_CHUNK_ROWS
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+__all__ = ["edit_text", "extract_lines", "get_info", "read", "write_text"]
+
+
+def get_info(source: Source) -> JsonObject:
+    """Return the size of the table and how it is written (F7.2)."""
+    dialect = sniff(source)
+    rows = sum(1 for _ in records(source, dialect)) - dialect.has_header
+    return {
+        "row_count": max(rows, 0),
+        "column_count": dialect.columns,
+        "delimiter": dialect.delimiter,
+        "encoding": dialect.encoding.name,
+    }
+
+
+def read(source: Source, selector: Selector) -> Read:
+    """Return rows of a chunk, or lines like a text file (F7.1)."""
+    check_selector(selector, "csv", ("line_start", "line_count"))
+    refuse_both(selector, "line_start", "line_count")
+    if selector.chunk_index is None:
+        part = text.read(source, selector)
+        return Read(
+            format="csv",
+            text=part.text,
+            selector=part.selector,
+            chunk_info=part.chunk_info,
+            warnings=part.warnings,
+        )
+    return _rows(source, selector, selector.chunk_index)
+
+
+def _rows(source: Source, selector: Selector, chunk: int) -> Read:
+    dialect = sniff(source)
+    total = max(sum(1 for _ in records(source, dialect)) - dialect.has_header, 0)
+    count = chunk_count(total, CHUNK)
+    check_chunk(chunk, count)
+    skip = chunk * CHUNK + dialect.has_header
+    rows = islice(records(source, dialect), skip, skip + CHUNK)
+    offset = selector.char_offset or 0
+    first = chunk * CHUNK + 1
+    lines = (_line(str(number), fields) for number, (_, fields) in enumerate(rows, first))
+    piece = cut(lines, char_offset=offset, head=_head(source, dialect))
+    warnings = Warnings(text.guess_warning(dialect.encoding))
+    following = Selector(chunk_index=chunk + 1) if chunk + 1 < count else None
+    last = min(first + CHUNK - 1, total)
+    if not piece.complete:  # the rows left over are reached by their lines
+        warnings.add("truncated_to_fit")
+        last = first + piece.units - 1
+        following = _after(source, dialect, skip + piece.units)
+    return Read(
+        format="csv",
+        text=piece.text,
+        selector=selector,
+        chunk_info=ChunkInfo(
+            chunk_index=chunk,
+            total_chunks=max(count, 1),
+            next=following,
+            span={"rows": f"{first}-{last}"},
+        ),
+        warnings=warnings.all(),
+    )
+
+
+def _head(source: Source, dialect: Dialect) -> str:
+    if not dialect.has_header:
+        return ""
+    return _line("row", next(fields for _, fields in records(source, dialect)))
+
+
+def _line(label: str, fields: list[str]) -> str:
+    return "\t".join([label, *(field.translate(_ESCAPES) for field in fields)])
+
+
+def _after(source: Source, dialect: Dialect, skip: int) -> Selector:
+    line, _ = next(islice(records(source, dialect), skip, None))
+    return Selector(line_start=line, line_count=numbers.TEXT_CHUNK_LINES)

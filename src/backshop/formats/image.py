@@ -1,0 +1,116 @@
+"""Pictures: what they are and how large, never what they show (F13, F4.5, F4.6)."""
+
+from __future__ import annotations
+
+import re
+import warnings as python_warnings
+
+from PIL import Image, UnidentifiedImageError
+
+from backshop.base import limits as numbers
+
+from .errors import FormatError, fail
+from .guard import parse_xml
+from .notes import Warn
+from .protocol import Json, JsonObject, Map, Read, Selector, Source
+from .window import check_selector
+
+_DEPTH = {"1": 1, "L": 8, "P": 8, "RGB": 24, "RGBA": 32, "CMYK": 32, "YCbCr": 24, "LA": 16}
+_DEPTH |= {"I": 32, "F": 32, "I;16": 16, "PA": 16, "LAB": 24, "HSV": 24}
+_LENGTH = re.compile(r"\s*([0-9.]+(?:[eE][+-]?\d+)?)\s*(px|pt|pc|mm|cm|in|q)?\s*", re.IGNORECASE)
+_PIXELS = {"px": 1.0, "pt": 96 / 72, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
+_PIXELS |= {"q": 96 / 101.6}
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+
+
+def get_info(source: Source) -> JsonObject:
+    """Return format, width and height (F15.1)."""
+    data = _describe(source)
+    return {key: data[key] for key in ("format", "width", "height")}
+
+
+def get_map(source: Source) -> Map:
+    """Return the picture's measures."""
+    data = _describe(source)
+    rest = {key: value for key, value in data.items() if key != "format"}
+    return Map(format=str(data["format"]), data=rest)
+
+
+def read(source: Source, selector: Selector) -> Read:
+    """Return one line of description; a picture has no text (F13.2)."""
+    check_selector(selector, "image", ())
+    data = _describe(source)
+    kind = str(data["format"])
+    words = [kind, f"{data['width']}x{data['height']} pixels"]
+    if data["color_depth"] is not None:
+        words.append(f"{data['color_depth']} bits per pixel")
+    if data["frames"] != 1:
+        words.append(f"{data['frames']} frames")
+    words.append("with transparency" if data["has_alpha"] else "without transparency")
+    words.append(f"{source.size_bytes} bytes")
+    return Read(format=kind, text=", ".join(words), warnings=(Warn("content_not_textual"),))
+
+
+def extract_lines(source: Source) -> list[str]:
+    """Return the description as review's one line."""
+    return [read(source, Selector()).text]
+
+
+def _describe(source: Source) -> dict[str, Json]:
+    return _svg(source) if source.extension == ".svg" else _raster(source)
+
+
+def _raster(source: Source) -> dict[str, Json]:
+    Image.MAX_IMAGE_PIXELS = numbers.IMAGE_MAX_PIXELS
+    try:
+        with python_warnings.catch_warnings():
+            python_warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(source.path, formats=_FORMATS) as image:
+                width, height = image.size
+                if width * height > numbers.IMAGE_MAX_PIXELS:
+                    raise fail("too_large", f"the picture has {width * height} pixels")
+                frames = getattr(image, "n_frames", 1)
+                alpha = "A" in image.mode or "transparency" in image.info
+                name = (image.format or "").lower()
+                mode = image.mode
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise fail("too_large", "the picture has too many pixels") from error
+    except FormatError:
+        raise
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, EOFError) as error:
+        detail = type(error).__name__
+        raise fail("corrupt_file", "the picture cannot be read", detail=detail) from error
+    return {
+        "format": name,
+        "width": width,
+        "height": height,
+        "color_depth": _DEPTH.get(mode, 24),
+        "frames": frames,
+        "has_alpha": alpha,
+    }
+
+
+def _svg(source: Source) -> dict[str, Json]:
+    root = parse_xml(source.path.read_bytes())
+    if str(root.tag).rpartition("}")[2] != "svg":
+        raise fail("content_mismatch", "the content is not an SVG picture")
+    box = (root.get("viewBox") or "").replace(",", " ").split()
+    sides = [_length(root.get("width")), _length(root.get("height"))]
+    if len(box) == 4:
+        sides = [side or _length(part) for side, part in zip(sides, box[2:], strict=True)]
+    return {
+        "format": "svg",
+        "width": sides[0],
+        "height": sides[1],
+        "color_depth": None,
+        "frames": 1,
+        "has_alpha": True,
+    }
+
+
+def _length(text: str | None) -> int | None:
+    match = _LENGTH.fullmatch(text or "")
+    if match is None:
+        return None
+    value = float(match.group(1)) * _PIXELS[(match.group(2) or "px").lower()]
+    return round(value) if 0 < value < 1e9 else None

@@ -1,0 +1,336 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backshop.formats import FormatError, Selector, Warn, text
+from backshop.formats.delimited import read as read_rows
+
+from .archives import source
+
+
+def make(tmp_path, name, data):
+    return source(tmp_path, name, data if isinstance(data, bytes) else data.encode())
+
+
+def reason_of(call, *args, **kwargs):
+    with pytest.raises(FormatError) as caught:
+        call(*args, **kwargs)
+    return caught.value.reason
+
+
+@pytest.mark.rule("F6.2", "F6.3", "F5.1", "F5.8")
+def test_a_map_tells_lines_chunks_and_outline(tmp_path):
+    file = make(tmp_path, "a.json", '{"name": 1,\n"items": [2]}\n')
+
+    assert text.get_map(file).to_json(file) == {
+        "map_version": 1,
+        "format": "text",
+        "size_bytes": 26,
+        "sha256": file.sha256,
+        "warnings": [],
+        "security": {},
+        "encoding": "utf-8",
+        "encoding_confidence": 1.0,
+        "newline": "lf",
+        "line_count": 2,
+        "char_count": 26,
+        "chunking": {"unit": "lines", "size": 200, "count": 1, "origin": 1},
+        "chunks": [{"index": 0, "lines": "1-2"}],
+        "structure": {"kind": "json", "root": "object", "keys": ["name", "items"], "length": 2},
+        "longest_line": 13,
+    }
+
+
+@pytest.mark.rule("F6.2")
+@pytest.mark.parametrize(
+    ("content", "lines", "newline"),
+    [
+        ("", 0, "lf"),
+        ("a", 1, "lf"),
+        ("a\n", 1, "lf"),
+        ("a\n\n", 2, "lf"),
+        ("a\r\nb", 2, "crlf"),
+        ("a\rb\r", 2, "cr"),
+        ("a\nb\r\n", 2, "mixed"),
+        ("a\x0cb\u2028c", 1, "lf"),
+    ],
+)
+def test_lines_are_counted_by_their_ends(tmp_path, content, lines, newline):
+    data = text.get_map(make(tmp_path, "a.txt", content)).data
+
+    assert (data["line_count"], data["newline"]) == (lines, newline)
+    assert len(text.extract_lines(make(tmp_path, "a.txt", content))) == lines
+
+
+@pytest.mark.rule("F6.4")
+@pytest.mark.parametrize(
+    ("name", "content", "wanted"),
+    [
+        ("a.json", "{", {"kind": "json", "invalid": True}),
+        ("a.json", "[" * 200_000, {"kind": "json", "invalid": True}),
+        ("a.yaml", "a: 1\n# c: 2\n b: 3\nd:\n", {"kind": "yaml", "keys": ["a", "d"]}),
+        ("a.xml", "<r><x/><y/><x/></r>", {"kind": "xml", "root": "r", "children": ["x", "y"]}),
+        ("a.xml", "<r>", {"kind": "xml", "invalid": True}),
+        ("a.xml", "<!DOCTYPE r []><r/>", {"kind": "xml", "root": None, "children": []}),
+        (
+            "a.html",
+            "<!doctype html><html><head><meta><link></head><body><p>x</body></html>",
+            {"kind": "html", "root": "html", "children": ["head", "body"]},
+        ),
+        (
+            "a.md",
+            "# One\n```\n# no\n```\nTwo\n---\n### Three ###\n",
+            {
+                "kind": "md",
+                "headings": [
+                    {"level": 1, "text": "One", "line": 1},
+                    {"level": 2, "text": "Two", "line": 5},
+                    {"level": 3, "text": "Three", "line": 7},
+                ],
+            },
+        ),
+        (
+            "a.rst",
+            "Top\n===\n\nSub\n---\n",
+            {
+                "kind": "rst",
+                "headings": [
+                    {"level": 1, "text": "Top", "line": 1},
+                    {"level": 2, "text": "Sub", "line": 4},
+                ],
+            },
+        ),
+        ("a.py", "def f(): ...\n", None),
+    ],
+)
+def test_the_outline_follows_the_ending(tmp_path, name, content, wanted):
+    assert text.get_map(make(tmp_path, name, content)).data["structure"] == wanted
+
+
+@pytest.mark.rule("F2.3")
+def test_text_that_looks_like_a_table_says_so(tmp_path):
+    file = make(tmp_path, "a.txt", "x|y\n" * 8)
+
+    assert text.get_map(file).data["tabular_guess"] == {"delimiter": "|", "confidence": 1.0}
+
+
+@pytest.mark.rule("F5.2", "F5.3", "F5.5", "F6.5", "F6.6")
+def test_reading_by_chunk_and_by_line(tmp_path):
+    long = "".join(f"line {n} {'x' * 60}\n" for n in range(1, 451))
+    file = make(tmp_path, "a.txt", long)
+
+    first = text.read(file, Selector())
+    assert first.text.splitlines()[-1].startswith("line 200 ")
+    assert first.chunk_info.to_json() == {
+        "chunk_index": 0,
+        "total_chunks": 3,
+        "has_more": True,
+        "lines": "1-200",
+        "next": {"chunk_index": 1},
+    }
+    last = text.read(file, Selector(chunk_index=2))
+    assert (last.chunk_info.span, last.chunk_info.next) == ({"lines": "401-450"}, None)
+    part = text.read(file, Selector(line_start=449, line_count=1), line_numbers=True)
+    assert part.text == f"449\tline 449 {'x' * 60}"
+    assert part.chunk_info.next == Selector(line_start=450, line_count=1)
+    small = text.read(make(tmp_path, "b.txt", "a\nb\n"), Selector())
+    assert (small.text, small.chunk_info.next, small.chunk_info.total_chunks) == ("a\nb", None, 1)
+
+
+@pytest.mark.rule("F5.6", "F5.7", "F6.5")
+@pytest.mark.parametrize(
+    ("selector", "reason"),
+    [
+        (Selector(sheet="Q1"), "bad_selector"),
+        (Selector(line_start=0), "bad_index"),
+        (Selector(line_start=4), "bad_index"),
+        (Selector(line_start=1, line_count=0), "bad_index"),
+        (Selector(chunk_index=1), "bad_index"),
+        (Selector(chunk_index=-1), "bad_index"),
+        (Selector(chunk_index=0, line_start=1), "op_conflict"),
+        (Selector(char_offset=-1), "bad_index"),
+    ],
+)
+def test_selectors_that_mean_nothing_are_refused(tmp_path, selector, reason):
+    assert reason_of(text.read, make(tmp_path, "a.txt", "a\nb\nc\n"), selector) == reason
+
+
+def walk(read, file, selector):
+    """Follow `next` to the end and return every piece."""
+    pieces = []
+    for _ in range(2000):
+        part = read(file, selector)
+        assert len(part.text.encode()) <= 64 * 1024
+        pieces.append(part)
+        if part.chunk_info.next is None:
+            return pieces
+        selector = part.chunk_info.next
+    raise AssertionError("it does not end")
+
+
+@pytest.mark.rule("F5.4", "F32.82")
+def test_one_huge_line_is_split_and_nothing_is_lost(tmp_path):
+    content = "é" * 2_500_000
+    parts = walk(text.read, make(tmp_path, "a.txt", content), Selector())
+
+    assert "".join(part.text for part in parts) == content
+    assert parts[0].warnings == (Warn("truncated_to_fit"),)
+
+
+@pytest.mark.rule("F5.3", "F5.4")
+@given(
+    content=st.text(st.characters(codec="utf-8"), max_size=400),
+    start=st.sampled_from(
+        [Selector(), Selector(chunk_index=0), Selector(line_start=1, line_count=3)]
+    ),
+)
+def test_following_next_gives_every_line_once(tmp_path_factory, content, start):
+    file = make(tmp_path_factory.mktemp("t"), "a.txt", content)
+    lines = text.extract_lines(file)
+    if not lines and start.line_start:
+        return
+
+    seen = [line for part in walk(text.read, file, start) for line in part.text.split("\n")]
+
+    assert seen == lines or (seen == [""] and not lines)
+
+
+@pytest.mark.rule("F6.7", "F6.10", "F32.80")
+def test_overwriting_keeps_encoding_mark_and_line_ends(tmp_path):
+    old = make(tmp_path, "a.txt", "\ufeffeins\r\nzwei\r\n")
+
+    done = text.write_text(old, "a.txt", "eins\ndrei\n", tmp_path / "out")
+
+    assert (tmp_path / "out").read_bytes() == "\ufeffeins\r\ndrei\r\n".encode()
+    assert done.extra == {"bytes": 15, "line_count": 2, "newline": "crlf"}
+    assert done.focus == {"line_start": 2, "line_end": 2}
+    assert [effect.where for effect in done.effects.changed] == ["lines 2-2"]
+    assert done.effects.collateral == ()
+
+
+@pytest.mark.rule("F6.7")
+def test_text_the_old_encoding_cannot_hold_becomes_utf8_and_says_so(tmp_path):
+    old = make(tmp_path, "a.txt", "caf\xe9 cr\xe8me\n".encode("cp1252"))
+
+    kept = text.write_text(old, "a.txt", "thé\n", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == "thé\n".encode("cp1252")
+    assert kept.warnings == ()
+    changed = text.write_text(old, "a.txt", "茶\n", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == "茶\n".encode()
+    assert changed.warnings == (Warn("encoding_changed", where="utf-8"),)
+
+
+@pytest.mark.rule("F6.8")
+def test_content_that_does_not_fit_its_ending_is_written_with_a_warning(tmp_path):
+    out = tmp_path / "out"
+
+    assert text.write_text(None, "a.json", "{\n 1}", out).warnings == (
+        Warn("invalid_json", where="line 2, column 2"),
+    )
+    assert text.write_text(None, "a.csv", "a,b\n1,2\n3\n", out).warnings == (Warn("ragged_rows"),)
+    assert text.write_text(None, "a.csv", "a,b\n1,2\n", out).warnings == ()
+
+
+@pytest.mark.rule("F6.7", "F32.92")
+@pytest.mark.parametrize(
+    ("name", "reason"), [("new.xlsx", "unsupported_format"), ("a.png", "unsupported_format")]
+)
+def test_only_text_names_are_written(tmp_path, name, reason):
+    assert reason_of(text.write_text, None, name, "x", tmp_path / "out") == reason
+    assert not (tmp_path / "out").exists()
+    text.write_text(None, "Dockerfile", "FROM x\n", tmp_path / "out")
+
+
+def test_binary_content_and_too_much_text_are_refused(tmp_path):
+    binary = make(tmp_path, "blob", b"\0\1\2")
+
+    assert reason_of(text.write_text, binary, "blob", "x", tmp_path / "o") == "read_only_format"
+    big = "x" * (1024 * 1024 + 1)
+    assert reason_of(text.write_text, None, "a.txt", big, tmp_path / "o") == "too_large"
+    assert reason_of(text.write_text, None, "a.txt", "\ud800", tmp_path / "o") == "bad_value"
+
+
+@pytest.mark.rule("F6.9", "F16.13")
+def test_edits_change_only_their_place(tmp_path):
+    file = make(tmp_path, "a.txt", b"one\r\ntwo\nthree\r\ntwo\n")
+
+    done = text.edit_text(
+        file,
+        [
+            {"search": "one\ntwo", "replace": "1\n2"},
+            {"search": "two", "replace": "zwei"},
+        ],
+        tmp_path / "out",
+    )
+
+    assert (tmp_path / "out").read_bytes() == b"1\n2\nthree\r\nzwei\n"
+    assert done.effects.targets == ("lines 1-2", "lines 4-4")
+    assert done.effects.collateral == ()
+    assert [e.where for e in done.effects.changed] == ["lines 1-2", "lines 4-4"]
+    assert done.changes == ((0, "1 place replaced"), (1, "1 place replaced"))
+
+
+@pytest.mark.rule("F6.9", "F32.81")
+@pytest.mark.parametrize(
+    ("edits", "reason"),
+    [
+        ([{"search": "two", "replace": "x"}], "ambiguous_match"),
+        ([{"search": "two", "replace": "x", "expect": 3}], "ambiguous_match"),
+        ([{"search": "four", "replace": "x"}], "no_match"),
+        ([{"search": "", "replace": "x"}], "bad_value"),
+        ([{"search": "one"}], "missing_field"),
+        ([{"search": 1, "replace": "x"}], "bad_type"),
+        ([{"search": "one", "replace": "x", "expect": True}], "bad_type"),
+        ([], "bad_type"),
+        ({"search": "one"}, "bad_type"),
+        (["x"], "bad_type"),
+        ([{"search": "one", "replace": "1"}, {"search": "four", "replace": "x"}], "no_match"),
+    ],
+)
+def test_edits_are_all_or_none(tmp_path, edits, reason):
+    file = make(tmp_path, "a.txt", "one two two\n")
+
+    assert reason_of(text.edit_text, file, edits, tmp_path / "out") == reason
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.rule("F6.9", "F16.14")
+@given(
+    content=st.text(st.characters(codec="utf-8"), min_size=1, max_size=80),
+    at=st.integers(0, 79),
+    size=st.integers(1, 10),
+    new=st.text(st.characters(codec="utf-8"), max_size=10),
+)
+def test_an_edit_never_touches_anything_else(tmp_path_factory, content, at, size, new):
+    folder = tmp_path_factory.mktemp("e")
+    file = make(folder, "a.txt", content)
+    if text.get_map(file).data["newline"] not in ("lf",) or "\r" in new + content:
+        return
+    search = content[at : at + size]
+    if not search or content.count(search) != 1 or content.startswith("\ufeff"):
+        return
+
+    done = text.edit_text(file, [{"search": search, "replace": new}], folder / "out")
+
+    assert (folder / "out").read_bytes() == content.replace(search, new).encode()
+    assert done.effects.collateral == ()
+
+
+@pytest.mark.rule("F7.1")
+def test_csv_chunks_are_rows_with_their_header(tmp_path):
+    content = "id,note\n" + "".join(f'{n},"a\tb\n{n}"\n' for n in range(1, 1002))
+    file = make(tmp_path, "a.csv", content)
+
+    part = read_rows(file, Selector(chunk_index=2))
+
+    assert part.text == "row\tid\tnote\n1001\t1001\ta\\tb\\n1001"
+    assert part.chunk_info.to_json() == {
+        "chunk_index": 2,
+        "total_chunks": 3,
+        "has_more": False,
+        "rows": "1001-1001",
+        "next": None,
+    }
+    assert read_rows(file, Selector(line_start=1, line_count=1)).text == "id,note"
