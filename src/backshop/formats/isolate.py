@@ -1,0 +1,110 @@
+"""Runs one function in a process of its own that may die without harm (F24.8).
+
+For engines that might hang, grow or crash: `run(compute, inputs, timeout_s=20, memory_bytes=GIB)`
+returns the function's result, or a `Failure` that says what became of it. Only data comes back; the
+child cannot reach anything of ours. Works inside a worker, whose guard lets exactly this fork pass.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+_passing = False  # read by the audit guard of `worker`
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no result: `timeout`, `memory`, `crash`, or the name of an exception."""
+
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """A result or a failure."""
+
+    value: T | None
+    failure: Failure | None
+
+
+def may_fork() -> bool:
+    """Tell the audit guard whether a fork comes from here."""
+    return _passing
+
+
+def run(
+    function: Callable[..., T], *args: object, timeout_s: float, memory_bytes: int
+) -> Outcome[T]:
+    """Call `function(*args)` in a child; its result must be data that pickles."""
+    global _passing  # the guard is process-wide, so is its exception
+    reading, writing = os.pipe()
+    _passing = True
+    try:
+        pid = os.fork()
+    finally:
+        _passing = False
+    if pid == 0:
+        os.close(reading)
+        _child(function, args, writing, memory_bytes)
+    os.close(writing)
+    try:
+        data = _receive(reading, time.monotonic() + timeout_s)
+    finally:
+        os.close(reading)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    if data is None:
+        return Outcome(None, Failure("timeout"))
+    if not data:
+        return Outcome(None, Failure("crash"))
+    ok, value = pickle.loads(data)  # noqa: S301  # our own child's bytes
+    return Outcome(value, None) if ok else Outcome(None, Failure(str(value)))
+
+
+def _child(
+    function: Callable[..., T], args: tuple[object, ...], writing: int, memory_bytes: int
+) -> None:
+    """Compute, report and leave without running anything of the parent's."""
+    try:
+        used = _address_space()
+        resource.setrlimit(resource.RLIMIT_AS, (used + memory_bytes, used + memory_bytes))
+        reply: tuple[bool, object] = (True, function(*args))
+        data = pickle.dumps(reply)
+    except MemoryError:
+        data = pickle.dumps((False, "memory"))
+    except BaseException as error:  # the border of a process: the name of what happened goes back
+        data = pickle.dumps((False, type(error).__name__))
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(writing, view) :]
+    finally:
+        os._exit(0)
+
+
+def _address_space() -> int:
+    """Return what the process has mapped already; a fork inherits it."""
+    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  # not a user's file
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def _receive(reading: int, deadline: float) -> bytes | None:
+    pieces: list[bytes] = []
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([reading], [], [], left)[0]:
+            return None
+        piece = os.read(reading, 1 << 20)
+        if not piece:
+            return b"".join(pieces)
+        pieces.append(piece)
