@@ -67,6 +67,10 @@ class Limits:
     write_timeout_s: float = numbers.WRITE_TIMEOUT_S
     render_timeout_s: float = numbers.RENDER_TIMEOUT_S
     worker_memory_bytes: int = numbers.WORKER_MEMORY_BYTES
+    sql_timeout_s: float = numbers.SQL_TIMEOUT_S
+    sql_memory_bytes: int = numbers.SQL_MEMORY_BYTES
+    sql_threads: int = numbers.SQL_THREADS
+    sql_spill_bytes: int = numbers.SQL_SPILL_BYTES
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Tables of delimited files and sheets, asked with SQL."""
