@@ -1,5 +1,8 @@
 """Prompts of sections, tools, sessions, overrides and the workspace digest."""
 
+from .access import DigestAccess, SliceAccess, Transaction
+from .bus import Bus, DispatchResult, Envelope
+from .conversation import ConversationCall, ConversationItem
 from .descriptor import (
     Mode,
     PromptDescriptor,
@@ -52,9 +55,11 @@ from .events import (
     TokenUsage,
     ToolInvoked,
 )
+from .history import SessionForked, SessionRestored, SessionRewound, Snapshot
 from .model import KEEP, RAISE, Prompt
 from .output import is_array, output_schema, parse_output
 from .render import Part, RenderedPrompt, ToolSpec, estimate_tokens
+from .runlimits import CancelToken, RunLimits
 from .section import (
     Body,
     Diagnostic,
@@ -64,6 +69,17 @@ from .section import (
     Section,
 )
 from .select import SectionPath
+from .session import Session
+from .sessionlog import (
+    LogConflict,
+    MemoryLog,
+    NewRecord,
+    Recorded,
+    SessionLog,
+    StoreLog,
+    part_of,
+    session_stream,
+)
 from .slices import (
     LOG,
     STATE,
@@ -87,24 +103,34 @@ from .tool import Cancel, Effects, Tool, ToolContext, ToolResult, ToolSession
 __all__ = [
     "Append",
     "Body",
+    "Bus",
     "Cancel",
+    "CancelToken",
     "CleanDigest",
     "Clear",
+    "ConversationCall",
+    "ConversationItem",
     "DIGEST_KEY",
     "Diagnostic",
+    "DigestAccess",
     "DigestCleared",
     "DigestItem",
     "DigestMissing",
     "DigestStale",
     "DigestUpdated",
+    "DispatchResult",
     "Effects",
+    "Envelope",
     "Extend",
     "KEEP",
     "Keep",
     "LOG",
     "LimitReached",
+    "LogConflict",
     "MarkdownSection",
+    "MemoryLog",
     "Mode",
+    "NewRecord",
     "OptimizationCompleted",
     "OptimizationFailed",
     "OptimizationStarted",
@@ -126,11 +152,13 @@ __all__ = [
     "PromptValidationError",
     "RAISE",
     "Reason",
+    "Recorded",
     "ReducerError",
     "RenderContext",
     "RenderedPrompt",
     "Replace",
     "Resolved",
+    "RunLimits",
     "STATE",
     "SandboxUnavailable",
     "Section",
@@ -139,11 +167,19 @@ __all__ = [
     "SectionNotFound",
     "SectionOverride",
     "SectionPath",
+    "Session",
     "SessionError",
+    "SessionForked",
+    "SessionLog",
+    "SessionRestored",
+    "SessionRewound",
     "SessionView",
+    "SliceAccess",
     "SlicePolicy",
     "SliceView",
+    "Snapshot",
     "SnapshotError",
+    "StoreLog",
     "TextDelta",
     "TokenUsage",
     "Tool",
@@ -154,6 +190,7 @@ __all__ = [
     "ToolResult",
     "ToolSession",
     "ToolSpec",
+    "Transaction",
     "WorkspaceDigest",
     "WorkspaceFingerprint",
     "append",
@@ -167,7 +204,9 @@ __all__ = [
     "normalise_digest",
     "output_schema",
     "parse_output",
+    "part_of",
     "replace_latest",
+    "session_stream",
     "slice_type",
     "upsert_by",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, overload
 
 from . import output as outputs
 from .bind import bind, params_types
@@ -61,6 +61,36 @@ class Prompt(Generic[OutputT]):
     nodes: tuple[Node, ...]
     optimizing: bool
 
+    @overload
+    def __init__(
+        self: Prompt[None],
+        namespace: str,
+        key: str,
+        *,
+        sections: Iterable[Section],
+        name: str | None = ...,
+        output: None = ...,
+        allow_extra_keys: bool = ...,
+        policies: Iterable[Policy] = ...,
+        include_conversation: bool = ...,
+        purpose: str = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        namespace: str,
+        key: str,
+        *,
+        sections: Iterable[Section],
+        name: str | None = ...,
+        output: type[OutputT],
+        allow_extra_keys: bool = ...,
+        policies: Iterable[Policy] = ...,
+        include_conversation: bool = ...,
+        purpose: str = ...,
+    ) -> None: ...
+
     def __init__(
         self,
         namespace: str,
@@ -68,7 +98,7 @@ class Prompt(Generic[OutputT]):
         *,
         sections: Iterable[Section],
         name: str | None = None,
-        output: type[OutputT] | None = None,
+        output: Any = None,
         allow_extra_keys: bool = False,
         policies: Iterable[Policy] = (),
         include_conversation: bool = False,

@@ -32,7 +32,7 @@ class SlicePolicy(StrEnum):
 STATE, LOG = SlicePolicy.STATE, SlicePolicy.LOG
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SliceType:
     """A registered kind of slice; `name` and `version` are what is stored, never a module path."""
 
