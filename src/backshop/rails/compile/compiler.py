@@ -63,13 +63,14 @@ def compile_data(
 def compile_source(
     source: bytes,
     *,
+    is_yaml: bool = False,
     library: Library | None = None,
     bindings: Mapping[str, str] | None = None,
     strict: bool = False,
 ) -> Outcome:
     """Compile the bytes of a definition file."""
     findings = Findings()
-    data = parse_source(source, findings)
+    data = parse_source(source, findings, is_yaml=is_yaml)
     if has_error(findings.all):
         return Outcome(None, None, findings.all)
     return compile_data(data, library=library, bindings=bindings, strict=strict)

@@ -6,11 +6,14 @@ from backshop.base.canon import canonical, parse
 from backshop.base.errors import ValidationFailed
 from backshop.rails.finding import Findings
 
+from . import yaml
+from .flow import BadYaml
+
 SOURCE_MAX_BYTES = 1024 * 1024
-SUFFIXES = (".json",)
+SUFFIXES = (".json", ".yaml", ".yml")
 
 
-def parse_source(data: bytes, findings: Findings) -> object:
+def parse_source(data: bytes, findings: Findings, *, is_yaml: bool = False) -> object:
     """Return the value a file holds; None, with a finding, when it cannot be read."""
     if len(data) > SOURCE_MAX_BYTES:
         message = f"{len(data)} bytes; a definition has at most {SOURCE_MAX_BYTES}"
@@ -22,8 +25,11 @@ def parse_source(data: bytes, findings: Findings) -> object:
         findings.error("WF_PARSE", "", f"not UTF-8 at byte {error.start}")
         return None
     try:
-        value = parse(text)
+        value = yaml.read(text) if is_yaml else parse(text)
         canonical(value)  # refuses lone surrogates and what nests too deeply
+    except BadYaml as error:
+        findings.error("WF_PARSE", "", f"not YAML: {error}")
+        return None
     except ValidationFailed as error:
         findings.error("WF_PARSE", "", error.message)
         return None

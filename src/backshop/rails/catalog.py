@@ -1,0 +1,389 @@
+"""Which workflow answers to an id, and what cannot run and why (R3.5-R3.9).
+
+A look at the sources reads directories and files anew; unchanged files are neither parsed nor
+compiled twice. Nothing found is dropped: what cannot run is reported with its findings.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from backshop.base.canon import digest
+
+from .compile import Compiled, Library, Outcome, compile_data, template_id, workflow_hash
+from .compile.fields import nearest
+from .definition import Definition
+from .errors import RailsError
+from .finding import Finding, Findings, Severity, has_error, ordered
+from .identity import (
+    RESERVED,
+    IdStatus,
+    SourceKind,
+    WorkflowKind,
+    check_id,
+    id_status,
+    kind_of,
+    namespace_of,
+    suggested_id,
+)
+from .sources import Parsed, Places, Source, Stamp, read_bindings, read_file, scan, warning
+
+_TOKEN = re.compile(r"[a-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A workflow file with an id, and where it was found."""
+
+    workflow_id: str
+    source: Source
+    ref: str
+    stamp: Stamp
+    parsed: Parsed = field(repr=False)
+
+    @property
+    def kind(self) -> WorkflowKind:
+        """Workflow or routine (R1.8)."""
+        return kind_of(self.workflow_id, self.ref.split("/")[:-1])
+
+    @property
+    def id_status(self) -> IdStatus:
+        """Whether the id is namespaced."""
+        return id_status(self.workflow_id) or IdStatus.LEGACY
+
+    @property
+    def file(self) -> str:
+        """The file as messages name it: source and path inside it."""
+        return f"{self.source.name}:{self.ref}"
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """A file that cannot run, with every reason."""
+
+    file: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What answers to an id; `requested_id` differs when an alias was asked for (R3.6)."""
+
+    entry: Entry
+    requested_id: str
+
+    @property
+    def is_alias(self) -> bool:
+        """Whether the workflow has another id than the one asked for."""
+        return self.entry.workflow_id != self.requested_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workflow:
+    """A runnable workflow."""
+
+    entry: Entry
+    compiled: Compiled
+    workflow_hash: str
+    findings: tuple[Finding, ...]
+    definition: Definition
+
+
+@dataclass(slots=True)
+class Cache:
+    """What was parsed and compiled already, by the state of the file."""
+
+    parsed: dict[Stamp, Parsed] = field(default_factory=dict)
+    compiled: dict[tuple[Stamp, str, str], Outcome] = field(default_factory=dict)
+    hashes: dict[tuple[Stamp, str, str], str] = field(default_factory=dict)
+
+
+class Catalog:
+    """The workflows of one installation."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._cache = Cache()
+
+    def look(self, workspace: Path | None = None) -> Listing:
+        """Look at all sources now."""
+        warnings: list[Finding] = []
+        files = [
+            (source, stamp)
+            for source in self._places.sources(workspace)
+            for stamp in scan(source, warnings)
+        ]
+        return Listing(files, warnings, read_bindings(workspace, warnings), self._cache)
+
+
+class Listing:
+    """Everything the sources hold at one moment."""
+
+    def __init__(
+        self,
+        files: Sequence[tuple[Source, Stamp]],
+        warnings: Sequence[Finding],
+        bindings: Mapping[str, Mapping[str, str]],
+        cache: Cache,
+    ) -> None:
+        self._files = files
+        self._warnings = list(warnings)
+        self._bindings = bindings
+        self._cache = cache
+        self._unreadable: list[Invalid] = []
+        self._refused: dict[str, list[Entry]] = {}
+        self.entries: dict[str, Entry] = {}
+        self._sort()
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """Sources that could not be read, files that are shadowed."""
+        return ordered(self._warnings)
+
+    @cached_property
+    def library(self) -> Library:
+        """The bundled routines, which templates can call."""
+        return Library(
+            {
+                template_id(entry.workflow_id): entry.parsed.definition
+                for entry in self.entries.values()
+                if entry.source.kind is SourceKind.BUNDLED
+                and entry.kind is WorkflowKind.ROUTINE
+                and entry.parsed.definition is not None
+            }
+        )
+
+    def workflows(
+        self, *, kind: WorkflowKind | None = None, query: str | None = None
+    ) -> tuple[Workflow, ...]:
+        """Return what can run: legacy ids first, then by namespace, kind and id (R3.7)."""
+        wanted = words(query or "")
+        outcomes = ((entry, self.compile(entry)) for entry in self.entries.values())
+        found = [
+            one
+            for entry, outcome in outcomes
+            if (one := self._workflow(entry, outcome)) is not None
+            and (kind is None or entry.kind is kind)
+            and _says(one.definition, wanted)
+        ]
+        return tuple(
+            sorted(
+                found,
+                key=lambda one: (
+                    namespace_of(one.entry.workflow_id),
+                    one.entry.kind is WorkflowKind.ROUTINE,
+                    one.entry.workflow_id,
+                ),
+            )
+        )
+
+    @property
+    def invalid(self) -> tuple[Invalid, ...]:
+        """Return what cannot run, by file (R3.9)."""
+        broken = [
+            Invalid(entry.file, findings)
+            for entry in (*self.entries.values(), *_flat(self._refused))
+            if has_error(findings := self.findings(entry))
+        ]
+        return tuple(sorted((*self._unreadable, *broken), key=lambda one: one.file))
+
+    def find(self, workflow_id: str) -> Found:
+        """Return the file that answers to an id or alias.
+
+        Raises:
+            RailsError: `WORKFLOW_NOT_FOUND` with the nearest ids.
+        """
+        for candidate in (workflow_id, f"{RESERVED}.{workflow_id}"):
+            entry = self.entries.get(candidate)
+            if entry is None:
+                continue
+            if candidate == workflow_id or entry.source.kind is SourceKind.BUNDLED:
+                return Found(entry, workflow_id)
+        near = self._nearest(workflow_id)
+        raise RailsError(
+            "WORKFLOW_NOT_FOUND",
+            f"there is no workflow `{workflow_id[:80]}`",
+            f"Did you mean {' or '.join(near)}? list_workflows shows all."
+            if near
+            else "Call list_workflows to see what there is.",
+            details={"nearest": near},
+        )
+
+    def load(self, workflow_id: str) -> Workflow:
+        """Return the runnable workflow that answers to an id or alias.
+
+        Raises:
+            RailsError: `WORKFLOW_NOT_FOUND`, or `WORKFLOW_INVALID` with the findings.
+        """
+        entry = self.find(workflow_id).entry
+        workflow = self._workflow(entry, self.compile(entry))
+        if workflow is None:
+            found = [one for one in self.findings(entry) if one.severity is Severity.ERROR]
+            raise RailsError(
+                "WORKFLOW_INVALID",
+                f"`{entry.workflow_id}` has {len(found)} error(s), first "
+                f"{found[0].code} at {found[0].pointer or 'the top'}: {found[0].message}",
+                f"Correct {entry.file}; `backshop workflow validate` shows every finding.",
+                details={"findings": [_brief(one) for one in found[:10]]},
+            )
+        return workflow
+
+    def compile(self, entry: Entry) -> Outcome:
+        """Compile a file, once per state of it, of its bindings and of the routines."""
+        chosen = self._bindings.get(entry.workflow_id, {})
+        key = (entry.stamp, digest(dict(chosen)), self._library_key)
+        outcome = self._cache.compiled.get(key)
+        if outcome is None:
+            outcome = compile_data(entry.parsed.data, library=self.library, bindings=chosen)
+            self._cache.compiled[key] = outcome
+        return outcome
+
+    def findings(self, entry: Entry) -> tuple[Finding, ...]:
+        """Return all findings about a file, those about its id and place included."""
+        return ordered([*self.compile(entry).findings, *self._id_findings(entry)])
+
+    def _workflow(self, entry: Entry, outcome: Outcome) -> Workflow | None:
+        findings = self.findings(entry)
+        if outcome.compiled is None or outcome.definition is None or has_error(findings):
+            return None
+        key = (entry.stamp, digest(dict(outcome.compiled.bindings)), self._library_key)
+        if key not in self._cache.hashes:
+            self._cache.hashes[key] = workflow_hash(outcome.compiled)
+        return Workflow(
+            entry=entry,
+            compiled=outcome.compiled,
+            workflow_hash=self._cache.hashes[key],
+            findings=findings,
+            definition=outcome.definition,
+        )
+
+    @cached_property
+    def _library_key(self) -> str:
+        stamps = [
+            [str(entry.stamp.path), entry.stamp.size, str(entry.stamp.mtime_ns)]
+            for entry in self.entries.values()
+            if entry.kind is WorkflowKind.ROUTINE and entry.source.kind is SourceKind.BUNDLED
+        ]
+        return digest(sorted(stamps))
+
+    def _sort(self) -> None:
+        """Decide which file answers to which id (R3.5)."""
+        by_source: dict[Source, dict[str, list[Entry]]] = {}
+        for source, stamp in self._files:
+            entry = self._entry(source, stamp)
+            if entry is not None:
+                by_source.setdefault(source, {}).setdefault(entry.workflow_id, []).append(entry)
+        for source, ids in by_source.items():
+            for workflow_id, entries in ids.items():
+                self._place(source, workflow_id, entries)
+        self._suggest()
+
+    def _place(self, source: Source, workflow_id: str, entries: list[Entry]) -> None:
+        foreign = namespace_of(workflow_id) == RESERVED and source.kind is not SourceKind.BUNDLED
+        if foreign or id_status(workflow_id) is None:
+            self._refused.setdefault(workflow_id, []).extend(entries)
+            return
+        winner = self.entries.get(workflow_id)
+        if winner is not None:
+            for entry in entries:
+                message = f"{entry.file} is not used: {winner.file} has the same id"
+                self._warnings.append(warning("WW_SHADOWED", "/id", message))
+            return
+        self.entries[workflow_id] = entries[0]
+        if len(entries) > 1:
+            self._refused.setdefault(workflow_id, []).extend(entries[1:])
+
+    def _entry(self, source: Source, stamp: Stamp) -> Entry | None:
+        parsed = self._parsed(stamp)
+        ref = stamp.path.relative_to(source.root).as_posix()
+        if parsed.definition is None:
+            findings = parsed.findings
+            self._unreadable.append(Invalid(f"{source.name}:{ref}", findings))
+            return None
+        return Entry(
+            workflow_id=parsed.definition.id, source=source, ref=ref, stamp=stamp, parsed=parsed
+        )
+
+    def _parsed(self, stamp: Stamp) -> Parsed:
+        parsed = self._cache.parsed.get(stamp)
+        if parsed is None:
+            parsed = self._cache.parsed[stamp] = read_file(stamp)
+        return parsed
+
+    def _suggest(self) -> None:
+        """Work out the suggestions, each free of the ids that exist and of earlier ones."""
+        taken = {one for one in self.entries if id_status(one) is IdStatus.NAMESPACED}
+        self._suggestions: dict[str, str] = {}
+        for entry in sorted(
+            (*self.entries.values(), *_flat(self._refused)), key=lambda one: one.file
+        ):
+            foreign = namespace_of(entry.workflow_id) == RESERVED
+            legacy = id_status(entry.workflow_id) is not IdStatus.NAMESPACED
+            if legacy or (foreign and entry.source.kind is not SourceKind.BUNDLED):
+                proposal = suggested_id(
+                    entry.workflow_id,
+                    entry.source.kind,
+                    entry.ref,
+                    namespace=entry.source.namespace,
+                    taken=taken,
+                )
+                taken.add(proposal)
+                self._suggestions[entry.file] = proposal
+
+    def suggestion(self, entry: Entry) -> str | None:
+        """Return the namespaced id a file should get, None when it has one (R1.7)."""
+        return self._suggestions.get(entry.file)
+
+    def _id_findings(self, entry: Entry) -> tuple[Finding, ...]:
+        findings = Findings()
+        suggestion = self.suggestion(entry) or ""
+        check_id(entry.workflow_id, entry.source.kind, findings, suggestion=suggestion)
+        twins = [
+            one.file
+            for one in (
+                self.entries.get(entry.workflow_id),
+                *self._refused.get(entry.workflow_id, ()),
+            )
+            if one is not None and one.source == entry.source and one.file != entry.file
+        ]
+        if twins:
+            message = f"`{entry.workflow_id}` is also the id of {', '.join(sorted(twins))}"
+            findings.error("WF_ID_DUPLICATE", "/id", message)
+        return findings.all
+
+    def _nearest(self, workflow_id: str) -> list[str]:
+        found: list[str] = []
+        known = {one: one for one in self.entries} | {
+            one.rpartition(".")[2]: one for one in self.entries
+        }
+        left = dict(known)
+        while len(found) < 3 and (near := nearest(workflow_id, left)) is not None:
+            if left[near] not in found:
+                found.append(left[near])
+            del left[near]
+        return found
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the search tokens of a text (R5.16)."""
+    return tuple(_TOKEN.findall(unicodedata.normalize("NFKC", text).lower()))
+
+
+def _says(definition: Definition, wanted: Sequence[str]) -> bool:
+    parts = (definition.id, definition.name, definition.description, *definition.tags)
+    text = unicodedata.normalize("NFKC", "\n".join(parts)).lower()
+    return all(word in text for word in wanted)
+
+
+def _flat(groups: Mapping[str, Sequence[Entry]]) -> Iterator[Entry]:
+    for entries in groups.values():
+        yield from entries
+
+
+def _brief(finding: Finding) -> dict[str, str]:
+    return {"code": finding.code, "pointer": finding.pointer, "message": finding.message[:300]}
