@@ -19,7 +19,6 @@ S = TypeVar("S")
 
 _CACHED_STATES = 512
 _PAGE = 1000
-_ALL = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +43,11 @@ class Folded(Generic[S]):
         """The position of the last event, -1 before the first."""
         return EMPTY if self.last is None else self.last.idx
 
+    @property
+    def seq(self) -> int:
+        """The place of the last event among all streams; grows even when a stream is born again."""
+        return EMPTY if self.last is None else self.last.seq
+
 
 class FoldCache:
     """States with their positions. Losing one costs time, never facts."""
@@ -67,7 +71,7 @@ class FoldCache:
         key = (stream, fold.name, fold.version)
         with self._lock:
             known = self._states.get(key)
-            if known is None or known.idx <= folded.idx:
+            if known is None or known.seq <= folded.seq:
                 self._states[key] = folded
             self._states.move_to_end(key)
             while len(self._states) > _CACHED_STATES:
@@ -83,16 +87,26 @@ class FoldCache:
 def forward(cursor: Cursor, stream: str, fold: Fold[S], known: Folded[S]) -> Folded[S]:
     """Bring a state forward by the events after it, checking the chain on the way.
 
+    The last event known is read again: if it is another one by now, the stream was deleted and
+    born again meanwhile, and the fold begins anew.
+
     Raises:
         StreamNotHealthy: the next event is not what was written, or cannot be read.
     """
-    while True:
-        params = {"stream": stream, "after": known.idx, "limit": _PAGE}
-        rows = cursor.all("read", params)
+    rows = _page(cursor, stream, known.idx - 1)
+    if known.last is not None:
+        if not rows or event_of(rows[0]).hash != known.last.hash:
+            return forward(cursor, stream, fold, Folded(fold.initial, None))
+        rows = rows[1:]
+    while rows:
         for row in rows:
             known = _step(fold, known, event_of(row))
-        if len(rows) < _PAGE:
-            return known
+        rows = _page(cursor, stream, known.idx) if len(rows) >= _PAGE - 1 else []
+    return known
+
+
+def _page(cursor: Cursor, stream: str, after: int) -> list[tuple[Any, ...]]:
+    return cursor.all("read", {"stream": stream, "after": after, "limit": _PAGE})
 
 
 def _step(fold: Fold[S], known: Folded[S], event: Event) -> Folded[S]:

@@ -1,0 +1,110 @@
+"""The command line as a program: exit codes, one JSON document, nothing half-created."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from backshop import __version__
+from backshop.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*args, home=None):
+    """Run the program for real."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    if home is not None:
+        env["BACKSHOP_HOME"] = str(home)
+    command = [sys.executable, "-m", "backshop.cli", *args]
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+
+
+@pytest.mark.rule("S4.1")
+def test_exit_codes_and_where_errors_go(tmp_path):
+    done = run("doctor", "--json", home=tmp_path / "h")
+    refused = run("restore", str(tmp_path / "nothing"), home=tmp_path / "h")
+    refused_json = run("restore", str(tmp_path / "nothing"), "--json", home=tmp_path / "h")
+    usage = run("gc", "--no-such-option", home=tmp_path / "h")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["findings"]
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "bad_backup" in refused.stderr
+    assert (refused_json.returncode, refused_json.stderr) == (1, "")
+    assert json.loads(refused_json.stdout)["reason"] == "bad_backup"
+    assert usage.returncode == 2
+    assert not (tmp_path / "h").exists()
+
+
+@pytest.mark.rule("S4.1")
+def test_json_and_home_are_taken_before_and_after_the_command(tmp_path, capsys):
+    for args in (
+        ["--json", "--home", str(tmp_path), "gc"],
+        ["gc", "--json", "--home", str(tmp_path)],
+    ):
+        assert main(args) == 0
+        assert json.loads(capsys.readouterr().out) == {"blobs": 0, "bytes": 0, "applied": False}
+
+
+@pytest.mark.rule("T5.4", "S4.2")
+def test_backup_and_restore_make_a_second_home(tmp_path, capsys):
+    home, copy, second = (str(tmp_path / name) for name in ("home", "copy", "second"))
+
+    assert main(["gc", "--home", home]) == 0
+    assert main(["backup", copy, "--home", home]) == 0
+    assert main(["restore", copy, "--home", second]) == 0
+    assert main(["doctor", "--home", second]) == 0
+    assert main(["restore", copy, "--home", second]) == 1
+
+
+@pytest.mark.rule("S3.1")
+def test_config_shows_origins_and_sets_values(tmp_path, capsys):
+    home = str(tmp_path / "home")
+
+    assert main(["config", "set", "offline", "true", "--home", home]) == 0
+    assert main(["config", "set", "nonsense", "1", "--home", home]) == 1
+    capsys.readouterr()
+    assert main(["config", "show", "--json", "--home", home]) == 0
+
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["offline"] == {"name": "offline", "value": True, "source": "file"}
+    assert rows["home"]["source"] == "command line"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make another account's folder")
+def test_a_home_that_cannot_be_written_is_a_clear_error(tmp_path, capsys):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+
+    assert main(["gc", "--home", str(blocked / "home"), "--json"]) == 1
+
+    envelope = json.loads(capsys.readouterr().out)
+    assert envelope["error_code"] == "FILE_WRITE_FAILED"
+
+
+def test_the_demo_runs_and_leaves_nothing(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+    assert main(["demo"]) == 0
+
+    assert "nothing was lost" in capsys.readouterr().out
+
+
+@pytest.mark.rule("S2.4")
+def test_the_version_needs_no_heavy_library():
+    script = (
+        "import sys; from backshop.cli import main; code = main(['--version']);"
+        "heavy = {'sqlalchemy','pydantic','duckdb','lxml','openai','anthropic','mcp','starlette'};"
+        "print(sorted(heavy & set(sys.modules))); sys.exit(code)"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env)
+
+    assert done.stdout.splitlines() == [f"backshop, version {__version__}", "[]"]

@@ -1,0 +1,127 @@
+"""Kills a scenario at its n-th system call, for every n, and lets the test look at what is left.
+
+The scenario runs in a forked child under `strace` fault injection, which sees inside SQLite too.
+It is named as `module:function`, gets a folder and a `say` function, and says what it has been
+promised (an acknowledged append, say). A fork server is kept, so that a kill costs about 0.1 s.
+
+    with Harness() as harness:
+        for kill in harness.kills("tests.crash.scenarios:append", folder, sample=30):
+            check(kill.folder, kill.said)
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CALLS = (
+    "fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat,"
+    "write,pwrite64,ftruncate,mkdir,mkdirat"
+)
+_FAR = 65_535  # the largest count strace takes; never reached
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a child did: what it said before it ended, and how it ended."""
+
+    folder: Path
+    said: list[str]
+    ended: str
+    """`killed`, `done`, or the text of the error it failed with."""
+
+
+class Harness:
+    """Runs scenarios in children that are killed, or whose system calls fail."""
+
+    def __enter__(self) -> Harness:
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "tests.crash.server"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=REPOSITORY,
+            env={"PYTHONPATH": f"{REPOSITORY / 'src'}:{REPOSITORY}", "PATH": "/usr/bin:/bin"},
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        _pipe(self._server.stdin).close()
+        self._server.wait(10)
+        _pipe(self._server.stdout).close()
+
+    def run(
+        self, scenario: str, folder: Path, inject: str | None = None, calls: str = CALLS
+    ) -> Outcome:
+        """Run a scenario once; `inject` is strace's, such as `signal=KILL:when=3`."""
+        order = {"scenario": scenario, "folder": str(folder), "inject": inject, "calls": calls}
+        pipe = _pipe(self._server.stdin)
+        pipe.write(json.dumps(order) + "\n")
+        pipe.flush()
+        answer = json.loads(_pipe(self._server.stdout).readline())
+        return Outcome(folder, answer["said"], answer["ended"])
+
+    def kills(
+        self, scenario: str, start: Path, *, sample: int | None, seed: int = 7
+    ) -> Iterator[Outcome]:
+        """Kill the scenario at each call (or a seeded sample of them), each time on a fresh copy.
+
+        `start` is the folder the scenario begins with; it is not changed.
+        """
+        total = self.count(scenario, start)
+        points = list(range(1, total + 1))
+        if sample is not None and sample < total:
+            points = sorted(random.Random(seed).sample(points, sample))
+        for point in points:
+            outcome = self._on_copy(scenario, start, f"signal=KILL:when={point}")
+            yield outcome
+            shutil.rmtree(outcome.folder)
+
+    def failures(
+        self, scenario: str, start: Path, errno: str, *, sample: int | None, calls: str = CALLS
+    ) -> Iterator[Outcome]:
+        """Make every call from the n-th on fail with an error, as a full disk does."""
+        total = self.count(scenario, start, calls)
+        points = list(range(1, total + 1))
+        if sample is not None and sample < total:
+            points = sorted(random.Random(11).sample(points, sample))
+        for point in points:
+            outcome = self._on_copy(scenario, start, f"error={errno}:when={point}+", calls)
+            yield outcome
+            shutil.rmtree(outcome.folder)
+
+    def count(self, scenario: str, start: Path, calls: str = CALLS) -> int:
+        """Return how many of the system calls a whole run makes; at least one."""
+        folder = _copied(start)
+        order = self.run(scenario, folder, f"signal=CONT:when={_FAR}", calls)
+        shutil.rmtree(folder)
+        assert order.ended.startswith("done"), order
+        return int(order.ended.split()[1])
+
+    def _on_copy(self, scenario: str, start: Path, inject: str, calls: str = CALLS) -> Outcome:
+        return self.run(scenario, _copied(start), inject, calls)
+
+
+def _copied(start: Path) -> Path:
+    target = start.with_name(f"{start.name}-copy")
+    shutil.copytree(start, target, symlinks=True)
+    return target
+
+
+def _pipe(pipe: IO[str] | None) -> IO[str]:
+    assert pipe is not None
+    return pipe

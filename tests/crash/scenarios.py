@@ -1,0 +1,110 @@
+"""What the children of the crash harness do: short stories that promise something on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from backshop.base import tree
+from backshop.base.ids import BlobId, TreeId
+from backshop.base.paths import BenchPath
+from backshop.store import NewEvent, Part, Pin, Placer, Plan, Store, View, Write
+from backshop.testing.conformance.store import TOTAL, Counted, counted
+
+Say = Callable[[str], None]
+APPENDS = 6
+
+
+def store_of(folder: Path) -> Store:
+    """Open the scenario's store."""
+    return Store.open(folder / "home")
+
+
+def start(folder: Path) -> None:
+    """Make a home with a little history."""
+    with store_of(folder) as store:
+        for number in range(3):
+            store.append(Plan((Part("session:s", [counted(number)]),)))
+        trees = [_tree(store, number) for number in range(2)]
+        _view(store, folder).show(trees[0])
+
+
+def append(folder: Path, say: Say) -> None:
+    """Append over two streams with a small and a large blob; say each acknowledged number."""
+    with store_of(folder) as store:
+        for number in range(10, 10 + APPENDS):
+            large, small = f"large {number}".encode() * 20_000, f"small {number}".encode()
+            ids = [store.blobs.put(large), BlobId(_name(small))]
+            event = NewEvent(Counted(number=number), f"n:{number}")
+            pins = [Pin(blob, "artifact") for blob in ids]
+            store.append(
+                Plan((Part("session:s", [event], pins=pins), Part("session:t", [event])), [small])
+            )
+            say(str(number))
+
+
+def update(folder: Path, say: Say) -> None:
+    """Count on with a rule that brings large blobs."""
+    with store_of(folder) as store:
+        for _ in range(APPENDS):
+            state, _done = store.update(
+                "session:u",
+                TOTAL,
+                lambda now: Write([counted(now.count)], (), [b"x" * 70_000 + bytes([now.count])]),
+            )
+            say(str(state.count))
+
+
+def materialise(folder: Path, say: Say) -> None:
+    """Show one tree after the other; say which one is to be seen now."""
+    with store_of(folder) as store:
+        view = _view(store, folder)
+        for number in (1, 0, 1):
+            shown = _tree(store, number)
+            view.show(shown)
+            say(shown)
+
+
+def collect(folder: Path, say: Say) -> None:
+    """Store loose blobs, collect them, and store one of them again."""
+    with store_of(folder) as store:
+        for number in range(4):
+            store.blobs.put(f"loose {number}".encode())
+        store.collect(apply=True, grace_hours=-1)
+        kept = store.blobs.put(b"loose 2")
+        part = Part("session:g", [counted(1)], pins=[Pin(kept, "artifact")])
+        store.append(Plan((part,)))
+        say(kept)
+
+
+def _tree(store: Store, number: int) -> TreeId:
+    files = {}
+    for name in ("same.txt", f"only-{number}.txt", "d/changes.txt"):
+        text = f"{name} {number if 'changes' in name else ''}".encode()
+        files[BenchPath(name)] = tree.File(store.blobs.put(text), len(text))
+    built = tree.build(files)
+    pins = [Pin(BlobId(built.id), "tree")]
+    event = NewEvent(Counted(number=number), f"tree:{number}")
+    store.append(Plan((Part("bench:b", [event], pins=pins),), tuple(built.nodes.values())))
+    return built.id
+
+
+def tree_ids(folder: Path) -> list[TreeId]:
+    """Return the two trees of `start`."""
+    with store_of(folder) as store:
+        return [TreeId(pin.ref) for pin in store.pins("bench:b")]
+
+
+def _view(store: Store, folder: Path) -> View:
+    return View(folder / "bench" / "draft", store.load_tree, Placer(store.blobs))
+
+
+def view_of(store: Store, folder: Path) -> View:
+    """Return the scenario's view."""
+    return _view(store, folder)
+
+
+def _name(data: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()

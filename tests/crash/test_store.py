@@ -1,0 +1,114 @@
+"""Kill the store at every system call: nothing acknowledged is lost, nothing is half done."""
+
+from __future__ import annotations
+
+import pytest
+from tests.crash import scenarios
+from tests.crash.harness import Harness
+
+from backshop.base import tree
+from backshop.base.ids import BlobId, TreeId
+
+pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(600)]
+SCENARIOS = "tests.crash.scenarios"
+
+
+@pytest.fixture(scope="module")
+def harness():
+    with Harness() as running:
+        yield running
+
+
+@pytest.fixture
+def start(tmp_path):
+    folder = tmp_path / "start"
+    folder.mkdir()
+    scenarios.start(folder)
+    return folder
+
+
+def check_whole(store):
+    """Every stream is healthy, and every pinned blob is there and right."""
+    for head in store.streams():
+        assert store.health(head.stream).is_healthy
+        for pin in store.pins(head.stream):
+            assert store.blobs.verify(pin.ref)
+
+
+def check_appends(folder, said):
+    with scenarios.store_of(folder) as store:
+        check_whole(store)
+        first = [row.fact.number for row in store.read("session:s")][3:]
+        second = [row.fact.number for row in store.read("session:t")]
+
+        assert first == second
+        assert first[: len(said)] == [int(text) for text in said]
+        assert len(said) <= len(first) <= len(said) + 1
+        scenarios.append(folder, lambda _: None)  # the same plans again: only the rest is new
+        assert [row.fact.number for row in store.read("session:t")] == list(
+            range(10, 10 + scenarios.APPENDS)
+        )
+
+
+@pytest.mark.rule("T2.5", "T2.6", "T8.3")
+def test_killed_during_append(harness, start, scaled):
+    for kill in harness.kills(f"{SCENARIOS}:append", start, sample=scaled(30, 10_000)):
+        assert kill.ended == "killed" or kill.ended.startswith("done")
+        check_appends(kill.folder, kill.said)
+
+
+@pytest.mark.rule("T2.3", "T2.5")
+def test_killed_during_update(harness, start, scaled):
+    for kill in harness.kills(f"{SCENARIOS}:update", start, sample=scaled(12, 10_000)):
+        with scenarios.store_of(kill.folder) as store:
+            check_whole(store)
+            counts = [row.fact.number for row in store.read("session:u")]
+        assert counts == list(range(len(counts)))
+        assert len(kill.said) <= len(counts) <= len(kill.said) + 1
+
+
+@pytest.mark.rule("T4.4", "B3.5")
+def test_killed_while_a_view_changes(harness, start, scaled):
+    for kill in harness.kills(f"{SCENARIOS}:materialise", start, sample=scaled(30, 10_000)):
+        with scenarios.store_of(kill.folder) as store:
+            check_whole(store)
+            view = scenarios.view_of(store, kill.folder)
+            seen = view.shown()
+            if seen is not None:
+                files = {
+                    str(path.relative_to(view.folder)): path.read_bytes()
+                    for path in view.folder.rglob("*")
+                    if path.is_file()
+                }
+                wanted = {
+                    p: store.blobs.read(f.sha256) for p, f in tree.walk(seen, store.load_tree)
+                }
+                assert files == wanted
+            for pin in store.pins("bench:b"):
+                wanted_tree = TreeId(pin.ref)
+                view.show(wanted_tree)
+                assert view.shown() == wanted_tree
+
+
+@pytest.mark.rule("T4.5")
+def test_killed_during_collection(harness, start, scaled):
+    for kill in harness.kills(f"{SCENARIOS}:collect", start, sample=scaled(20, 10_000)):
+        with scenarios.store_of(kill.folder) as store:
+            check_whole(store)
+            for text in kill.said:
+                assert store.blobs.read(BlobId(text)) == b"loose 2"
+            assert store.collect(apply=True, grace_hours=-1).refused is None
+            check_whole(store)
+
+
+@pytest.mark.rule("T8.5", "T8.6")
+@pytest.mark.parametrize("errno", ["ENOSPC", "EIO"])
+def test_a_disk_that_fails_gives_a_typed_error_and_no_half_state(harness, start, scaled, errno):
+    calls = "write,pwrite64,fsync,fdatasync,ftruncate"
+    runs = harness.failures(
+        f"{SCENARIOS}:append", start, errno, sample=scaled(12, 10_000), calls=calls
+    )
+    for run in runs:
+        kinds = ("DiskFull", "WriteFailed", "StoreUnavailable", "StorageCorrupt", "done")
+        assert run.ended.startswith(kinds), run.ended
+        check_appends(run.folder, run.said)
