@@ -1,0 +1,190 @@
+"""Carries out the operations on paragraphs and text (F19)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lxml import etree
+
+from backshop.formats.find import Needle
+from backshop.formats.ops import problem
+
+from . import names as n
+from . import table_edit
+from .document import Block, Section
+from .editor import Editor, count_of, parent_of
+from .remove import splits_field
+from .replace import replace_in
+from .schema import Anchor, Edit
+
+Element = etree._Element
+
+
+def apply(editor: Editor, edit: Edit) -> str:
+    """Apply one operation and say in plain words what it did (F16.10)."""
+    summary = _ACTS[edit.op.name](editor, edit)
+    editor.renew()
+    return summary
+
+
+def _set_paragraphs(editor: Editor, edit: Edit) -> str:
+    container = editor.document.body_element
+    old = [block.element for block in editor.body.blocks]
+    editor.touch()
+    editor.note_lost(old, edit)
+    emptied = editor.remove(old)
+    for child in list(container):  # what stood between the blocks: bookmarks, imported chunks
+        if child.tag not in (n.P, n.SECT_PR):
+            container.remove(child)
+            editor.frame_aimed = True
+    at = container.index(emptied[0]) if emptied else 0
+    new = _paragraphs(editor, edit, like=None, before=None)
+    for offset, element in enumerate(new):
+        container.insert(at + offset, element)
+    if emptied:  # the last section needs a paragraph of its own
+        editor.insert(editor.end_of_text(), etree.Element(n.P))
+    return f"body set to {count_of(len(new), 'paragraph')}"
+
+
+def _append_paragraph(editor: Editor, edit: Edit) -> str:
+    editor.touch()
+    last = editor.body.blocks[-1].element if editor.body.blocks else None
+    new = _paragraphs(editor, edit, like=None, before=last)
+    editor.append(new)
+    return "1 paragraph appended"
+
+
+def _insert_paragraphs(editor: Editor, edit: Edit) -> str:
+    assert edit.anchor is not None
+    parent, at, neighbour, above = editor.place(edit.anchor)
+    editor.touch()
+    like = neighbour if edit.op.args["copy_format"] else None
+    new = _paragraphs(editor, edit, like=like, before=above)
+    for offset, element in enumerate(new):
+        parent.insert(at + offset, element)
+    return f"{count_of(len(new), 'paragraph')} inserted {_named(edit.anchor)}"
+
+
+def _replace_section(editor: Editor, edit: Edit) -> str:
+    where = f"{edit.op.where}.section"
+    section = editor.section(str(edit.op.args["section"]), where)
+    content = _content_of(editor, section)
+    elements = [block.element for block in content]
+    if splits_field(elements):
+        raise problem("op_conflict", where, "the section holds part of a field")
+    heading = section.blocks[0].element if section.level else None
+    editor.touch()
+    like = _plain_neighbour(editor, content)
+    new = _paragraphs(editor, edit, like=like, before=heading)
+    if heading is not None:
+        parent = parent_of(heading)
+        at = parent.index(heading) + 1
+    else:
+        parent = parent_of(section.blocks[0].element)
+        at = parent.index(section.blocks[0].element)
+    for offset, element in enumerate(new):
+        parent.insert(at + offset, element)
+    editor.note_lost(elements, edit)
+    editor.remove(elements)
+    return f"section {section.heading!r} replaced by {count_of(len(new), 'paragraph')}"
+
+
+def _delete_paragraphs(editor: Editor, edit: Edit) -> str:
+    first, last = editor.span(edit, len(editor.body.blocks), "paragraphs")
+    elements = [block.element for block in editor.body.blocks[first : last + 1]]
+    if splits_field(elements):
+        raise problem("op_conflict", edit.op.where, "the paragraphs hold part of a field")
+    editor.touch()
+    editor.note_lost(elements, edit)
+    editor.remove(elements)
+    return f"{count_of(len(elements), 'paragraph')} deleted"
+
+
+def _content_of(editor: Editor, section: Section) -> list[Block]:
+    """Return what a section holds up to the next heading of its level or higher."""
+    blocks = editor.body.blocks
+    if section.level == 0:
+        return list(section.blocks)
+    found = []
+    for block in blocks[section.start + 1 :]:
+        if block.level is not None and block.level <= section.level:
+            break
+        found.append(block)
+    return found
+
+
+def _plain_neighbour(editor: Editor, blocks: Sequence[Block]) -> Element | None:
+    """Return a paragraph of running text whose format new ones can take."""
+    for block in blocks:
+        if block.table is None and block.level is None and block.text.strip():
+            properties = block.element.find(n.PPR)
+            is_item = properties is not None and properties.find(n.NUM_PR) is not None
+            return None if is_item else block.element
+    return None
+
+
+def _paragraphs(
+    editor: Editor, edit: Edit, *, like: Element | None, before: Element | None
+) -> list[Element]:
+    new: list[Element] = []
+    for spec in edit.paragraphs:
+        element = editor.builder.paragraph(spec, like=like, before=new[-1] if new else before)
+        editor.aimed[element] = None
+        new.append(element)
+    return new
+
+
+def _replace_text(editor: Editor, edit: Edit) -> str:
+    args = edit.op.args
+    search, by, scope = str(args["search"]), str(args["replace"]), str(args["scope"])
+    needle = Needle(search, bool(args["match_case"]), bool(args["whole_word"]))
+    count = 0
+    for part, root, within in _scope(editor, scope):
+        found = list(replace_in(root, needle, by, within))
+        if found:
+            editor.document.trees.touch(part)
+        for paragraph in found:
+            editor.aimed[paragraph] = None
+        count += len(found)
+    expect = args["expect"]
+    if expect is not None and expect != count:
+        reason = "no_match" if count == 0 else "ambiguous_match"
+        raise problem(
+            reason, f"{edit.op.where}.search", f"{expect} expected", (f"{count} matches",)
+        )
+    if count == 0:
+        editor.warnings.add("no_match", where=edit.op.where)
+    return f"{count_of(count, 'occurrence')} replaced"
+
+
+def _scope(editor: Editor, scope: str) -> list[tuple[str, Element, str]]:
+    document = editor.document
+    found: list[tuple[str, Element, str]] = []
+    if scope in ("all", "body", "tables"):
+        found.append((document.part, document.body_element, scope))
+    if scope in ("all", "headers"):
+        found.extend((margin.part, margin.root, "all") for margin in document.margins())
+    if scope == "all":
+        parts = document.note_parts()
+        found.extend((part, document.trees.root(part), "all") for part in parts)
+    return found
+
+
+def _named(anchor: Anchor) -> str:
+    if anchor.by == "section":
+        return f"at the {anchor.at} of section {anchor.value!r}"
+    return f"{anchor.at} paragraph" + (f" {anchor.value}" if anchor.by == "paragraph" else "")
+
+
+_ACTS: dict[str, Callable[[Editor, Edit], str]] = {
+    "set_paragraphs": _set_paragraphs,
+    "append_paragraph": _append_paragraph,
+    "insert_paragraphs": _insert_paragraphs,
+    "replace_section": _replace_section,
+    "delete_paragraphs": _delete_paragraphs,
+    "replace_text": _replace_text,
+    "append_table": table_edit.append_table,
+    "set_table_cells": table_edit.set_table_cells,
+    "add_table_rows": table_edit.add_table_rows,
+    "delete_table_rows": table_edit.delete_table_rows,
+}

@@ -1,0 +1,190 @@
+"""A document being changed: its blocks as they are now, places in it, and what was addressed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lxml import etree
+
+from backshop.formats.find import Needle
+from backshop.formats.notes import Warnings
+from backshop.formats.ops import problem
+
+from . import names as n
+from .build import Builder
+from .document import WRAPPERS, Block, Body, Section, block_elements
+from .read import find_section
+from .remove import content_lost, remove_blocks
+from .schema import Anchor, Edit
+from .source import Document
+from .stock import Stock
+
+Element = etree._Element
+
+_HINTS = 3  # how many places an ambiguous anchor names
+
+
+class Editor:
+    """A document being changed.
+
+    `aimed` holds the elements the operations addressed and that are still there, `gone` those they
+    took out; the effect report compares them with what really differs.
+    """
+
+    def __init__(self, document: Document, warnings: Warnings) -> None:
+        self.document = document
+        self.warnings = warnings
+        self.builder = Builder(Stock(document), warnings)
+        self.aimed: dict[Element, None] = {}
+        self.gone: dict[Element, None] = {}
+        self.frame_aimed = False
+        self._body: Body | None = None
+
+    @property
+    def body(self) -> Body:
+        """The blocks as they are now."""
+        if self._body is None:
+            self._body = self.document.body()
+        return self._body
+
+    def append(self, elements: Sequence[Element]) -> None:
+        """Put blocks at the end of the text."""
+        at = self.end_of_text()
+        for offset, element in enumerate(elements):
+            self.insert(at + offset, element)
+
+    def insert(self, at: int, element: Element) -> None:
+        """Put a block at a place of the body."""
+        self.document.body_element.insert(at, element)
+        self.aimed[element] = None
+
+    def remove(self, elements: Sequence[Element]) -> list[Element]:
+        """Take blocks out; return the paragraphs that stay, empty, for their section breaks."""
+        emptied, frame_changed = remove_blocks(elements)
+        kept = set(emptied)
+        for element in elements:
+            if element in kept:
+                self.aimed[element] = None
+            else:
+                self.aimed.pop(element, None)
+                self.gone[element] = None
+        self.frame_aimed |= frame_changed
+        return emptied
+
+    def note_lost(self, elements: Sequence[Element], edit: Edit) -> None:
+        """Tell what disappears along with the blocks."""
+        lost = content_lost(elements)
+        if lost:
+            self.warnings.add("content_removed", lost, edit.op.where)
+
+    def place(self, anchor: Anchor) -> tuple[Element, int, Element | None, Element | None]:
+        """Return parent, index, the paragraph to look like, and the block above the place."""
+        blocks = self.body.blocks
+        if anchor.by == "section":
+            section = self.section(str(anchor.value), f"{anchor.where}.section")
+            at_start = anchor.at == "start"
+            if at_start and section.level == 0:
+                block, after = section.blocks[0], False
+            else:
+                block, after = section.blocks[0 if at_start else -1], True
+        else:
+            block, after = self._anchor_block(anchor), anchor.at == "after"
+        index = block.index if after else block.index - 1
+        above = blocks[index].element if index >= 0 else None
+        parent, at = _beside(block.element, after)
+        return parent, at, self._neighbour(block, after), above
+
+    def _neighbour(self, block: Block, after: bool) -> Element | None:
+        """Return whose format is copied: the anchor, but running text rather than a heading."""
+        if block.table is None and block.level is None:
+            return block.element
+        others = self.body.blocks[block.index + 1 :] if after else []
+        for other in others:
+            if other.level is not None:
+                break
+            if other.table is None:
+                return other.element
+        return None
+
+    def _anchor_block(self, anchor: Anchor) -> Block:
+        blocks = self.body.blocks
+        if isinstance(anchor.value, int):
+            if not 0 <= anchor.value < len(blocks):
+                raise problem(
+                    "bad_index",
+                    f"{anchor.where}.paragraph",
+                    f"there is no paragraph {anchor.value}",
+                    (f"0-{len(blocks) - 1}" if blocks else "the document is empty",),
+                )
+            return blocks[anchor.value]
+        needle = Needle(anchor.value)
+        found = [
+            block
+            for block in blocks
+            if needle.spans(block.text) or any(needle.spans(c) for row in block.rows for c in row)
+        ]
+        if not found:
+            raise problem("no_match", f"{anchor.where}.text", "no paragraph contains this text")
+        if len(found) > 1:
+            places = ", ".join(str(block.index) for block in found[:_HINTS])
+            raise problem(
+                "ambiguous_match",
+                f"{anchor.where}.text",
+                "several paragraphs contain this text",
+                (f"{len(found)} matches, paragraphs {places}",),
+            )
+        return found[0]
+
+    def section(self, name: str, where: str) -> Section:
+        """Return a section of the body by heading or index."""
+        if name.startswith("@"):
+            raise problem("unknown_section", where, f"{name!r} is no section of the body")
+        return find_section(self.body, name, self.warnings)
+
+    def span(self, edit: Edit, count: int, what: str) -> tuple[int, int]:
+        """Return `from` and `to` of an operation, checked against `count`."""
+        first, last = edit.op.args["from"], edit.op.args["to"]
+        assert isinstance(first, int)
+        assert isinstance(last, int)
+        if not 0 <= first <= last < count:
+            valid = f"0-{count - 1}" if count else f"there are no {what}"
+            raise problem("bad_index", f"{edit.op.where}.from", f"no such {what}", (valid,))
+        return first, last
+
+    def touch(self) -> None:
+        """Note that the main part is going to change."""
+        self.document.trees.touch(self.document.part)
+
+    def end_of_text(self) -> int:
+        """Return the index behind the last block, before the properties of the last section."""
+        container = self.document.body_element
+        closes = len(container) and container[-1].tag == n.SECT_PR
+        return len(container) - (1 if closes else 0)
+
+    def renew(self) -> None:
+        """Forget the blocks; they are read again when next asked for."""
+        self._body = None
+
+
+def _beside(element: Element, after: bool) -> tuple[Element, int]:
+    """Return the place before or after a block, outside a content control that ends there."""
+    parent = parent_of(element)
+    while parent.tag in WRAPPERS:
+        inside = list(block_elements(parent))
+        edge = inside[-1] if after else inside[0]
+        if edge is not element and not any(a is element for a in edge.iterancestors()):
+            break
+        element, parent = parent, parent_of(parent)
+    return parent, parent.index(element) + (1 if after else 0)
+
+
+def parent_of(element: Element) -> Element:
+    """Return the parent of an element that is inside a tree."""
+    parent = element.getparent()
+    assert parent is not None
+    return parent
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return `3 paragraphs`."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")

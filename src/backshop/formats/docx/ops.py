@@ -1,0 +1,169 @@
+"""Writes a document: operations in, a verified file and an honest report out (F16, F19)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lxml import etree
+
+from backshop.formats.archive import unverified
+from backshop.formats.effect import Unit, compare, part_effects
+from backshop.formats.errors import fail
+from backshop.formats.notes import Warnings
+from backshop.formats.ops import resolve_base
+from backshop.formats.package import Package
+from backshop.formats.protocol import Applied, Effect, Effects, Json, OpsRequest, Source
+
+from .blank import blank_document
+from .edit import apply
+from .editor import Editor
+from .schema import read_edits
+from .source import Document
+from .units import Placed, body_units, part_units
+
+Element = etree._Element
+
+
+def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
+    """Write the edited document to `out`, or raise and write nothing."""
+    start = resolve_base(base, request)
+    warnings = Warnings(start.warnings)
+    edits = read_edits(request.operations, warnings)
+    document = open_for_writing(start.source)
+    if document.has_revisions():
+        warnings.add("tracked_changes_present")
+    watch = Watch(document)
+    editor = Editor(document, warnings)
+    changes = tuple((edit.op.index, apply(editor, edit)) for edit in edits)
+    effects, focus = watch.report(editor)
+    written = document.package.save(out)
+    return Applied(
+        name=request.name,
+        created=start.created,
+        ops_applied=len(edits),
+        size_bytes=written.size_bytes,
+        sha256=written.sha256,
+        changes=changes,
+        focus=focus,
+        warnings=warnings.all(),
+        changed_parts=written.changed_parts,
+        effects=effects,
+    )
+
+
+def open_for_writing(source: Source | None) -> Document:
+    """Open the base of a write, or a blank document.
+
+    Raises:
+        FormatError: `macro_enabled_read_only`, `signed_document`.
+    """
+    if source is None:
+        return Document(Package.from_bytes(blank_document()))
+    if source.extension in (".docm", ".dotm"):
+        raise fail("macro_enabled_read_only", "a file with macros is never changed")
+    package = Package.open(source)
+    package.refuse_unwritable()
+    return Document(package)
+
+
+class Watch:
+    """Remembers the units of a document as it was, to compare them with what was written."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._before = {document.part: body_units(document.body_element, document.part)}
+        asides = [margin.part for margin in document.margins()]
+        for part in dict.fromkeys((*asides, *document.note_parts())):
+            self._before[part] = part_units(document.trees.root(part), part)
+
+    def report(self, editor: Editor) -> tuple[Effects, dict[str, Json] | None]:
+        """Serialise, read back, and sort the differences into intended and collateral."""
+        self._document.trees.flush()
+        changed: list[Effect] = []
+        aimed: dict[str, None] = {}
+        aimed_gone: dict[str, None] = {}
+        for part, before in self._before.items():
+            if part not in self._document.package.changed_parts:
+                continue
+            after = self._units_now(part)
+            written = _written_units(self._document, part)
+            if [p.unit.print for p in after] != [unit.print for unit in written]:
+                raise unverified(f"{part} does not read back as it was written")
+            places = {placed.element: at for at, placed in enumerate(before)}
+            origin = [places.get(placed.element) for placed in after]
+            changed.extend(compare([p.unit for p in before], written, origin))
+            aimed.update(_aimed(after, editor.aimed))
+            aimed_gone.update(_aimed(before, editor.gone))
+            if editor.frame_aimed:
+                aimed[f"{part} frame"] = None
+        changed.extend(part_effects(self._document.package, set(self._before)))
+        effects = Effects.compare(
+            targets=[*aimed, *(f"{where} (removed)" for where in aimed_gone)],
+            changed=changed,
+            aimed_at=lambda effect: _is_aimed(effect, aimed, aimed_gone),
+        )
+        return effects, self._focus(editor)
+
+    def _units_now(self, part: str) -> list[Placed]:
+        document = self._document
+        if part == document.part:
+            return body_units(document.body_element, part)
+        return part_units(document.trees.root(part), part)
+
+    def _focus(self, editor: Editor) -> dict[str, Json] | None:
+        """Return the first changed paragraph by section (F16.11)."""
+        body = editor.body
+        for block in body.blocks:
+            inside = any(e is block.element or _is_inside(e, block.element) for e in editor.aimed)
+            if inside:
+                section = body.section_of(block.index)
+                if section is not None:
+                    return {
+                        "section_index": section.index,
+                        "paragraph": block.index - section.start,
+                    }
+        sections = body.sections
+        if editor.gone and sections:
+            return {"section_index": sections[0].index, "paragraph": 0}
+        return None
+
+
+def _written_units(document: Document, part: str) -> list[Unit]:
+    fresh = type(document.trees)(document.package)
+    if part != document.part:
+        return [placed.unit for placed in part_units(fresh.root(part), part)]
+    written = Document(document.package)
+    return [placed.unit for placed in body_units(written.body_element, part)]
+
+
+def _aimed(units: Sequence[Placed], elements: dict[Element, None]) -> dict[str, None]:
+    """Return where the units stand that are addressed: themselves, from inside, or as a part."""
+    known = {placed.element for placed in units}
+    addressed = set(elements)
+    for element in elements:
+        if element not in known:
+            inside = next((a for a in element.iterancestors() if a in known), None)
+            if inside is not None:
+                addressed.add(inside)
+    return {
+        placed.unit.where: None
+        for placed in units
+        if placed.element in addressed
+        or any(ancestor in elements for ancestor in placed.element.iterancestors())
+    }
+
+
+def _is_inside(element: Element, container: Element) -> bool:
+    return any(ancestor is container for ancestor in element.iterancestors())
+
+
+_GROWING = ("styles.xml", "numbering.xml", ".rels", "[Content_Types].xml")
+
+
+def _is_aimed(effect: Effect, aimed: dict[str, None], gone: dict[str, None]) -> bool:
+    if effect.aspect == "removed":
+        return effect.where in gone
+    if effect.kind == "part" and effect.aspect == "added":
+        return effect.where.endswith(_GROWING)  # styles, lists and links may be added to (F23.2)
+    return effect.where in aimed

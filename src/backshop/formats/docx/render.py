@@ -1,0 +1,115 @@
+"""A document's blocks as lines of text for a model or a review (F9.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lxml import etree
+
+from . import names as n
+from .document import Block, Body, block_elements
+from .inline import Shows, pieces
+from .stylesheet import list_place
+
+Element = etree._Element
+
+BREAK = "---"
+
+
+def image_numbers(body: Element) -> dict[Element, int]:
+    """Number the pictures of the body in document order; fallback copies and deleted ones not."""
+    shown = (
+        drawing
+        for drawing in body.iter(n.DRAWING, n.PICT)
+        if next(drawing.iter(n.BLIP, n.IMAGE_DATA), None) is not None and not _is_hidden(drawing)
+    )
+    return {drawing: index for index, drawing in enumerate(shown)}
+
+
+def _is_hidden(drawing: Element) -> bool:
+    return any(
+        ancestor.tag in (n.FALLBACK, n.DEL, n.MOVE_FROM) for ancestor in drawing.iterancestors()
+    )
+
+
+class Renderer:
+    """Renders the blocks of one body; holds the numbers of its images."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self._images = image_numbers(body.element)
+
+    def units(self, block: Block, rows: tuple[int, int] | None = None) -> list[str]:
+        """Return a block as pieces that are not cut: a paragraph, or the rows of a table."""
+        if block.table is None:
+            return ["\n".join(self.paragraph(block.element, block.level))]
+        first, last = rows or (0, len(block.rows))
+        lines = [table_row(row) for row in block.rows[first:last]]
+        if first == 0:
+            columns = max((len(row) for row in block.rows), default=0)
+            lines.insert(0, f"[table {block.table}: {len(block.rows)}x{columns}]")
+        if last == len(block.rows):
+            lines.extend(self._objects_of_table(block.element))
+        return lines
+
+    def paragraph(self, element: Element, level: int | None = None) -> list[str]:
+        """Return the lines of one paragraph."""
+        shown: list[str] = []
+        after: list[str] = []
+        for piece in pieces(element):
+            if piece.shows in (Shows.TEXT, Shows.MARK):
+                shown.append(piece.text)
+            elif piece.shows is Shows.PAGE:
+                shown.append(f"\n{BREAK}\n")
+            elif piece.shows is Shows.BOX:
+                after.extend(f"[text box] {line}" for line in self.lines_inside(piece.element))
+            else:
+                shown.append(self._object(piece.element, piece.shows, piece.text))
+        text = "".join(shown)
+        if text.startswith(f"\n{BREAK}"):  # a break before the first word stands above the line
+            before, text = [BREAK], text[len(BREAK) + 2 :]
+        else:
+            before = []
+        body = [self._prefix(element, level) + text] if text or not (before or after) else []
+        if element.find(f"{n.PPR}/{n.SECT_PR}") is not None:
+            after.append(BREAK)
+        return [line.removesuffix("\n") for line in (*before, *body, *after)]
+
+    def lines_inside(self, container: Element) -> Iterator[str]:
+        """Yield the lines of a text box, header, note or comment."""
+        for element in block_elements(container):
+            if element.tag == n.P:
+                yield from "\n".join(self.paragraph(element)).split("\n")
+            else:
+                yield from map(table_row, self._body.texts.grid(element))
+
+    def _prefix(self, paragraph: Element, level: int | None) -> str:
+        if level is not None:
+            return "#" * min(level, 6) + " "
+        place = list_place(paragraph, self._body.styles, self._body.numberings)
+        if place is None:
+            return ""
+        return "  " * place.level + ("- " if place.kind == "bullet" else "1. ")
+
+    def _object(self, element: Element, shows: Shows, text: str) -> str:
+        if shows is Shows.IMAGE and element in self._images:
+            label = f"image {self._images[element]}"
+            return f"[{label}: {text}]" if text else f"[{label}]"
+        return "[image]" if shows is Shows.IMAGE else f"[{text}]"
+
+    def _objects_of_table(self, table: Element) -> Iterator[str]:
+        """Yield what stands in the cells and is no text, which rows do not show."""
+        if next(table.iter(n.DRAWING, n.PICT), None) is None:
+            return
+        for paragraph in table.iter(n.P):
+            for piece in pieces(paragraph):
+                if piece.shows is Shows.BOX:
+                    yield from (f"[text box] {line}" for line in self.lines_inside(piece.element))
+                elif piece.shows in (Shows.IMAGE, Shows.OTHER):
+                    yield self._object(piece.element, piece.shows, piece.text)
+
+
+def table_row(cells: list[str]) -> str:
+    """Return one row of a table as a line."""
+    shown = (cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells)
+    return "| " + " | ".join(shown) + " |"

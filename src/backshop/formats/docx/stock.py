@@ -1,0 +1,109 @@
+"""Adds to a document the styles, lists and links that new text needs and the file lacks."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lxml import etree
+
+from backshop.formats.guard import parse_xml
+from backshop.formats.protocol import Json
+
+from . import names as n
+from .blank import abstract_list, empty_numbering, empty_styles, template_styles
+from .source import Document
+from .stylesheet import Style, child_value, whole
+
+Element = etree._Element
+
+
+@dataclass(frozen=True)
+class Stock:
+    """What one document has, and what can be lent to it."""
+
+    document: Document
+
+    def style(self, value: Json, type_: str) -> Style | None:
+        """Return a style of the document by name; the template lends built-in ones (F19.2)."""
+        if not isinstance(value, str) or not value.strip():
+            return None
+        styles = self.document.styles
+        found = styles.find(value, type_)
+        if found is not None:
+            return found
+        lent = template_styles().find(value, type_)
+        return self._lend(lent) if lent is not None else None
+
+    def _lend(self, style: Style) -> Style | None:
+        """Copy a template style, with those it is based on, into the document."""
+        styles = self.document.styles
+        for base in reversed(list(template_styles().chain(style.id))):
+            if styles.find(base.name, base.type) is None:
+                element = copy.deepcopy(base.element)
+                if n.DEFAULT in element.attrib:
+                    del element.attrib[n.DEFAULT]
+                numbering = element.find(f"{n.PPR}/{n.NUM_PR}/{n.NUM_ID}")
+                if numbering is not None:
+                    kind = "bullet" if base.name == "List Bullet" else "number"
+                    numbering.set(n.VAL, self.new_list(kind))
+                self.add_style(element)
+        return styles.find(style.name, style.type)
+
+    def add_style(self, element: Element) -> None:
+        """Add a style to the document, making the styles part when there is none."""
+        root = self._part("styles", empty_styles)
+        root.append(element)
+        self.document.styles.root = root
+        self.document.styles.register(element)
+
+    def list_of(self, before: Element | None, kind: str) -> str | None:
+        """Return the list of the paragraph above when a new item of this kind continues it."""
+        if before is None or before.tag != n.P:
+            return None
+        properties = before.find(n.PPR)
+        own = properties.find(n.NUM_PR) if properties is not None else None
+        from_style, _ = self.document.styles.list_of(child_value(properties, n.PSTYLE))
+        num_id = child_value(own, n.NUM_ID) or from_style
+        if num_id is None or self.document.numberings.kind(num_id, "0") != kind:
+            return None
+        return num_id
+
+    def new_list(self, kind: str) -> str:
+        """Add a list to the document and return its number; a numbered one begins at 1."""
+        root = self._part("numbering", empty_numbering)
+        abstract = n.w("abstractNum")
+        taken = [whole(e.get(n.w("abstractNumId"))) or 0 for e in root.iterchildren(abstract)]
+        abstract_id = max(taken, default=-1) + 1
+        definition = parse_xml(abstract_list(kind, abstract_id).encode())
+        last = max((i for i, e in enumerate(root) if e.tag == abstract), default=-1)
+        before_nums = next((i for i, e in enumerate(root) if e.tag == n.w("num")), len(root))
+        root.insert(last + 1 if last >= 0 else before_nums, definition)
+        numbers = [whole(e.get(n.NUM_ID)) or 0 for e in root.iterchildren(n.w("num"))]
+        num_id = str(max(numbers, default=0) + 1)
+        num = etree.Element(n.w("num"))
+        num.set(n.NUM_ID, num_id)
+        etree.SubElement(num, n.w("abstractNumId")).set(n.VAL, str(abstract_id))
+        ends = [i for i, e in enumerate(root) if e.tag in (abstract, n.w("num"))]
+        root.insert(ends[-1] + 1, num)
+        self.document.numberings.load(root)
+        return num_id
+
+    def _part(self, kind: str, make: Callable[[], Element]) -> Element:
+        """Return the root of a part that is going to grow, added to the package when missing."""
+        document = self.document
+        name = document.trees.first_related(document.part, kind)
+        if name is None:
+            folder = document.part.rpartition("/")[0]
+            name = f"{folder}/{kind}.xml".lstrip("/")
+            document.trees.add(name, make(), f"{n.CONTENT_TYPE}{kind}+xml")
+            document.trees.add_rel(document.part, n.OFFICE_REL + kind, f"{kind}.xml")
+        return document.trees.touch(name)
+
+    def link(self, address: str) -> str:
+        """Add a link that leads outside and return its relationship."""
+        document = self.document
+        return document.trees.add_rel(
+            document.part, n.OFFICE_REL + "hyperlink", address, external=True
+        )

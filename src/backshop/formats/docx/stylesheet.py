@@ -1,0 +1,197 @@
+"""The styles and numberings of a document, as far as reading and writing text needs them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lxml import etree
+
+from . import names as n
+
+Element = etree._Element
+
+_BODY_TEXT_LEVEL = 9  # the outline level that means "no heading"
+_HEADING = re.compile(r"heading\s*([1-9])", re.IGNORECASE)
+_SHOWN_NAMES = {"header": "Header", "footer": "Footer", "caption": "Caption"}
+
+
+def shown_name(name: str) -> str:
+    """Return a style's name as people know it: Word stores some built-in ones in lower case."""
+    if match := _HEADING.fullmatch(name):
+        return f"Heading {match[1]}"
+    return _SHOWN_NAMES.get(name, name)
+
+
+def key(name: str) -> str:
+    """Return what style names are compared by: no case, no spaces (F19.2)."""
+    return "".join(name.split()).casefold()
+
+
+def child_value(element: Element | None, tag: str) -> str | None:
+    """Return the `w:val` of a direct child."""
+    child = element.find(tag) if element is not None else None
+    return child.get(n.VAL) if child is not None else None
+
+
+def whole(value: str | None) -> int | None:
+    """Return a whole number of the file, or None when it is none."""
+    try:
+        return int(value) if value is not None else None
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """One style of the file."""
+
+    id: str
+    name: str
+    type: str
+    based_on: str | None
+    is_default: bool
+    element: Element
+
+
+@dataclass(frozen=True, slots=True)
+class ListPlace:
+    """Where a list item stands: its kind and its level from 0."""
+
+    kind: str  # bullet, number
+    level: int
+
+
+class StyleSheet:
+    """The styles of a document by id and by name."""
+
+    def __init__(self, root: Element | None) -> None:
+        self.root = root
+        self.by_id: dict[str, Style] = {}
+        self.default_paragraph: str | None = None
+        for element in root.iterchildren(n.STYLE) if root is not None else ():
+            self.register(element)
+        self._levels: dict[str | None, int | None] = {}
+        self._lists: dict[str, tuple[str | None, str | None]] = {}
+
+    def register(self, element: Element) -> Style | None:
+        """Take a style element into the tables; the first of equal ids counts."""
+        style_id = element.get(n.STYLE_ID)
+        if style_id is None or style_id in self.by_id:
+            return None
+        style = Style(
+            style_id,
+            shown_name(child_value(element, n.NAME) or style_id),
+            element.get(n.TYPE) or "paragraph",
+            child_value(element, n.BASED_ON),
+            element.get(n.DEFAULT) in {"1", "true", "on"},
+            element,
+        )
+        self.by_id[style_id] = style
+        if style.is_default and style.type == "paragraph" and self.default_paragraph is None:
+            self.default_paragraph = style_id
+        return style
+
+    def find(self, name: str, type_: str) -> Style | None:
+        """Return the style by name, then by identifier, without regard to case and spaces."""
+        wanted = key(name)
+        same_type = [style for style in self.by_id.values() if style.type == type_]
+        for style in same_type:
+            if key(style.name) == wanted:
+                return style
+        return next((style for style in same_type if key(style.id) == wanted), None)
+
+    def name_of(self, style_id: str | None) -> str:
+        """Return the name people know a paragraph style by."""
+        style = self.by_id.get(style_id or self.default_paragraph or "")
+        return style.name if style else (style_id or "Normal")
+
+    def chain(self, style_id: str | None) -> Iterator[Style]:
+        """Yield the style and those it is based on; a circle ends where it closes."""
+        seen: set[str] = set()
+        while style_id is not None and style_id not in seen:
+            style = self.by_id.get(style_id)
+            if style is None:
+                return
+            seen.add(style_id)
+            yield style
+            style_id = style.based_on
+
+    def heading_level(self, style_id: str | None) -> int | None:
+        """Return 1-9 for a heading style (F9.2)."""
+        if style_id not in self._levels:
+            self._levels[style_id] = self._heading_level(style_id)
+        return self._levels[style_id]
+
+    def _heading_level(self, style_id: str | None) -> int | None:
+        if style_id is None:
+            return None
+        for style in self.chain(style_id):
+            level = whole(child_value(style.element.find(n.PPR), n.OUTLINE))
+            if level is not None:
+                return level + 1 if 0 <= level < _BODY_TEXT_LEVEL else None
+        for style in self.chain(style_id):
+            for name in (style.name, style.id):
+                if match := _HEADING.fullmatch(name.strip()):
+                    return int(match[1])
+        match = _HEADING.fullmatch(style_id) if style_id not in self.by_id else None
+        return int(match[1]) if match else None
+
+    def list_of(self, style_id: str | None) -> tuple[str | None, str | None]:
+        """Return numId and ilvl that a style gives its paragraphs."""
+        if style_id is None:
+            return None, None
+        if style_id not in self._lists:
+            self._lists[style_id] = next(
+                (
+                    (child_value(numbering, n.NUM_ID), child_value(numbering, n.ILVL))
+                    for style in self.chain(style_id)
+                    if (numbering := style.element.find(f"{n.PPR}/{n.NUM_PR}")) is not None
+                ),
+                (None, None),
+            )
+        return self._lists[style_id]
+
+
+class Numberings:
+    """The list definitions of a document."""
+
+    def __init__(self, root: Element | None) -> None:
+        self._abstract: dict[str, dict[str, str]] = {}
+        self._num: dict[str, str] = {}
+        if root is not None:
+            self.load(root)
+
+    def load(self, root: Element) -> None:
+        """Read the lists of a numbering part, again after it has grown."""
+        for abstract in root.iterchildren(n.w("abstractNum")):
+            formats = {
+                level.get(n.ILVL) or "0": child_value(level, n.w("numFmt")) or "decimal"
+                for level in abstract.iterchildren(n.w("lvl"))
+            }
+            self._abstract[abstract.get(n.w("abstractNumId")) or ""] = formats
+        for num in root.iterchildren(n.w("num")):
+            target = child_value(num, n.w("abstractNumId"))
+            self._num[num.get(n.NUM_ID) or ""] = target or ""
+
+    def kind(self, num_id: str, level: str) -> str | None:
+        """Return bullet or number, or None when the level shows nothing."""
+        formats = self._abstract.get(self._num.get(num_id, ""))
+        if formats is None:
+            return None
+        shown = formats.get(level, "decimal")
+        return "bullet" if shown == "bullet" else None if shown == "none" else "number"
+
+
+def list_place(paragraph: Element, styles: StyleSheet, numberings: Numberings) -> ListPlace | None:
+    """Return the place of a list item, None for other paragraphs."""
+    properties = paragraph.find(n.PPR)
+    own = properties.find(n.NUM_PR) if properties is not None else None
+    style_num, style_level = styles.list_of(child_value(properties, n.PSTYLE))
+    num_id = child_value(own, n.NUM_ID) or style_num
+    if num_id is None or num_id == "0":  # 0 takes a paragraph out of its style's list
+        return None
+    level = child_value(own, n.ILVL) or style_level or "0"
+    kind = numberings.kind(num_id, level)
+    return ListPlace(kind, min(max(whole(level) or 0, 0), 8)) if kind else None

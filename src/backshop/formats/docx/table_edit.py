@@ -1,0 +1,156 @@
+"""Carries out the operations on tables (F19)."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from backshop.formats import style as looks
+from backshop.formats.errors import fail
+from backshop.formats.ops import problem
+from backshop.formats.protocol import Json
+from backshop.formats.style import StyleReader
+
+from . import names as n
+from .document import table_rows
+from .editor import Editor, count_of, parent_of
+from .remove import content_lost
+from .schema import Edit
+from .tables import copy_row, delete_rows, find_cell, make_table, set_cell
+
+Element = etree._Element
+
+
+def append_table(editor: Editor, edit: Edit) -> str:
+    """Add a table at the end or at the anchor."""
+    args = edit.op.args
+    reader = StyleReader(args, edit.op.where, editor.warnings)
+    style = reader.get("style", lambda value: editor.builder.stock.style(value, "table"))
+    if style is None:
+        style = editor.builder.stock.style("Table Grid", "table")
+    if not any(edit.rows):
+        raise problem("bad_value", f"{edit.op.where}.rows", "at least one cell is needed")
+    widths = reader.get("column_widths", _widths)
+    table = make_table(
+        editor.builder, edit.rows, header=bool(args["header"]), style=style, widths=widths
+    )
+    if edit.anchor is not None:
+        parent, at, _, _ = editor.place(edit.anchor)
+    else:
+        parent = editor.document.body_element
+        at = editor.end_of_text()
+    editor.touch()
+    parent.insert(at, table)
+    editor.aimed[table] = None
+    _keep_apart(editor, parent, table)
+    return f"table of {len(edit.rows)} rows added"
+
+
+def _keep_apart(editor: Editor, parent: Element, table: Element) -> None:
+    """Put empty paragraphs where tables would grow together or end the text."""
+    at = parent.index(table)
+    if at > 0 and parent[at - 1].tag == n.TBL:
+        _separate(editor, parent, at)
+        at += 1
+    following = parent[at + 1].tag if at + 1 < len(parent) else None
+    if following in (None, n.TBL, n.SECT_PR):
+        _separate(editor, parent, at + 1)
+
+
+def _separate(editor: Editor, parent: Element, at: int) -> None:
+    paragraph = etree.Element(n.P)
+    parent.insert(at, paragraph)
+    editor.aimed[paragraph] = None
+
+
+def _table(editor: Editor, edit: Edit) -> Element:
+    index = edit.op.args["table"]
+    assert isinstance(index, int)
+    tables = editor.body.tables
+    if not 0 <= index < len(tables):
+        valid = f"0-{len(tables) - 1}" if tables else "the document has no tables"
+        raise problem("bad_index", f"{edit.op.where}.table", f"there is no table {index}", (valid,))
+    return tables[index].element
+
+
+def set_table_cells(editor: Editor, edit: Edit) -> str:
+    """Give cells new text."""
+    table = _table(editor, edit)
+    editor.touch()
+    for spec in edit.cells:
+        found = find_cell(table, spec.row, spec.column)
+        if found is None:
+            rows = table_rows(table)
+            raise problem(
+                "bad_index",
+                spec.where,
+                f"there is no cell {spec.row},{spec.column}",
+                (f"{len(rows)} rows",),
+            )
+        cell, redirected = found
+        if redirected:
+            editor.warnings.add("merged_redirect", where=spec.where)
+        lost = content_lost([cell])
+        if set_cell(editor.builder, cell, spec.runs):
+            editor.aimed[cell] = None
+            if lost:
+                editor.warnings.add("content_removed", lost, spec.where)
+    return f"table {edit.op.args['table']}: {count_of(len(edit.cells), 'cell')} set"
+
+
+def add_table_rows(editor: Editor, edit: Edit) -> str:
+    """Add rows in the format of the row above."""
+    table = _table(editor, edit)
+    rows = table_rows(table)
+    at = edit.op.args["at"]
+    place = len(rows) if at is None else at
+    assert isinstance(place, int)
+    if not 0 <= place <= len(rows) or not rows:
+        raise problem("bad_index", f"{edit.op.where}.at", "no such row", (f"0-{len(rows)}",))
+    editor.touch()
+    model = rows[place - 1] if place else rows[0]
+    columns = len(list(model.iterchildren(n.TC)))
+    too_long = next((i for i, row in enumerate(edit.rows) if len(row) > columns), None)
+    if too_long is not None:
+        raise problem(
+            "bad_value",
+            f"{edit.op.where}.rows[{too_long}]",
+            f"the row above has {columns} cells",
+        )
+    parent = parent_of(model)
+    start = parent.index(model) + (1 if place else 0)
+    for offset, texts in enumerate(edit.rows):
+        row = copy_row(editor.builder, model, texts)
+        parent.insert(start + offset, row)
+        editor.aimed[row] = None
+    return f"table {edit.op.args['table']}: {count_of(len(edit.rows), 'row')} added"
+
+
+def delete_table_rows(editor: Editor, edit: Edit) -> str:
+    """Take rows out of a table."""
+    table = _table(editor, edit)
+    rows = table_rows(table)
+    first, last = editor.span(edit, len(rows), "rows")
+    if last - first + 1 == len(rows):
+        raise fail(
+            "op_conflict",
+            "a table keeps at least one row",
+            detail=f"{edit.op.where}: all rows",
+            hints=("delete_paragraphs with the table's body index removes the table",),
+        )
+    editor.touch()
+    lost = content_lost(rows[first : last + 1])
+    if lost:
+        editor.warnings.add("content_removed", lost, edit.op.where)
+    for row in delete_rows(table, first, last):
+        editor.gone[row] = None
+    if last + 1 < len(rows):  # a merge may begin there now
+        editor.aimed.update(dict.fromkeys(rows[last + 1].iterchildren(n.TC)))
+    return f"table {edit.op.args['table']}: {count_of(last - first + 1, 'row')} deleted"
+
+
+def _widths(value: Json) -> list[float] | None:
+    if not isinstance(value, list | tuple) or not value:
+        return None
+    read = looks.number(0, 22, above=True)
+    found = [read(item) for item in value]
+    return [width for width in found if width is not None] if None not in found else None

@@ -1,0 +1,8 @@
+"""Presentations: maps, reads, operations that change only what was asked, styles, review."""
+
+from __future__ import annotations
+
+from .map import get_info, get_map
+from .read import extract_lines, read
+
+__all__ = ["extract_lines", "get_info", "get_map", "read"]

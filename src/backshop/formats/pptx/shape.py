@@ -1,0 +1,268 @@
+"""The shapes of a slide: what they are, where they stand, what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lxml import etree
+
+from . import names as n
+
+Element = etree._Element
+
+_LEAVES = frozenset({n.SP, n.GRAPHIC_FRAME, n.PIC, n.CXN_SP, n.CONTENT_PART})
+_FURNITURE = frozenset({"dt", "ftr", "sldNum", "hdr"})  # date, footer, number: not content
+TITLE_TYPES = frozenset({"title", "ctrTitle"})
+BODY_TYPES = frozenset({"body", "obj", "subTitle"})
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """What a shape says about the place in the layout it fills."""
+
+    idx: int
+    type: str  # title, ctrTitle, body, obj, subTitle, pic, dt, ftr, sldNum …
+
+    @property
+    def is_furniture(self) -> bool:
+        """Whether it is a date, a footer or a number."""
+        return self.type in _FURNITURE
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A place on the slide in EMU, rotation in degrees."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    rotation: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A shape that is no group; `index` counts them in drawing order, members of groups too."""
+
+    element: Element
+    index: int
+    groups: tuple[Element, ...] = ()  # the groups around it, outermost first
+
+    @property
+    def properties(self) -> Element | None:
+        """The element with name, id and description."""
+        return next(self.element.iter(n.C_NV_PR), None)
+
+    @property
+    def name(self) -> str:
+        """The name people see in the selection pane."""
+        properties = self.properties
+        return properties.get("name", "") if properties is not None else ""
+
+    @property
+    def alt_text(self) -> str:
+        """The description a person gave, or nothing."""
+        properties = self.properties
+        if properties is None:
+            return ""
+        return properties.get("descr") or properties.get("title") or ""
+
+    @property
+    def placeholder(self) -> Placeholder | None:
+        """What place of the layout the shape fills, if any."""
+        return placeholder_of(self.element)
+
+    @property
+    def text_body(self) -> Element | None:
+        """The element that holds the paragraphs."""
+        return self.element.find(n.TX_BODY)
+
+    @property
+    def table(self) -> Element | None:
+        """The table of a graphic frame."""
+        return next(self.element.iter(n.TBL), None) if self._is_frame else None
+
+    @property
+    def _is_frame(self) -> bool:
+        return self.element.tag == n.GRAPHIC_FRAME
+
+    @property
+    def graphic_uri(self) -> str:
+        """What a graphic frame holds, as a namespace."""
+        data = next(self.element.iter(n.GRAPHIC_DATA), None) if self._is_frame else None
+        return data.get("uri", "") if data is not None else ""
+
+    @property
+    def chart_relation(self) -> str | None:
+        """The relationship of the chart in a graphic frame."""
+        if not self.graphic_uri.endswith(("/chart", "/chartex")):
+            return None
+        data = next(self.element.iter(n.GRAPHIC_DATA))
+        return next((child.get(n.R_ID) for child in data if child.get(n.R_ID)), None)
+
+    @property
+    def has_chart(self) -> bool:
+        """Whether the shape shows a chart."""
+        return self.graphic_uri.endswith(("/chart", "/chartex"))
+
+    @property
+    def image_relation(self) -> str | None:
+        """The relationship of the picture, for pictures and filled picture placeholders."""
+        if self.element.tag != n.PIC:
+            return None
+        blip = next(self.element.iter(n.BLIP), None)
+        return (blip.get(n.R_EMBED) or blip.get(n.R_LINK)) if blip is not None else None
+
+    @property
+    def has_image(self) -> bool:
+        """Whether the shape is a picture."""
+        return self.element.tag == n.PIC
+
+    @property
+    def kind(self) -> str:
+        """A word for what the shape is."""
+        if self.has_image:
+            return "picture"
+        if self.has_chart:
+            return "chart"
+        if self._is_frame:
+            uri = self.graphic_uri.rpartition("/")[2]
+            return {"table": "table", "diagram": "diagram", "ole": "object"}.get(uri, "graphic")
+        if self.element.tag == n.CXN_SP:
+            return "connector"
+        if self.placeholder is not None:
+            return "placeholder"
+        return "shape" if self.element.tag == n.SP else "ink"
+
+
+def placeholder_of(element: Element) -> Placeholder | None:
+    """Return the placeholder data of a shape element; type and index have defaults."""
+    for properties in element.iterchildren():
+        found = properties.find(f"{n.NV_PR}/{n.PH}")
+        if found is not None:
+            idx = found.get("idx", "0")
+            return Placeholder(int(idx) if idx.isdigit() else 0, found.get("type", "obj"))
+    return None
+
+
+def shapes_of(tree: Element) -> list[Shape]:
+    """Return the shapes of a slide in drawing order."""
+    return [Shape(leaf, index, groups) for index, (leaf, groups) in enumerate(_leaves(tree, ()))]
+
+
+def _leaves(
+    container: Element, groups: tuple[Element, ...]
+) -> Iterator[tuple[Element, tuple[Element, ...]]]:
+    for child in container:
+        tag = child.tag
+        if tag in _LEAVES:
+            yield child, groups
+        elif tag == n.GRP_SP:
+            yield from _leaves(child, (*groups, child))
+        elif tag == n.ALTERNATE:
+            chosen = child.find(n.CHOICE)
+            if chosen is None or next(iter(chosen), None) is None:
+                chosen = child.find(n.FALLBACK)
+            if chosen is not None:
+                yield from _leaves(chosen, groups)
+
+
+# --- text ---------------------------------------------------------------------------------------
+
+
+def paragraph_text(paragraph: Element) -> str:
+    """Return the text of a paragraph, line breaks as newlines, fields as what they show."""
+    shown = []
+    for child in paragraph:
+        if child.tag == n.BR:
+            shown.append("\n")
+        elif child.tag in (n.R_T, n.FLD):
+            shown.append("".join(text.text or "" for text in child.iterchildren(n.T)))
+        elif child.tag == n.ALTERNATE or (isinstance(child.tag, str) and "math" in child.tag):
+            shown.extend(t.text or "" for t in child.iter(n.T, _MATH_T))
+    return "".join(shown)
+
+
+_MATH_T = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
+
+
+def level_of(paragraph: Element) -> int:
+    """Return the indentation level of a paragraph, from 0."""
+    properties = paragraph.find(n.PPR)
+    level = properties.get("lvl", "0") if properties is not None else "0"
+    return min(int(level), 8) if level.isdigit() else 0
+
+
+def body_text(body: Element | None) -> str:
+    """Return the paragraphs of a text body, one per line."""
+    if body is None:
+        return ""
+    return "\n".join(paragraph_text(paragraph) for paragraph in body.iterchildren(n.P_T))
+
+
+def table_grid(table: Element) -> list[list[str]]:
+    """Return the rows of a table; cells covered by a merge are empty."""
+    return [
+        [
+            "" if cell.get("hMerge") in _TRUE or cell.get("vMerge") in _TRUE
+            else body_text(cell.find(n.A_TX_BODY))
+            for cell in row.iterchildren(n.TC)
+        ]
+        for row in table.iterchildren(n.TR)
+    ]  # fmt: skip
+
+
+_TRUE = frozenset({"1", "true"})
+
+
+# --- geometry -----------------------------------------------------------------------------------
+
+
+def own_box(element: Element) -> Box | None:
+    """Return the place a shape gives itself, before any group is applied."""
+    frame = element.find(n.XFRM_P)
+    if frame is None:
+        frame = element.find(f"{n.SP_PR}/{n.XFRM}")
+    if frame is None:
+        frame = element.find(f"{n.GRP_SP_PR}/{n.XFRM}")
+    if frame is None:
+        return None
+    off, ext = frame.find(n.OFF), frame.find(n.EXT)
+    if off is None or ext is None:
+        return None
+    rotation = _number(frame.get("rot")) / 60000
+    return Box(
+        _number(off.get("x")), _number(off.get("y")), _number(ext.get("cx")),
+        _number(ext.get("cy")), rotation,
+    )  # fmt: skip
+
+
+def in_groups(box: Box, groups: tuple[Element, ...]) -> Box:
+    """Return a box of the innermost group in the coordinates of the slide."""
+    for group in reversed(groups):
+        outer = own_box(group)
+        frame = group.find(f"{n.GRP_SP_PR}/{n.XFRM}")
+        if outer is None or frame is None:
+            continue
+        off, ext = frame.find(n.CH_OFF), frame.find(n.CH_EXT)
+        if off is None or ext is None:
+            continue
+        width, height = _number(ext.get("cx")), _number(ext.get("cy"))
+        scale_x = outer.width / width if width else 1.0
+        scale_y = outer.height / height if height else 1.0
+        box = Box(
+            outer.left + (box.left - _number(off.get("x"))) * scale_x,
+            outer.top + (box.top - _number(off.get("y"))) * scale_y,
+            box.width * scale_x,
+            box.height * scale_y,
+            box.rotation + outer.rotation,
+        )
+    return box
+
+
+def _number(value: str | None) -> float:
+    try:
+        return float(value or 0)
+    except ValueError:
+        return 0.0
