@@ -40,7 +40,7 @@ PURE = {
 LONG_MODULES: dict[str, int] = {
     "base/tree.py": 443,
     "rails/events.py": 447,
-    "rails/state.py": 424,
+    "rails/state.py": 425,
 }
 LONG_FUNCTIONS: dict[str, int] = {}
 MODULE_MAX_LINES = 400

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
+from backshop.base.pmap import PMap
+
 from . import events as ev
-from .pmap import PMap
 
 S = TypeVar("S")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.rails.pmap import PMap
+from backshop.base.pmap import PMap
 
 KEYS = st.text(max_size=3)
 
