@@ -20,6 +20,7 @@ from .protocol import (
     Selector,
     Source,
 )
+from .registry import Formats
 
 __all__ = [
     "Applied",
@@ -28,6 +29,7 @@ __all__ = [
     "Effects",
     "FileKind",
     "FormatError",
+    "Formats",
     "Json",
     "JsonObject",
     "Kind",

@@ -1,23 +1,387 @@
 """Which module reads and writes which kind, and the entry points of F1.4 over all of them.
 
-To plug in a kind: put its module in `BUILTIN` under its dotted name (or, outside this package,
-declare an entry point in the group `backshop.formats` whose name is the kind) and run
-`backshop.testing.conformance.formats` on it.
+To plug in a kind: put its module in `BUILTIN` under its dotted name and run the conformance suite
+`backshop.testing.conformance.formats` on it. Outside this package, declare an entry point in the
+group `backshop.formats` whose name is the file ending without its dot; the module is then asked for
+files of that ending that no built-in kind claims.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TypeVar
 
-from .protocol import Kind
+from backshop.base import limits as numbers
 
+from .errors import FormatError, fail
+from .guard import check_size
+from .kinds import FileKind, classify, kind_of_name
+from .mapcache import MapCache
+from .pool import Pool
+from .protocol import (
+    Applied,
+    Json,
+    JsonObject,
+    Kind,
+    Limits,
+    Map,
+    OpsRequest,
+    Read,
+    Selector,
+    Source,
+)
+from .window import shorten
+from .worker import Task
+
+T = TypeVar("T")
+
+_HERE = "backshop.formats."
 BUILTIN: Mapping[Kind, str] = {
-    Kind.TEXT: "backshop.formats.text",
-    Kind.CSV: "backshop.formats.delimited",
-    Kind.XLSX: "backshop.formats.xlsx",
-    Kind.DOCX: "backshop.formats.docx",
-    Kind.PPTX: "backshop.formats.pptx",
-    Kind.PDF: "backshop.formats.pdf",
-    Kind.ODT: "backshop.formats.odt",
-    Kind.IMAGE: "backshop.formats.image",
+    Kind.TEXT: _HERE + "text",
+    Kind.CSV: _HERE + "delimited",
+    Kind.XLSX: _HERE + "xlsx",
+    Kind.DOCX: _HERE + "docx",
+    Kind.PPTX: _HERE + "pptx",
+    Kind.PDF: _HERE + "pdf",
+    Kind.ODT: _HERE + "odt",
+    Kind.IMAGE: _HERE + "image",
 }
+GROUP = "backshop.formats"
+_OFFICE = frozenset({Kind.XLSX, Kind.DOCX, Kind.PPTX})
+_LEVELS = {"prompt": numbers.MAP_PROMPT_MAX_BYTES, "full": numbers.MAP_FULL_MAX_BYTES}
+_HARD = Limits(
+    max_file_bytes=numbers.FILE_HARD_MAX_BYTES,
+    max_text_bytes=numbers.TEXT_HARD_MAX_BYTES,
+    archive_bytes=numbers.ARCHIVE_HARD_MAX_BYTES,
+    part_bytes=numbers.PART_HARD_MAX_BYTES,
+    map_timeout_s=30.0,
+    read_timeout_s=30.0,
+    write_timeout_s=30.0,
+    render_timeout_s=120.0,
+    worker_memory_bytes=numbers.WORKER_MEMORY_HARD_MAX_BYTES,
+)
+
+
+class Formats:
+    """The door to what is inside files: every call runs in a worker under its limits.
+
+    `cache` is a folder for maps, tables and page pictures that may be deleted at any time; without
+    one, maps are kept in memory only. Close it, or use it with `with`, to end its workers.
+    """
+
+    def __init__(
+        self,
+        *,
+        cache: Path | None = None,
+        limits: Limits | None = None,
+        workers: int = 2,
+        plugins: Mapping[str, str] | None = None,
+    ) -> None:
+        self.limits = _checked(limits or Limits())
+        self._cache = cache
+        self._maps = MapCache(None if cache is None else cache / "maps")
+        self._plugins = discover() if plugins is None else dict(plugins)
+        packages = tuple(f"{name.partition('.')[0]}." for name in self._plugins.values())
+        self._pool = Pool(
+            workers=workers,
+            memory_bytes=self.limits.worker_memory_bytes,
+            packages=packages,
+        )
+
+    def __enter__(self) -> Formats:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workers."""
+        self._pool.close()
+
+    # --- what a file is ------------------------------------------------------------------------
+
+    def source(self, path: Path, name: str | None = None, sha256: str | None = None) -> Source:
+        """Return the source of a file on disk; its hash is computed unless it is known.
+
+        Raises:
+            FormatError: `not_found`.
+        """
+        try:
+            known = sha256 or _hash(path)
+        except (FileNotFoundError, IsADirectoryError) as error:
+            raise fail("not_found", f"there is no file {name or path.name!r}") from error
+        return Source(path, known, name or path.name, self.limits)
+
+    def classify(self, source: Source) -> FileKind:
+        """Return the kind of a file from its name and first bytes (F2.1)."""
+        try:
+            with source.path.open("rb") as file:
+                head = file.read(numbers.CLASSIFY_HEAD_BYTES)
+        except FileNotFoundError as error:
+            raise fail("not_found", f"there is no file {source.name!r}") from error
+        return classify(source.name, head)
+
+    def get_info(self, source: Source) -> JsonObject:
+        """Return kind, size and the few facts of F15.1; a damaged file still has those it can."""
+        try:
+            kind = self.classify(source)
+        except FormatError as error:
+            if error.reason == "not_found":
+                raise
+            promised = kind_of_name(source.name)
+            common = _common(source, promised, "application/octet-stream", writable=False)
+            return {**common, "warnings": [_as_warning(error)]}
+        common = _common(source, kind.kind, kind.mime, writable=kind.writable)
+        module = self._module(source, kind)
+        if module is None:
+            return {**common, "warnings": []}
+        try:
+            check_size(source, kind.kind, self.limits)
+            extra = self._read_call(module, "get_info", source, timeout_s=self.limits.map_timeout_s)
+        except FormatError as error:
+            return {**common, "warnings": [_as_warning(error)]}
+        assert isinstance(extra, Mapping)
+        return {**common, "warnings": [], **extra}
+
+    # --- looking inside ------------------------------------------------------------------------
+
+    def get_map(self, source: Source, level: str = "full") -> dict[str, Json]:
+        """Return the structure of a file; `level` is `full` or `prompt`, the shorter one (F5.9)."""
+        if level not in _LEVELS:
+            raise fail("bad_value", f"there is no map level {level!r}", hints=_LEVELS)
+        known = self._maps.get(source, level)
+        if known is not None:
+            return known
+        module, kind = self._readable(source)
+        timeout_s = self.limits.map_timeout_s
+        if kind is Kind.CSV:
+            drawn = self._table_call("get_map", source, timeout_s=timeout_s)
+        else:
+            drawn = self._read_call(module, "get_map", source, timeout_s=timeout_s)
+        assert isinstance(drawn, Map)
+        full = drawn.to_json(source)
+        for name, most in _LEVELS.items():
+            self._maps.put(source, name, shorten(full, most))
+        return shorten(full, _LEVELS[level])
+
+    def read(self, source: Source, selector: Selector | None = None) -> Read:
+        """Return a part of a file as text (F5.2)."""
+        module, _ = self._readable(source)
+        limit = self.limits.read_timeout_s
+        value = self._read_call(module, "read", source, selector or Selector(), timeout_s=limit)
+        return _a(Read, value)
+
+    def get_styles(self, source: Source, sheet: str | None = None) -> JsonObject:
+        """Return the styles and assets of an office file (F21)."""
+        module = self._office(source)
+        args = (source,) if sheet is None else (source, sheet)
+        return _object(self._read_call(module, "get_styles", *args))
+
+    def extract_lines(self, source: Source) -> list[str]:
+        """Return stable lines for review (F29.1)."""
+        module, _ = self._readable(source)
+        limit = self.limits.map_timeout_s
+        return _a(list, self._read_call(module, "extract_lines", source, timeout_s=limit))
+
+    def extract_section(self, source: Source, section_index: int) -> JsonObject:
+        """Return one section of a document (F29.2)."""
+        module, _ = self._readable(source)
+        return _object(self._read_call(module, "extract_section", source, section_index))
+
+    def extract_slide(
+        self, source: Source, slide_index: int, detail: str = "positioned"
+    ) -> JsonObject:
+        """Return one slide of a presentation (F29.3)."""
+        module, _ = self._readable(source)
+        return _object(self._read_call(module, "extract_slide", source, slide_index, detail))
+
+    def extract_grid(
+        self,
+        source: Source,
+        sheet: str | None = None,
+        row_start: int = 0,
+        col_start: int = 0,
+        row_count: int = numbers.GRID_MAX_ROWS,
+        col_count: int = numbers.GRID_MAX_COLUMNS,
+    ) -> JsonObject:
+        """Return a window of a sheet with values, formulas and looks (F29.4)."""
+        module, _ = self._readable(source)
+        window = (sheet, row_start, col_start, row_count, col_count)
+        return _object(self._read_call(module, "extract_grid", source, *window))
+
+    def diff_cells(self, before: Source, after: Source) -> JsonObject:
+        """Return which cells differ between two workbooks (F29.5)."""
+        module, _ = self._readable(after)
+        self._readable(before)
+        limit = self.limits.map_timeout_s
+        return _object(self._read_call(module, "diff_cells", before, after, timeout_s=limit))
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def apply_ops(self, existing: Source | None, request: OpsRequest, out: Path) -> Applied:
+        """Write the edited office file to `out`; `existing` is what the target holds now (F16)."""
+        kind = self._writable(existing, request.name)
+        if kind not in _OFFICE:
+            raise fail("unsupported_format", f"{request.name!r} has no operations")
+        if request.copy_from is not None:
+            self._writable(request.copy_from, request.copy_from.name)
+        return self._write_call(BUILTIN[kind], "apply_ops", out, existing, request, out)
+
+    def write_text(self, existing: Source | None, name: str, content: str, out: Path) -> Applied:
+        """Write a whole text file to `out` (F6.7)."""
+        kind = kind_of_name(name)
+        if kind not in (None, Kind.TEXT, Kind.CSV):
+            raise fail("unsupported_format", f"{name!r} is not the name of a text file")
+        return self._write_call(_HERE + "text", "write_text", out, existing, name, content, out)
+
+    def edit_text(self, source: Source, edits: Json, out: Path) -> Applied:
+        """Replace exact pieces of a text file (F6.9)."""
+        if kind_of_name(source.name) not in (None, Kind.TEXT, Kind.CSV):
+            raise fail("unsupported_format", f"{source.name!r} is not a text file")
+        check_size(source, Kind.TEXT, self.limits)
+        return self._write_call(_HERE + "text", "edit_text", out, source, edits, out)
+
+    def copy_assets(self, source: Source, target: Source, assets: Json, out: Path) -> Applied:
+        """Write `target` with styles or pictures of `source` to `out` (F22)."""
+        module = self._office(source)
+        kind = self._writable(target, target.name)
+        if kind not in _OFFICE or BUILTIN[kind] != module:
+            raise fail("unsupported_format", "both files must be of the same kind")
+        return self._write_call(module, "copy_assets", out, source, target, assets, out)
+
+    # --- choosing and calling ------------------------------------------------------------------
+
+    def _module(self, source: Source, kind: FileKind) -> str | None:
+        """Return the module for a file, a plugin's where no built-in kind claims its ending."""
+        if kind_of_name(source.name) is None:
+            plugin = self._plugins.get(source.extension.lstrip("."))
+            if plugin is not None:
+                return plugin
+        return BUILTIN.get(kind.kind)
+
+    def _readable(self, source: Source) -> tuple[str, Kind]:
+        kind = self.classify(source)
+        module = self._module(source, kind)
+        if module is None:
+            raise fail("unsupported_format", f"{source.name!r} cannot be read")
+        check_size(source, kind.kind, self.limits)
+        return module, kind.kind
+
+    def _office(self, source: Source) -> str:
+        module, kind = self._readable(source)
+        if kind not in _OFFICE:
+            raise fail("unsupported_format", f"{source.name!r} is not an office file")
+        return module
+
+    def _writable(self, existing: Source | None, name: str) -> Kind:
+        """Return the kind of a target that may be written (F2.1, F23.9)."""
+        kind = classify(name, b"") if existing is None and kind_of_name(name) is None else None
+        promised = kind_of_name(name)
+        if existing is not None:
+            found = replace(existing, name=name)
+            kind = self.classify(found)
+            check_size(found, kind.kind, self.limits)
+        ending = Path(name).suffix.lower()
+        if ending in {".xlsm", ".xltm", ".docm", ".dotm", ".pptm", ".potm"}:
+            raise fail("macro_enabled_read_only", "a file with macros is never changed")
+        what = kind.kind if kind is not None else promised
+        if what is None or what in {Kind.PDF, Kind.ODT, Kind.IMAGE, Kind.BINARY}:
+            hints = ("create a .docx instead",) if what is Kind.ODT else ()
+            raise fail("read_only_format", f"{name!r} is only read", hints=hints)
+        return what
+
+    def _read_call(
+        self, module: str, function: str, *args: object, timeout_s: float | None = None
+    ) -> object:
+        task = Task(module=module, function=function, args=args, reads=_paths(args))
+        return self._pool.call(task, timeout_s or self.limits.read_timeout_s)
+
+    def _write_call(self, module: str, function: str, out: Path, *args: object) -> Applied:
+        task = Task(
+            module=module,
+            function=function,
+            args=args,
+            reads=_paths(args),
+            writes=(str(out.parent),),
+            writing=True,
+        )
+        return _a(Applied, self._pool.call(task, self.limits.write_timeout_s, (out,)))
+
+    def _table_call(
+        self, function: str, source: Source, *args: object, timeout_s: float, **kwargs: object
+    ) -> object:
+        folder = self._tables
+        task = Task(
+            module=_HERE + "tables",
+            function=function,
+            args=(source, folder, *args),
+            kwargs=kwargs,
+            reads=_paths((source, *args)),
+            writes=(str(folder),),
+        )
+        return self._pool.call(task, timeout_s)
+
+    @cached_property
+    def _tables(self) -> Path:
+        if self._cache is None:
+            raise fail("bad_value", "tables need a cache folder")
+        folder = self._cache / "tables"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+
+def discover() -> dict[str, str]:
+    """Return the endings and modules that installed plugins offer."""
+    return {point.name: point.value for point in entry_points(group=GROUP)}
+
+
+def _checked(limits: Limits) -> Limits:
+    """Refuse limits above the hard maxima of F2.5."""
+    for name in limits.__slots__:
+        most = getattr(_HARD, name)
+        if not 0 < getattr(limits, name) <= most:
+            raise fail("bad_value", f"{name} must be above 0 and at most {most}")
+    return limits
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _paths(args: tuple[object, ...]) -> tuple[str, ...]:
+    """Return the files behind the sources among the arguments."""
+    sources = [arg for arg in args if isinstance(arg, Source)]
+    requests = [arg for arg in args if isinstance(arg, OpsRequest)]
+    sources += [request.copy_from for request in requests if request.copy_from is not None]
+    return tuple(str(source.path) for source in sources)
+
+
+def _common(source: Source, kind: Kind | None, mime: str, *, writable: bool) -> dict[str, Json]:
+    return {
+        "path": source.name,
+        "kind": kind or Kind.BINARY,
+        "mime": mime,
+        "size_bytes": source.size_bytes,
+        "sha256": source.sha256,
+        "writable": writable,
+    }
+
+
+def _as_warning(error: FormatError) -> JsonObject:
+    return {"code": error.reason, "count": 1, "where": None}
+
+
+def _a(cls: type[T], value: object) -> T:
+    assert isinstance(value, cls)
+    return value
+
+
+def _object(value: object) -> JsonObject:
+    assert isinstance(value, Mapping)
+    return value

@@ -1,0 +1,230 @@
+"""The child process in which files are opened: limited memory, watched, told by messages (F2.8).
+
+A worker reads a task from its input, runs one function of one format module and writes the answer
+back. It holds an audit guard from its first breath: no sockets, no programs, no file outside those
+it was given for this task. Started by `pool`, never imported for anything but its message types.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import io
+import os
+import pickle
+import resource
+import struct
+import sys
+import tempfile
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, NoReturn
+
+from . import isolate
+from .errors import FormatError, fail
+
+HEADER = struct.Struct("<Q")
+_PACKAGE = "backshop.formats."
+_HARMLESS = ("/dev/null", "/dev/urandom", "/etc/mime.types", "/proc/self/statm")
+_READABLE = ("/usr/share/fonts", "/usr/share/zoneinfo")
+_NETWORK = ("socket.", "urllib.", "ftplib.", "http.client.", "smtplib.", "ssl.")
+_PROGRAMS = frozenset(
+    ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.startfile")
+)
+_FORKS = frozenset(("os.fork", "os.forkpty"))
+_MOVES = frozenset(
+    (
+        *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate"),
+        *("os.chmod", "os.chown", "shutil.rmtree", "shutil.move", "shutil.copyfile"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One call: a function of a module of this room (or of a plugin) with its arguments."""
+
+    module: str
+    function: str
+    args: tuple[object, ...] = ()
+    kwargs: dict[str, object] = field(default_factory=dict)
+    reads: tuple[str, ...] = ()  # files it may open
+    writes: tuple[str, ...] = ()  # folders it may write into, and read
+    writing: bool = False  # a limit hit is then a write failure (F3)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The function's result."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """Why there is no result, in words of F3."""
+
+    reason: str
+    message: str
+    detail: str | None = None
+    hints: tuple[str, ...] = ()
+
+
+class Refused(PermissionError):
+    """The guard stopped something a file must never make us do."""
+
+
+class Guard:
+    """Decides about every audited act of this process; `refused` names the first one stopped."""
+
+    def __init__(self, scratch: str) -> None:
+        places = {sys.prefix, sys.base_prefix, sys.exec_prefix, *filter(None, sys.path)}
+        self._python = tuple(os.path.realpath(place) + os.sep for place in places)
+        self._always = (*(place + os.sep for place in _READABLE), *self._python)
+        self._scratch = os.path.realpath(scratch) + os.sep
+        self._reads: frozenset[str] = frozenset()
+        self._writes: tuple[str, ...] = ()
+        self.refused: str | None = None
+
+    def admit(self, reads: tuple[str, ...], writes: tuple[str, ...]) -> None:
+        """Take the files and folders of the next task; forget those of the last."""
+        self._reads = frozenset(map(os.path.realpath, reads))
+        self._writes = tuple(os.path.realpath(place) + os.sep for place in writes)
+        self.refused = None
+
+    def __call__(self, event: str, args: tuple[object, ...]) -> None:
+        if event == "open":
+            self._open(args[0], args[1], args[2])
+        elif event in _FORKS:
+            if not isolate.may_fork():
+                self._refuse(event)
+        elif event in _PROGRAMS or event.startswith(_NETWORK):
+            self._refuse(event)
+        elif event in _MOVES:
+            for path in args:
+                if isinstance(path, str | bytes | os.PathLike):
+                    self._check_write(path, event)
+
+    def _open(self, path: object, mode: object, flags: object) -> None:
+        if not isinstance(path, str | bytes | os.PathLike):
+            return  # a descriptor that is open already
+        writes = isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+        if isinstance(mode, str):
+            writes = writes or any(letter in mode for letter in "wax+")
+        if writes:
+            self._check_write(path, "open")
+            return
+        real = os.path.realpath(os.fsdecode(path))
+        inside = (*self._always, self._scratch, *self._writes)
+        if real in self._reads or real in _HARMLESS or real.startswith(inside):
+            return
+        self._refuse(f"open {Path(real).name}")
+
+    def _check_write(self, path: str | bytes | os.PathLike[str], what: str) -> None:
+        real = os.path.realpath(os.fsdecode(path))
+        if real == "/dev/null" or (real + os.sep).startswith((self._scratch, *self._writes)):
+            return
+        if "__pycache__" in real and real.startswith(self._python):
+            return  # the interpreter keeps what it compiled
+        self._refuse(f"{what} {Path(real).name}")
+
+    def _refuse(self, what: str) -> NoReturn:
+        self.refused = self.refused or what
+        raise Refused(errno.EACCES, "refused by the guard", what)
+
+
+def run(task: Task, guard: Guard) -> Done | Failed:
+    """Call the function; whatever it throws becomes a reason of F3."""
+    guard.admit(task.reads, task.writes)
+    failed: Failed | None = None
+    value: object = None
+    try:
+        function = getattr(importlib.import_module(task.module), task.function, None)
+        if function is None:
+            return Failed(reason="unsupported_format", message="this kind has no such operation")
+        value = function(*task.args, **task.kwargs)
+    except BaseException as error:  # the border of the worker (F3.2)
+        failed = describe(error, writing=task.writing)
+    if guard.refused is not None:  # even when a library swallowed it
+        return Failed(
+            reason="guard_refused", message="the file asked for more", detail=guard.refused
+        )
+    return failed or Done(value)
+
+
+def describe(error: BaseException, *, writing: bool) -> Failed:
+    """Return an exception in words of F3; library texts stay behind, their names go along."""
+    if isinstance(error, FormatError):
+        return Failed(
+            reason=error.reason, message=error.message, detail=error.detail, hints=error.hints
+        )
+    if isinstance(error, MemoryError):
+        return Failed(reason="memory_limit", message="the file needs more memory than it may use")
+    if isinstance(error, FileNotFoundError):
+        return Failed(reason="not_found", message="the file is not there")
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Failed(reason="disk_full", message="the disk has no room for the result")
+    place = traceback.extract_tb(error.__traceback__)[-1:]
+    where = f" at {Path(place[0].filename).name}:{place[0].lineno}" if place else ""
+    if "memory" in str(error).lower() and "alloc" in str(error).lower():  # native libraries
+        return Failed(reason="memory_limit", message="the file needs more memory than it may use")
+    reason = "verify_failed" if writing else "corrupt_file"
+    message = "the result could not be written" if writing else "the file cannot be read"
+    return Failed(reason=reason, message=message, detail=f"{type(error).__name__}{where}")
+
+
+def raised(failed: Failed, *, writing: bool) -> FormatError:
+    """Return the exception for a failure that came from a worker."""
+    return fail(
+        failed.reason, failed.message, detail=failed.detail, hints=failed.hints, writing=writing
+    )
+
+
+def send(stream: IO[bytes], value: object) -> None:
+    """Write one message."""
+    data = pickle.dumps(value, protocol=5)
+    stream.write(HEADER.pack(len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+class Answers(pickle.Unpickler):
+    """Reads what a worker sent. A worker has touched hostile files, so its words are only data:
+    classes of this room and of registered plugins, nothing that could act."""
+
+    def __init__(self, data: bytes, packages: tuple[str, ...] = ()) -> None:
+        super().__init__(io.BytesIO(data))
+        self._packages = (_PACKAGE, *packages)
+
+    def find_class(self, module: str, name: str) -> object:
+        """Find a class that may be part of an answer."""
+        if module.startswith(self._packages) and "." not in name and name[:1].isupper():
+            found: object = super().find_class(module, name)
+            if isinstance(found, type):
+                return found
+        if (module, name) in {("pathlib", "PosixPath"), ("builtins", "frozenset")}:
+            safe: object = super().find_class(module, name)
+            return safe
+        raise pickle.UnpicklingError(f"{module}.{name} is not part of an answer")
+
+
+def main(memory_bytes: int, scratch: str) -> None:
+    """Serve tasks until the input ends."""
+    tasks, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):  # what a library prints must not become a message
+        os.dup2(nowhere, descriptor)
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    tempfile.tempdir = scratch
+    guard = Guard(scratch)
+    sys.addaudithook(guard)
+    send(answers, Done("ready"))
+    while head := tasks.read(HEADER.size):
+        task: Task = pickle.loads(tasks.read(HEADER.unpack(head)[0]))  # noqa: S301  # our parent's
+        answer = run(task, guard)
+        try:
+            send(answers, answer)
+        except (pickle.PicklingError, AttributeError, TypeError, MemoryError) as error:
+            send(answers, describe(error, writing=task.writing))

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from backshop.base.errors import RetryKind
+from backshop.base.limits import GIB
+from backshop.formats.errors import FormatError
+from backshop.formats.pool import Ambient, Pool, StartFailed
+from backshop.formats.worker import Task
+
+HERE = str(Path(__file__).parent)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    import sys
+
+    sys.path.append(HERE)  # workers import `hostile` from here
+    pool = Pool(workers=2, memory_bytes=GIB)
+    yield pool
+    pool.close()
+    sys.path.remove(HERE)
+
+
+def task(function, *args, **options):
+    return Task(module="hostile", function=function, args=args, **options)
+
+
+def failure(pool, task, timeout_s=20.0, outputs=()):
+    with pytest.raises(FormatError) as caught:
+        pool.call(task, timeout_s, outputs)
+    return caught.value
+
+
+@pytest.mark.rule("F2.7")
+def test_a_worker_answers_and_is_kept(pool):
+    assert pool.call(task("echo", {"a": [1, None]}), 20) == {"a": [1, None]}
+    assert pool.call(task("print_much"), 20) == "quiet"
+    assert pool.call(task("pid"), 20) == pool.call(task("pid"), 20)
+
+
+@pytest.mark.rule("F2.7", "F3")
+@pytest.mark.parametrize(
+    ("function", "reason", "code"),
+    [
+        ("die", "worker_crashed", "TOOL_WORKER_UNAVAILABLE"),
+        ("grow", "memory_limit", "FILE_READ_FAILED"),
+        ("break_down", "corrupt_file", "FILE_READ_FAILED"),
+        ("evil", "worker_crashed", "TOOL_WORKER_UNAVAILABLE"),
+        ("nowhere", "unsupported_format", "VALIDATION_FAILED"),
+    ],
+)
+def test_whatever_happens_in_a_worker_has_a_reason(pool, function, reason, code):
+    error = failure(pool, task(function))
+
+    assert (error.reason, error.code) == (reason, code)
+    assert "secret content" not in f"{error.message} {error.detail}"
+    assert pool.call(task("echo", 1), 20) == 1
+
+
+@pytest.mark.rule("F2.7")
+@pytest.mark.parametrize(
+    ("writing", "code"), [(False, "FILE_READ_FAILED"), (True, "FILE_WRITE_FAILED")]
+)
+def test_a_worker_that_takes_too_long_is_killed(pool, writing, code):
+    error = failure(pool, task("sleep_forever", writing=writing), timeout_s=0.2)
+
+    assert (error.reason, error.code, error.retry.kind) == ("timeout", code, RetryKind.NOW)
+    assert pool.call(task("echo", 1), 20) == 1
+
+
+@pytest.mark.rule("F2.8")
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        ("connect", ()),
+        ("run_program", ()),
+        ("open_file", ("/etc/passwd",)),
+        ("swallow", ("/etc/passwd",)),
+        ("write_file", ("{out}",)),
+        ("remove", ("{out}",)),
+    ],
+)
+def test_the_guard_refuses_what_no_file_may_cause(pool, tmp_path, function, args):
+    kept = tmp_path / "kept"
+    kept.write_bytes(b"kept")
+
+    error = failure(pool, task(function, *(arg.format(out=kept) for arg in args)))
+
+    assert (error.reason, error.code) == ("guard_refused", "SANDBOX_VIOLATION")
+    assert kept.read_bytes() == b"kept"
+
+
+@pytest.mark.rule("F2.8")
+def test_files_of_the_task_can_be_opened_and_only_in_that_task(pool, tmp_path):
+    path = tmp_path / "in"
+    path.write_bytes(b"content")
+    link = tmp_path / "link"
+    link.symlink_to("/etc/passwd")
+
+    assert pool.call(task("open_file", str(path), reads=(str(path),)), 20) == b"content"
+    assert failure(pool, task("open_file", str(path))).reason == "guard_refused"
+    inside = task("open_file", str(link), writes=(str(tmp_path),))
+    assert failure(pool, inside).reason == "guard_refused"
+
+
+@pytest.mark.rule("F32.83")
+def test_a_worker_killed_while_writing_leaves_nothing(pool, tmp_path):
+    out, other = tmp_path / "out", tmp_path / "other"
+    other.write_bytes(b"base")
+
+    error = failure(
+        pool,
+        task("half_write", str(out), writes=(str(tmp_path),), writing=True),
+        outputs=(out, other),
+    )
+
+    assert error.reason == "worker_crashed"
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
+def test_threads_share_the_workers(pool):
+    seen = []
+    threads = [
+        threading.Thread(target=lambda n=n: seen.append(pool.call(task("echo", n), 20)))
+        for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(seen) == list(range(8))
+
+
+@pytest.mark.rule("F2.7")
+def test_failing_starts_are_retried_then_probed_once_a_minute():
+    now = [0.0]
+    starts: list[float] = []
+    waits: list[float] = []
+
+    def start(memory):
+        starts.append(now[0])
+        raise StartFailed
+
+    pool = Pool(ambient=Ambient(start=start, now=lambda: now[0], wait=waits.append))
+
+    assert failure(pool, task("echo", 1)).reason == "worker_crashed"
+    assert (len(starts), waits) == (3, [0.5, 2.0])
+    now[0] = 59.0
+    failure(pool, task("echo", 1))
+    assert len(starts) == 3
+    now[0] = 60.0
+    failure(pool, task("echo", 1))
+    assert len(starts) == 4
