@@ -58,6 +58,13 @@ from .events import (
 from .history import SessionForked, SessionRestored, SessionRewound, Snapshot
 from .model import KEEP, RAISE, Prompt
 from .output import is_array, output_schema, parse_output
+from .overrides import (
+    DocumentStore,
+    Finding,
+    LayeredOverridesStore,
+    LocalPromptOverridesStore,
+    StorePromptOverridesStore,
+)
 from .render import Part, RenderedPrompt, ToolSpec, estimate_tokens
 from .runlimits import CancelToken, RunLimits
 from .section import (
@@ -119,13 +126,17 @@ __all__ = [
     "DigestStale",
     "DigestUpdated",
     "DispatchResult",
+    "DocumentStore",
     "Effects",
     "Envelope",
     "Extend",
+    "Finding",
     "KEEP",
     "Keep",
     "LOG",
+    "LayeredOverridesStore",
     "LimitReached",
+    "LocalPromptOverridesStore",
     "LogConflict",
     "MarkdownSection",
     "MemoryLog",
@@ -180,6 +191,7 @@ __all__ = [
     "Snapshot",
     "SnapshotError",
     "StoreLog",
+    "StorePromptOverridesStore",
     "TextDelta",
     "TokenUsage",
     "Tool",

@@ -41,12 +41,17 @@ class ToolDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class PromptDescriptor:
-    """The overridable parts of a prompt, whatever is enabled, bound or stored."""
+    """The overridable parts of a prompt, whatever is enabled, bound or stored.
+
+    `fixed` are the paths that take no override, so that one can be told from a path that is
+    not there.
+    """
 
     namespace: str
     key: str
     sections: tuple[SectionDescriptor, ...] = ()
     tools: tuple[ToolDescriptor, ...] = ()
+    fixed: tuple[str, ...] = ()
 
     def section(self, path: str) -> SectionDescriptor | None:
         """Return the section at `path`, or None."""

@@ -278,6 +278,7 @@ _ASSIGNED = re.compile(
     re.IGNORECASE,
 )
 _REDACTED = "[redacted]"
+_BLANKS = " \t"
 _SUSPECT = re.compile(
     r"\b(?:ignore|disregard|forget)\b[^.\n]{0,80}\b(?:previous|prior|above)\b[^.\n]{0,80}"
     r"\binstructions?\b"
@@ -293,7 +294,7 @@ def normalise_digest(text: str) -> CleanDigest:
     """Return a digest as it may be stored: cleaned, redacted, cut and looked over (P4.8, P4.9)."""
     text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     clean = _redacted(text)
-    lines = [line.rstrip() for line in _deepened(clean.split("\n"))]
+    lines = _deepened([line.rstrip(_BLANKS) for line in clean.split("\n")])
     body = "\n".join(lines).strip("\n")
     cut = _cut(body)
     return CleanDigest(cut, cut != body, clean != text, is_suspect(cut))
@@ -324,7 +325,7 @@ def _deepened(lines: list[str]) -> Iterable[str]:
             fence = mark[1]
             out.append(line)
         elif _SETEXT.match(line) and out and not _NOT_SETEXT_TEXT.match(out[-1]):
-            out[-1] = f"#### {out[-1].strip()}"
+            out[-1] = f"#### {out[-1].strip(_BLANKS)}"
         else:
             heading = _ATX.match(line)
             out.append(f"####{heading[3]}" if heading else line)
@@ -337,5 +338,5 @@ def _cut(body: str) -> str:
         return body
     room = DIGEST_MAX_BYTES - 60  # for the last line
     end = data.rfind(b"\n", 0, room + 1)
-    kept = data[: end if end > 0 else room].decode(errors="ignore").rstrip()
+    kept = data[: end if end > 0 else room].decode(errors="ignore").rstrip("\n \t")
     return f"{kept}\n(… {len(data) - len(kept.encode())} bytes left out)"

@@ -167,7 +167,8 @@ def describe(namespace: str, key: str, nodes: Sequence[Node]) -> PromptDescripto
             if tool.accepts_overrides and tool.name not in tools:
                 names = tuple(sorted(tool.schema.get("properties", {})))
                 tools[tool.name] = ToolDescriptor(node.name, tool.name, tool.contract_hash, names)
-    return PromptDescriptor(namespace, key, sections, tuple(tools.values()))
+    fixed = tuple(node.name for node in everything if not node.section.overridable)
+    return PromptDescriptor(namespace, key, sections, tuple(tools.values()), fixed)
 
 
 def _described(node: Node) -> SectionDescriptor:
