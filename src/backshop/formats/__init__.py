@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .errors import FormatError, fail
+from .archive import members
+from .errors import FormatError, fail, reasons
 from .kinds import FileKind, classify, kind_of_name
 from .notes import Warn
 from .protocol import (
@@ -43,4 +44,6 @@ __all__ = [
     "classify",
     "fail",
     "kind_of_name",
+    "members",
+    "reasons",
 ]

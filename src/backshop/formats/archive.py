@@ -5,9 +5,10 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
 
 from .errors import FormatError, fail
-from .guard import DEFLATED, Archive, Member, zip64_at
+from .guard import DEFLATED, Archive, Member, scan_bytes, zip64_at
 
 _UTF8_NAME = 0x800
 _DOS_DATE = 0x21  # 1980-01-01 (F23.6)
@@ -103,3 +104,12 @@ def compare_untouched(before: Archive, after: Archive, touched: set[str]) -> Non
 def unverified(what: str) -> FormatError:
     """Return the error for a written file that failed F23.8."""
     return fail("verify_failed", "the written package is not what was meant", detail=what)
+
+
+def members(path: Path) -> dict[str, bytes]:
+    """Return every member of a package as its bytes on disk, local header included.
+
+    Two packages whose values are equal for a name hold that part untouched.
+    """
+    archive = scan_bytes(path.read_bytes())
+    return {m.name: archive.data[m.local_offset : m.end] for m in archive.members}

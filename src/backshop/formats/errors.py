@@ -104,3 +104,8 @@ def fail(
     cls = Unwritable if writing and reason in _WRITE_SIDE else REASONS[reason]
     retry = None if reason in _RETRYABLE else Retry(RetryKind.NO)
     return cls(message, reason=reason, detail=detail, hints=tuple(hints)[:MAX_HINTS], retry=retry)
+
+
+def reasons() -> frozenset[str]:
+    """Return the closed set of F3."""
+    return frozenset(REASONS)

@@ -64,6 +64,10 @@ _HARD = Limits(
     write_timeout_s=30.0,
     render_timeout_s=120.0,
     worker_memory_bytes=numbers.WORKER_MEMORY_HARD_MAX_BYTES,
+    sql_timeout_s=25.0,
+    sql_memory_bytes=64 * numbers.GIB,
+    sql_threads=64,
+    sql_spill_bytes=16 * numbers.GIB,
 )
 
 
@@ -365,7 +369,7 @@ def _paths(args: tuple[object, ...]) -> tuple[str, ...]:
 def _common(source: Source, kind: Kind | None, mime: str, *, writable: bool) -> dict[str, Json]:
     return {
         "path": source.name,
-        "kind": kind or Kind.BINARY,
+        "kind": str(kind or Kind.BINARY),
         "mime": mime,
         "size_bytes": source.size_bytes,
         "sha256": source.sha256,

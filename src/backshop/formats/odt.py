@@ -1,0 +1,290 @@
+"""OpenDocument text, read only: sections, chunks and lines as for Word documents (F12)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from backshop.base import limits as numbers
+
+from .errors import fail
+from .notes import Warnings
+from .odtbody import Block, Document, load
+from .protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
+from .window import check_chunk, check_selector, chunk_list, chunking, cut, refuse_both
+
+CHUNK = numbers.DOCX_CHUNK_CHARS
+UNTITLED = "(untitled)"
+_SPAN = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what follows it; `start` is the place of its first block."""
+
+    index: int
+    heading: str
+    level: int
+    start: int
+    blocks: tuple[Block, ...]
+
+    @property
+    def char_count(self) -> int:
+        """The number of characters shown."""
+        return sum(block.char_count for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a region: which block it belongs to, and where in the block's text it begins."""
+
+    place: int
+    offset: int
+    text: str
+
+
+def get_info(source: Source) -> JsonObject:
+    """Return how many sections and tables there are."""
+    document = load(source)
+    return {"sections": len(_sections(document)), "tables": len(document.tables)}
+
+
+def get_map(source: Source) -> Map:
+    """Return sections with their chunks, tables and pictures (F12.1)."""
+    document = load(source)
+    sections = _sections(document)
+    owner = {
+        section.start + place: section
+        for section in sections
+        for place in range(len(section.blocks))
+    }
+    with_images = {_index(owner.get(image.place)) for image in document.images}
+    data: dict[str, Json] = {
+        "paragraph_count": len(document.blocks),
+        "total_char_count": sum(block.char_count for block in document.blocks),
+        "sections": [_section_entry(s, has_images=s.index in with_images) for s in sections],
+        "tables": [
+            {
+                "index": number,
+                "section_index": _index(owner.get(place)),
+                "section": owner[place].heading if place in owner else None,
+                "rows": len(block.rows),
+                "cols": max(map(len, block.rows), default=0),
+                "headers": list(block.rows[0]) if block.rows else [],
+            }
+            for number, (place, block) in enumerate(document.tables)
+        ],
+        "images": [
+            {
+                "index": number,
+                "section_index": _index(owner.get(image.place)),
+                "alt_text": image.alt_text,
+                "name": image.name,
+            }
+            for number, image in enumerate(document.images)
+        ],
+    }
+    security = {"macros": True} if document.has_macros else {}
+    warnings = Warnings()
+    if document.has_tracked_changes:
+        warnings.add("tracked_changes_present")
+    return Map(format="odt", data=data, warnings=warnings.all(), security=security)
+
+
+def read(source: Source, selector: Selector) -> Read:
+    """Return a section, a chunk of it, or some of its paragraphs."""
+    check_selector(selector, "odt", ("section", "paragraphs"))
+    refuse_both(selector, "paragraphs")
+    document = load(source)
+    warnings = Warnings()
+    if document.has_tracked_changes:
+        warnings.add("tracked_changes_present")
+    name, blocks = _region(document, selector.section, warnings)
+    chunks = _chunks(blocks)
+    chosen, index = _chosen(blocks, chunks, selector)
+    piece = cut([line.text for line in chosen])
+    following: Selector | None = None
+    if not piece.complete:
+        warnings.add("truncated_to_fit")
+        at = chosen[piece.units]
+        following = Selector(
+            section=name,
+            paragraphs=f"{at.place + 1}-{chosen[-1].place + 1}",
+            char_offset=(at.offset + (piece.char_offset or 0)) or None,
+        )
+    elif chosen:
+        following = _after(name, blocks, chunks, chosen[-1])
+    span = {"paragraphs": f"{chosen[0].place + 1}-{chosen[-1].place + 1}"} if chosen else {}
+    return Read(
+        format="odt",
+        text=piece.text,
+        selector=selector,
+        chunk_info=ChunkInfo(
+            chunk_index=index, total_chunks=max(len(chunks), 1), next=following, span=span
+        ),
+        warnings=warnings.all(),
+    )
+
+
+def extract_lines(source: Source) -> list[str]:
+    """Return the lines of the body, then those of headers and footers (F29.1)."""
+    document = load(source)
+    body = [line.text for line in _lines(document.blocks)]
+    return [*body, *(f"[{kind}] {line}" for kind, line in document.margins)]
+
+
+# --- sections and chunks -----------------------------------------------------------------------
+
+
+def _sections(document: Document) -> list[Section]:
+    """Return sections; what stands before the first heading is section 0 when it says anything."""
+    starts = [place for place, block in enumerate(document.blocks) if block.level]
+    sections = []
+    lead = document.blocks[: starts[0]] if starts else document.blocks
+    if any(block.char_count for block in lead):
+        sections.append(Section(0, UNTITLED, 0, 0, lead))
+    for number, (start, end) in enumerate(
+        zip(starts, [*starts[1:], len(document.blocks)], strict=True), 1
+    ):
+        block = document.blocks[start]
+        heading = " ".join(block.text.split())
+        blocks = document.blocks[start:end]
+        sections.append(Section(number, heading, block.level or 1, start, blocks))
+    return sections
+
+
+def _section_entry(section: Section, *, has_images: bool) -> dict[str, Json]:
+    chunks = _chunks(section.blocks)
+    entry: dict[str, Json] = {
+        "index": section.index,
+        "heading": section.heading,
+        "level": section.level,
+        "char_count": section.char_count,
+        "paragraph_count": len(section.blocks),
+        "has_tables": any(block.rows for block in section.blocks),
+        "has_images": has_images,
+        "chunking": chunking("chars", CHUNK, len(chunks), 0),
+    }
+    if len(chunks) > 1:
+        entry["chunks"] = chunk_list(
+            [
+                {
+                    "paragraphs": f"{chunk[0].place + 1}-{chunk[-1].place + 1}",
+                    "char_count": sum(len(line.text) for line in chunk),
+                }
+                for chunk in chunks
+            ]
+        )
+    return entry
+
+
+def _lines(blocks: Sequence[Block]) -> list[Line]:
+    lines = []
+    for place, block in enumerate(blocks):
+        offset = 0
+        for text in block.lines():
+            lines.append(Line(place, offset, text))
+            offset += len(text) + 1
+    return lines
+
+
+def _chunks(blocks: Sequence[Block]) -> list[list[Line]]:
+    """Group lines so that no chunk exceeds 4,000 characters, unless one block alone does.
+
+    A paragraph stays whole; a table may be parted between its rows (F9.4).
+    """
+    chunks: list[list[Line]] = []
+    size = 0
+    for place, group in groupby(_lines(blocks), key=lambda line: line.place):
+        lines = list(group)
+        units = [[line] for line in lines] if blocks[place].rows else [lines]
+        for unit in units:
+            chars = sum(len(line.text) for line in unit)
+            if not chunks or size + chars > CHUNK:
+                chunks.append([])
+                size = 0
+            chunks[-1].extend(unit)
+            size += chars
+    return [chunk for chunk in chunks if chunk]
+
+
+def _region(
+    document: Document, section: str | None, warnings: Warnings
+) -> tuple[str | None, Sequence[Block]]:
+    if section is None:
+        return None, document.blocks
+    sections = _sections(document)
+    wanted = " ".join(section.split()).casefold()
+    named = [found for found in sections if found.heading.casefold() == wanted]
+    if len(named) > 1:
+        warnings.add("ambiguous_match", len(named), where=f"section {section!r}")
+    if not named and section.strip().isdecimal():
+        named = [found for found in sections if found.index == int(section)]
+    if not named:
+        hints = [f"{found.index}: {found.heading}" for found in sections]
+        raise fail("unknown_section", f"there is no section {section!r}", hints=hints)
+    return section, named[0].blocks
+
+
+def _chosen(
+    blocks: Sequence[Block], chunks: list[list[Line]], selector: Selector
+) -> tuple[list[Line], int]:
+    """Return the lines to read and the chunk the first of them lies in."""
+    lines = _lines(blocks)
+    if selector.chunk_index is not None:
+        check_chunk(selector.chunk_index, len(chunks))
+        return (chunks[selector.chunk_index] if chunks else []), selector.chunk_index
+    if selector.paragraphs is not None:
+        first, last = _span(selector.paragraphs, len(blocks))
+        chosen = [line for line in lines if first - 1 <= line.place <= last - 1]
+    elif sum(len(line.text.encode()) + 1 for line in lines) <= numbers.READ_WHOLE_MAX_BYTES:
+        chosen = lines
+    else:
+        chosen = chunks[0]
+    offset = selector.char_offset or 0
+    if offset and chosen:
+        chosen = _skip(chosen, offset)
+    index = next((i for i, chunk in enumerate(chunks) if chosen and chosen[0] in chunk), 0)
+    return chosen, index
+
+
+def _skip(lines: list[Line], offset: int) -> list[Line]:
+    """Drop what lies before `offset` in the first block's text."""
+    first = lines[0].place
+    kept = []
+    for line in lines:
+        before = offset - line.offset if line.place == first else 0
+        if before <= 0:
+            kept.append(line)
+        elif before < len(line.text):
+            kept.append(Line(line.place, offset, line.text[before:]))
+    return kept
+
+
+def _after(
+    name: str | None, blocks: Sequence[Block], chunks: list[list[Line]], last: Line
+) -> Selector | None:
+    for index, chunk in enumerate(chunks):
+        if last in chunk:
+            if last == chunk[-1]:
+                more = index + 1 < len(chunks)
+                return Selector(section=name, chunk_index=index + 1) if more else None
+            break
+    if last.place + 1 >= len(blocks):
+        return None
+    return Selector(section=name, paragraphs=f"{last.place + 2}-{len(blocks)}")
+
+
+def _span(text: str, total: int) -> tuple[int, int]:
+    match = _SPAN.fullmatch(text)
+    first = int(match.group(1)) if match else 0
+    last = int(match.group(2) or first) if match else 0
+    if not 1 <= first <= last or first > total:
+        raise fail("bad_range", f"{text!r} names no paragraphs", hints=(f"1-{total}",))
+    return first, min(last, total)
+
+
+def _index(section: Section | None) -> int | None:
+    return section.index if section else None
