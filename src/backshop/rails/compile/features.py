@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from backshop.rails.definition import FeatureUse, Fragment, Step, StepKind, Text
-from backshop.rails.finding import Findings
+from backshop.rails.finding import Findings, escaped
 
 from .fields import did_you_mean, nearest
 
@@ -158,7 +158,7 @@ def check_features(uses: Sequence[FeatureUse], findings: Findings) -> tuple[Feat
             if value not in allowed:
                 wanted = f"one of {', '.join(allowed)}" if allowed else "not a setting of it"
                 message = f"`{key}` of {use.id} is {wanted}"
-                findings.error("WF_FEATURE_CONFIG", f"{pointer}/config/{key}", message)
+                findings.error("WF_FEATURE_CONFIG", f"{pointer}/config/{escaped(key)}", message)
         found.setdefault(use.id, use)
     return tuple(found[key] for key in sorted(found))
 

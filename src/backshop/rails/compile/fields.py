@@ -114,7 +114,8 @@ class Fields:
             if text is None:
                 continue
             if unique and text in found:
-                self.error(f"{key}/{index}", f"`{key}` says the same twice")
+                pointer = f"{self.pointer}/{key}/{index}"
+                self.findings.error(self._code, pointer, f"`{key}` says the same twice")
             found.append(text)
         return tuple(found)
 
