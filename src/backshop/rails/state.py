@@ -97,7 +97,7 @@ class NodeState:
     advances: int = 0
     checkpoints: int = 0
     outputs: tuple[Output, ...] = ()
-    inputs: tuple[ev.UserInputRecorded, ...] = ()  # own ones and those of blocked ones before
+    inputs: tuple[ev.UserInputRecorded, ...] = ()  # since this step became pending
     counts: Mapping[str, int] = field(default_factory=dict)  # facts of a kind, for ordinals
     badges: frozenset[str] = frozenset()
 
@@ -248,8 +248,7 @@ def _node(state: SessionState, event: Recorded, fact: ev.NodeCreated) -> Session
 
 
 def _inherited(node: NodeState, parent: NodeState) -> NodeState:
-    is_blocked = node.kind == "blocked_attempt"
-    carries_inputs = is_blocked or parent.kind == "blocked_attempt" or node.kind == "checkpoint"
+    depths = {"blocked_attempt": parent.blocked_depth + 1, "checkpoint": parent.blocked_depth}
     return replace(
         node,
         context=parent.context,
@@ -258,10 +257,8 @@ def _inherited(node: NodeState, parent: NodeState) -> NodeState:
         gaps=parent.gaps,
         warned=parent.warned,
         depth=parent.depth + 1,
-        blocked_depth=parent.blocked_depth + 1
-        if is_blocked
-        else (parent.blocked_depth if node.kind == "checkpoint" else 0),
-        inputs=parent.inputs if carries_inputs and node.kind != "step" else (),
+        blocked_depth=depths.get(node.kind, 0),
+        inputs=() if node.kind == "step" else parent.inputs,
     )
 
 
@@ -374,7 +371,7 @@ def count_key(fact: object) -> str:
 
 def warned_key(fact: ev.WarningRecorded) -> str:
     """Return under what name a once-only warning is remembered."""
-    subject = fact.details.get("capability", "")
+    subject = fact.details.get("capability") or fact.details.get("reason")
     return f"{fact.code}:{subject}" if subject else fact.code
 
 

@@ -1,0 +1,258 @@
+"""Answers of the tools that only look: lists, outlines, sessions (R3.7–R3.11, R7.4, R7.5, R7.9)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from backshop.base.codec import encode
+
+from . import requests
+from . import tokens as tk
+from .catalog import Listing
+from .catalog import Workflow as Found
+from .compile import CompiledStep, ConfirmationKind, StepKind
+from .errors import invalid
+from .events import ReferenceStatus
+from .finding import Finding
+from .identity import IdStatus, WorkflowKind
+from .judge import warning
+from .plan import attempt_id
+from .respond import Answer
+from .state import SessionState
+
+Json = dict[str, object]
+
+
+def listed(listing: Listing, request: requests.ListWorkflows) -> Answer:
+    """Return one page of the workflows, and everything that cannot run."""
+    kind = WorkflowKind(request.kind) if request.kind else None
+    found = listing.workflows(kind=kind, query=request.query)
+    start = _page_start(request.cursor)
+    page = found[start : start + request.limit]
+    data: Json = {
+        "workflows": [_row(listing, one) for one in page],
+        "invalid": [
+            {"file": one.file, "findings": [_finding(each) for each in one.findings]}
+            for one in listing.invalid
+        ],
+        "warnings": [_finding(one) for one in listing.warnings],
+    }
+    if start + request.limit < len(found):
+        data["nextCursor"] = str(start + request.limit)
+    lines = [f"{len(found)} workflows:" if found else "No workflow was found."]
+    lines += [
+        f"- {one.entry.workflow_id}: {one.compiled.name}. {one.compiled.description}"
+        for one in page
+    ]
+    if data["invalid"]:
+        lines.append(f"{len(listing.invalid)} files cannot run; see `invalid`.")
+    lines.append("Look closer with inspect_workflow; begin with start_workflow.")
+    return Answer(data, ("\n".join(lines),))
+
+
+def inspected(
+    listing: Listing, request: requests.InspectWorkflow, workspace: Path | None
+) -> Answer:
+    """Return one workflow as closely as asked for."""
+    found = listing.load(request.workflow_id)
+    references, unresolved = resolved(found, workspace)
+    status = {one.id: one.status for one in references}
+    data: Json = {
+        "workflowId": request.workflow_id,
+        "workflowHash": found.workflow_hash,
+        "mode": request.mode,
+        "idStatus": found.entry.id_status.value,
+        "sourceKind": found.entry.source.kind.value,
+        "metadata": {**_metadata(found), "stepCount": _step_count(found)},
+        "references": [
+            {**encode(one), "status": status[one.id]} for one in found.compiled.references
+        ],
+        "warnings": [*id_warnings(listing, found, request.workflow_id), *unresolved],
+    }
+    if found.entry.workflow_id != request.workflow_id:
+        data["canonicalId"] = found.entry.workflow_id
+    if suggestion := listing.suggestion(found.entry):
+        data["suggestedId"] = suggestion
+    if request.mode == "preview":
+        data["outline"] = [_outline(step) for step in found.compiled.steps]
+    if request.mode == "compiled":
+        data["compiled"] = encode(found.compiled)
+    lines = [f"{found.compiled.name} ({found.entry.workflow_id}): {found.compiled.description}"]
+    lines += [f"{'  ' * depth}- {one.title}" for depth, one in _walk(found.compiled.steps, 0)]
+    return Answer(data, ("\n".join(lines),))
+
+
+def id_warnings(listing: Listing, found: Found, requested: str) -> list[Json]:
+    """Return what is to be said about the id that was asked for (R3.11)."""
+    entry = found.entry
+    warnings = []
+    if entry.id_status is IdStatus.LEGACY:
+        suggestion = listing.suggestion(entry) or ""
+        message = f"{entry.workflow_id} has no namespace; rename it to {suggestion}."
+        warnings.append(
+            warning(
+                "LEGACY_WORKFLOW_ID",
+                message,
+                workflowId=entry.workflow_id,
+                suggestedId=suggestion,
+            )
+        )
+    if entry.workflow_id != requested:
+        message = f"{requested} is short for {entry.workflow_id}."
+        warnings.append(
+            warning(
+                "WORKFLOW_ID_ALIASED",
+                message,
+                requestedId=requested,
+                canonicalId=entry.workflow_id,
+            )
+        )
+    return warnings
+
+
+def resolved(
+    found: Found, workspace: Path | None
+) -> tuple[tuple[ReferenceStatus, ...], list[Json]]:
+    """Say which references exist; none is ever read (R1.35)."""
+    statuses, warnings = [], []
+    for one in found.compiled.references:
+        root = found.entry.source.root if one.resolve_from == "package" else workspace
+        exists = root is not None and _inside(root, one.source)
+        statuses.append(ReferenceStatus(one.id, "resolved" if exists else "unresolved"))
+        if not exists:
+            message = f"The reference {one.title} was not found."
+            warnings.append(warning("REFERENCE_UNRESOLVED", message, id=one.id))
+    return tuple(statuses), warnings
+
+
+def session_answer(keys: tk.Keys, session_id: str, state: SessionState, attempt: int) -> Answer:
+    """Return a session's tokens; the checkpoint is the one of attempt number `attempt`."""
+    title = state.observations.get("title")
+    current = attempt_id(session_id, "checkpoint", attempt)
+    data: Json = {
+        "kind": "ok",
+        "session": {"sessionId": session_id, "title": title},
+        "sessionToken": tk.session_token(keys, session_id),
+        "checkpointToken": tk.session_checkpoint_token(keys, session_id, current),
+    }
+    return Answer(data, (_session_text(title, data),))
+
+
+def session_replay(keys: tk.Keys, session_id: str, state: SessionState, answer: Answer) -> Answer:
+    """Return the recorded answer with the token that still takes a new note (R6.16)."""
+    current = attempt_id(session_id, "checkpoint", len(state.session_attempts))
+    token = tk.session_checkpoint_token(keys, session_id, current)
+    message = (
+        "This checkpoint was already recorded with other content; use the current checkpointToken"
+        " to record the new note."
+    )
+    note = warning("REPLAY_INPUT_IGNORED", message, checkpointToken=token)
+    data: Json = {**answer.structured, "warnings": [note]}
+    return Answer(data, (f"Note: {message}\n\n{answer.texts[0]}",))
+
+
+def _session_text(title: str | None, data: Json) -> str:
+    block = {
+        "next": {
+            "tool": "checkpoint_workflow",
+            "arguments": {
+                "sessionToken": data["sessionToken"],
+                "checkpointToken": data["checkpointToken"],
+                "output": {"notesMarkdown": "<what to keep>"},
+            },
+        }
+    }
+    head = f"# Session: {title}" if title else "# Session"
+    return f"{head}\n\nRecord notes with the call below.\n\n```json\n{json.dumps(block)}\n```"
+
+
+def _row(listing: Listing, found: Found) -> Json:
+    row: Json = {**_metadata(found), "kind": found.entry.kind.value}
+    row["idStatus"] = found.entry.id_status.value
+    if suggestion := listing.suggestion(found.entry):
+        row["suggestedId"] = suggestion
+    row |= {
+        "sourceKind": found.entry.source.kind.value,
+        "workflowHash": found.workflow_hash,
+        "stepCount": _step_count(found),
+    }
+    wish = found.compiled.recommended_preferences
+    recommended = {
+        "autonomy": wish.recommended_autonomy,
+        "riskPolicy": wish.recommended_risk_policy,
+    }
+    if any(recommended.values()):
+        row["recommended"] = {key: value for key, value in recommended.items() if value}
+    if found.compiled.capabilities:
+        row["capabilities"] = dict(found.compiled.capabilities)
+    if found.definition.examples:
+        row["examples"] = list(found.definition.examples)
+    return row
+
+
+def _metadata(found: Found) -> Json:
+    return {
+        "workflowId": found.entry.workflow_id,
+        "name": found.compiled.name,
+        "description": found.compiled.description,
+        "version": found.compiled.version,
+    }
+
+
+def _step_count(found: Found) -> int:
+    return sum(1 for step in found.compiled.walk() if step.kind is not StepKind.LOOP)
+
+
+def _outline(step: CompiledStep) -> Json:
+    confirmation = step.require_confirmation
+    word = "conditional" if confirmation.condition else "always"
+    if confirmation.kind is ConfirmationKind.NONE:
+        word = "none"
+    elif confirmation.kind is ConfirmationKind.HUMAN_APPROVAL:
+        word = "human"
+    found: Json = {
+        "stepId": step.step_id,
+        "title": step.title,
+        "kind": step.kind.value,
+        "conditional": step.run_condition is not None,
+        "confirmation": word,
+    }
+    if step.contract is not None:
+        found["contractRef"] = step.contract.contract_ref
+    if step.loop is not None:
+        found["loop"] = {
+            "type": step.loop.type.value,
+            "maxIterations": step.loop.max_iterations,
+        }
+    if step.body is not None:
+        found["body"] = [_outline(one) for one in step.body]
+    return found
+
+
+def _walk(steps: tuple[CompiledStep, ...], depth: int) -> Iterator[tuple[int, CompiledStep]]:
+    for step in steps:
+        yield depth, step
+        yield from _walk(step.body or (), depth + 1)
+
+
+def _finding(one: Finding) -> Json:
+    found: Json = encode(one)
+    return found
+
+
+def _page_start(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > 6:
+        raise invalid("cursor is not one of this tool", "Send the nextCursor of the page before.")
+    return int(cursor)
+
+
+def _inside(root: Path, relative: str) -> bool:
+    try:
+        path = (root / relative).resolve()
+        return path.is_relative_to(root.resolve()) and path.exists()
+    except (OSError, ValueError):
+        return False

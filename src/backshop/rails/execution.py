@@ -1,0 +1,391 @@
+"""Acting on nodes: acknowledge, fetch again, replay, checkpoint (R6.10–R6.17, R7.22–R7.24)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from backshop.base.limits import BLOCKED_ATTEMPTS_BUILTIN_MAX
+
+from . import (
+    decide,
+    discovery,
+    inputs,
+    preferences,
+    prompt,
+    recap,
+    requests,
+    respond,
+)
+from . import events as ev
+from . import tokens as tk
+from . import workspace as places
+from .advance import Acknowledge, Policy
+from .advance import advance as decide_advance
+from .catalog import Catalog
+from .decide import Decided, Note
+from .drift import Drift
+from .errors import RailsError, invalid
+from .inputs import Request
+from .interpret import Workflow
+from .judge import warning
+from .plan import Plan, attempt_id
+from .respond import Answer, Facts, Offer, Place
+from .sessions import Located, Sessions, unknown_node
+from .settings import Settings
+from .snapshot import Snapshot
+from .state import Attempt, NodeState, SessionState
+
+Json = dict[str, object]
+_RESUME_REF = re.compile(r"r-[a-z2-7]{10}")
+
+
+class Execution:
+    """What tokens can do."""
+
+    def __init__(self, sessions: Sessions, catalog: Catalog, settings: Settings) -> None:
+        self.sessions = sessions
+        self.settings = settings
+        self._drift = Drift(catalog)
+        self._workspaces: dict[str, Path | None] = {}
+
+    def continue_workflow(self, request: requests.ContinueWorkflow) -> Answer:
+        """Acknowledge the pending step, or fetch it again without changing anything."""
+        if request.ack_token is not None:
+            wanted = Request(
+                context=inputs.context(request.context),
+                output=requests.raw_output(request.output),
+                preferences=mode_change(request.preferences),
+            )
+            return self.advance(request.ack_token, wanted, state_token=request.state_token)
+        for name in ("output", "context", "preferences"):
+            if getattr(request, name) is not None:
+                raise invalid(
+                    f"continue_workflow: {name} was sent without an ackToken",
+                    "Add the ackToken of the same answer to record it, or leave it out to only"
+                    " fetch the step.",
+                )
+        if request.state_token is None:
+            raise invalid(
+                "continue_workflow: neither stateToken nor ackToken was sent",
+                "Send the stateToken and ackToken of the last answer; if they are lost, call"
+                " resume_session.",
+            )
+        return self.rehydrate(request.state_token)
+
+    def advance(
+        self,
+        ack_token: str,
+        request: Request,
+        *,
+        state_token: str | None = None,
+        is_intended_fork: bool = False,
+    ) -> Answer:
+        """Count the pending step as done, once, however often it is asked (R7.22)."""
+        keys = self.sessions.keyring.keys()
+        ack = tk.verify(keys, ack_token, tk.Kind.ACK)
+        token = ack
+        if state_token is not None:
+            if _RESUME_REF.fullmatch(state_token.strip()):
+                raise mismatch("a resumeRef cannot be acknowledged")
+            token = tk.verify(keys, state_token, tk.Kind.STATE)
+            if token.node_id != ack.node_id:
+                raise mismatch("ackToken and stateToken belong to different steps")
+        located = self.located(token)
+        attempt = ack.attempt_id or ""
+        if attempt in located.state.attempts:
+            return self._replayed(keys, located.state, attempt, request)
+        _require_attempt(located.node, attempt, "ack", located.node.advances)
+        workflow = self.sessions.workflow(located.node.workflow_hash)
+        workspace = self._workspace_of(located.session_id)
+        wish = Acknowledge(
+            session_id=located.session_id,
+            node_id=located.node.node_id,
+            attempt_id=attempt,
+            workflow=workflow,
+            snapshot=self.sessions.snapshot(located.node.snapshot_ref),
+            request=request,
+            policy=self._policy(),
+            warnings=self._drift.warnings(workflow.compiled, workflow.hash, workspace),
+            observations=changed(located.state, places.observations(workspace)),
+            is_intended_fork=is_intended_fork,
+        )
+
+        def rule(state: SessionState) -> Decided | None:
+            return None if attempt in state.attempts else decide_advance(state, wish)
+
+        state, decided = self.sessions.decide(located.session_id, rule)
+        if decided is None:
+            return self._replayed(keys, state, attempt, request)
+        self.sessions.remember(workflow, decided.snapshot)
+        return respond.filled(keys, decided.body)
+
+    def rehydrate(self, state_token: str) -> Answer:
+        """Return a node's pending step, recap and branches; nothing is written (R7.23)."""
+        if _RESUME_REF.fullmatch(state_token.strip()):
+            return self._rehydrated(self._by_resume_ref(state_token.strip()))
+        token = tk.verify(self.sessions.keyring.keys(), state_token, tk.Kind.STATE)
+        return self._rehydrated(self.located(token))
+
+    def fork_from(self, node_id: str) -> Answer:
+        """Return a node with an ack that branches from it."""
+        return self._rehydrated(self.sessions.locate(node_id))
+
+    def _rehydrated(self, located: Located) -> Answer:
+        state, node = located.state, located.node
+        workflow = self.sessions.workflow(node.workflow_hash)
+        snapshot = self.sessions.snapshot(node.snapshot_ref)
+        labels = self.sessions.label(state)
+        more: Json = {"recap": recap.recap(state, node, labels)}
+        if node.is_rewound:
+            more["branches"] = recap.branches(state, node, labels)
+        workspace = self._workspace_of(located.session_id)
+        started = state.runs[node.run_id].started
+        facts = self._facts(
+            located.session_id,
+            state,
+            node,
+            workflow,
+            snapshot,
+            warnings=self._drift.warnings(workflow.compiled, workflow.hash, workspace),
+            more=more,
+            guidance=respond.start_guidance(workflow.compiled, started.references, is_start=False),
+        )
+        body = respond.stored(respond.body(facts, _offer(node, snapshot)))
+        return respond.filled(self.sessions.keyring.keys(), body)
+
+    def _facts(
+        self,
+        session_id: str,
+        state: SessionState,
+        node: NodeState,
+        workflow: Workflow,
+        snapshot: Snapshot,
+        *,
+        warnings: Sequence[Json] = (),
+        more: Json | None = None,
+        guidance: str = "",
+    ) -> Facts:
+        """Return what can be told of a node from its record alone."""
+        blocked = snapshot.blocked
+        if node.preferences.autonomy == "full_auto_never_stop":
+            blocked = None
+        return Facts(
+            place=Place(
+                session_id=session_id,
+                run_id=node.run_id,
+                workflow_id=state.runs[node.run_id].started.workflow_id,
+            ),
+            mode=node.preferences,
+            rendered=prompt.render(workflow, snapshot.engine, node.context, node.preferences),
+            warnings=warnings,
+            blockers=blocked.blockers if blocked else (),
+            is_retryable=blocked.retryable if blocked else True,
+            more=more or {},
+            guidance=guidance,
+        )
+
+    def _replayed(
+        self, keys: tk.Keys, state: SessionState, attempt: str, request: Request
+    ) -> Answer:
+        """Answer a used token from the record (R6.12, R6.13, R6.16)."""
+        recorded = state.attempts[attempt]
+        data = self.sessions.maybe_blob(recorded.response_ref)
+        if data is None:
+            data = self._rebuilt(state, recorded)
+        if recorded.request_digest == request.digest():
+            return respond.filled(keys, data)
+        node = state.nodes[recorded.node_id]
+        if recorded.outcome == "checkpoint":
+            name = "checkpointToken"
+            current = attempt_id(node.node_id, "checkpoint", node.checkpoints)
+            token = tk.checkpoint_token(keys, node.node_id, current)
+            message = (
+                "This checkpoint was already recorded with other content; use the current"
+                " checkpointToken to record the new note."
+            )
+            note = warning("REPLAY_INPUT_IGNORED", message, checkpointToken=token)
+            return respond.filled(keys, data, warning=note, also={"newCheckpointToken": token})
+        name = "forkAckToken"
+        token = tk.ack_token(keys, node.node_id, attempt_id(node.node_id, "ack", node.advances))
+        message = (
+            "This step was already acknowledged with other content, which stands. Use the"
+            " forkAckToken as ackToken to branch with the new content."
+        )
+        note = warning("REPLAY_INPUT_IGNORED", message, **{name: token})
+        return respond.filled(keys, data, warning=note, also={name: token})
+
+    def _rebuilt(self, state: SessionState, recorded: Attempt) -> bytes:
+        """Return the answer of an imported attempt, rendered from the node it led to."""
+        node = state.nodes[recorded.to_node_id]
+        session_id = self.sessions.home_of(node.node_id) or ""
+        workflow = self.sessions.workflow(node.workflow_hash)
+        snapshot = self.sessions.snapshot(node.snapshot_ref)
+        more: Json = {}
+        if recorded.outcome == "checkpoint":
+            more["checkpoint"] = {"nodeId": node.node_id}
+        facts = self._facts(session_id, state, node, workflow, snapshot, more=more)
+        return respond.stored(respond.body(facts, _offer(node, snapshot, is_first=True)))
+
+    def checkpoint_workflow(self, request: requests.CheckpointWorkflow) -> Answer:
+        """Record progress without advancing (R7.24)."""
+        wanted = Request(output=requests.raw_output(request.output))
+        if (request.state_token is None) == (request.session_token is None):
+            raise invalid(
+                "checkpoint_workflow: send either a stateToken or a sessionToken",
+                "Send the stateToken of the step the work belongs to.",
+            )
+        if wanted.output.is_empty:
+            raise invalid(
+                "checkpoint_workflow: the output has neither notes nor artifacts",
+                f"Send output = {inputs.SHAPE}.",
+            )
+        keys = self.sessions.keyring.keys()
+        checkpoint = tk.verify(keys, request.checkpoint_token, tk.Kind.CHECKPOINT)
+        if request.session_token is not None:
+            session = tk.verify(keys, request.session_token, tk.Kind.SESSION)
+            if session.session_id != checkpoint.session_id:
+                raise mismatch("checkpointToken and sessionToken do not belong together")
+            return self._session_checkpoint(keys, checkpoint, wanted)
+        state = tk.verify(keys, request.state_token, tk.Kind.STATE)
+        if state.node_id != checkpoint.node_id:
+            raise mismatch("checkpointToken and stateToken belong to different steps")
+        return self._node_checkpoint(keys, state, checkpoint.attempt_id or "", wanted)
+
+    def _node_checkpoint(
+        self, keys: tk.Keys, token: tk.Token, attempt: str, request: Request
+    ) -> Answer:
+        located = self.located(token)
+        if attempt in located.state.attempts:
+            return self._replayed(keys, located.state, attempt, request)
+        _require_attempt(located.node, attempt, "checkpoint", located.node.checkpoints)
+        workflow = self.sessions.workflow(located.node.workflow_hash)
+        wish = Note(
+            session_id=located.session_id,
+            node_id=located.node.node_id,
+            attempt_id=attempt,
+            workflow=workflow,
+            snapshot=self.sessions.snapshot(located.node.snapshot_ref),
+            request=request,
+        )
+
+        def rule(state: SessionState) -> Decided | None:
+            return None if attempt in state.attempts else decide.checkpoint(state, wish)
+
+        state, decided = self.sessions.decide(located.session_id, rule)
+        if decided is None:
+            return self._replayed(keys, state, attempt, request)
+        return respond.filled(keys, decided.body)
+
+    def _session_checkpoint(self, keys: tk.Keys, token: tk.Token, request: Request) -> Answer:
+        session_id, attempt = token.session_id or "", token.attempt_id or ""
+        if not self.sessions.exists(session_id):
+            raise unknown_node()
+        state = self.sessions.state(session_id)
+        if attempt not in state.attempts:
+            current = attempt_id(session_id, "checkpoint", len(state.session_attempts))
+            if attempt != current:
+                raise mismatch("the checkpointToken is unknown", reason="unknown_attempt")
+
+            def rule(now: SessionState) -> Plan | None:
+                if attempt in now.attempts:
+                    return None
+                return decide.session_checkpoint(session_id, attempt, request)
+
+            state = self.sessions.update(session_id, rule)
+        number = state.session_attempts.index(attempt)
+        answer = discovery.session_answer(keys, session_id, state, number + 1)
+        if state.attempts[attempt].request_digest == request.digest():
+            return answer
+        return discovery.session_replay(keys, session_id, state, answer)
+
+    def remember_workspace(self, session_id: str, workspace: Path | None) -> None:
+        """Note where a session's files are on this machine; never an event."""
+        self._workspaces[session_id] = workspace
+        if workspace is not None:
+            self.sessions.store.set_local(f"session:{session_id}", str(workspace))
+
+    def located(self, token: tk.Token) -> Located:
+        """Return the node a verified token names."""
+        located = self.sessions.locate(token.node_id or "")
+        prefix = token.workflow_prefix
+        if prefix is not None and not located.node.workflow_hash.startswith(f"sha256:{prefix}"):
+            raise RailsError(
+                "TOKEN_WORKFLOW_HASH_MISMATCH",
+                "the stateToken was made for another version of the workflow",
+                "Call resume_session to get a token for this run.",
+            )
+        return located
+
+    def _by_resume_ref(self, ref: str) -> Located:
+        for session_id in reversed(self.sessions.ids()):
+            try:
+                state = self.sessions.state(session_id)
+            except RailsError:  # a damaged session is no answer to a resumeRef
+                continue
+            for run in state.runs.values():
+                if respond.resume_ref(run.run_id) == ref and run.preferred is not None:
+                    return Located(session_id, state, state.nodes[run.preferred])
+        raise unknown_node()
+
+    def _policy(self) -> Policy:
+        return Policy(
+            notes_required=self.settings.notes == "required",
+            max_blocked=self.settings.max_blocked,
+            max_blocked_builtin=BLOCKED_ATTEMPTS_BUILTIN_MAX,
+        )
+
+    def _workspace_of(self, session_id: str) -> Path | None:
+        if session_id not in self._workspaces:
+            head = self.sessions.store.head(f"session:{session_id}")
+            known = Path(head.local) if head is not None and head.local else None
+            usable = known is not None and known.is_dir()
+            self._workspaces[session_id] = known if usable else self.settings.workspace
+        return self._workspaces[session_id]
+
+
+def mode_change(wish: requests.Preferences | None) -> preferences.Change:
+    """Return the change of mode a request asks for."""
+    return (
+        preferences.Change()
+        if wish is None
+        else preferences.Change(wish.autonomy, wish.risk_policy)
+    )
+
+
+def changed(
+    state: SessionState, seen: Sequence[ev.ObservationRecorded]
+) -> list[ev.ObservationRecorded]:
+    """Return observations that differ from what the session knows."""
+    known = state.observations
+    return [one for one in seen if known.get(one.key) != str(one.value.get("value"))]
+
+
+def _offer(node: NodeState, snapshot: Snapshot, *, is_first: bool = False) -> Offer:
+    advances, checkpoints = (0, 0) if is_first else (node.advances, node.checkpoints)
+    ack = None if snapshot.engine.is_complete else attempt_id(node.node_id, "ack", advances)
+    return Offer(
+        node_id=node.node_id,
+        workflow_hash=node.workflow_hash,
+        ack=ack,
+        checkpoint=attempt_id(node.node_id, "checkpoint", checkpoints),
+    )
+
+
+def _require_attempt(node: NodeState, attempt: str, purpose: str, current: int) -> None:
+    if attempt != attempt_id(node.node_id, purpose, current):
+        raise mismatch(
+            "the token is for an attempt this store does not know", reason="unknown_attempt"
+        )
+
+
+def mismatch(message: str, **details: object) -> RailsError:
+    """Return the refusal of tokens that do not belong together."""
+    return RailsError(
+        "TOKEN_SCOPE_MISMATCH",
+        message,
+        "Use tokens from one and the same answer; to recover, call continue_workflow with the"
+        " stateToken alone.",
+        details=details,
+    )

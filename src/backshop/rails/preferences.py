@@ -1,0 +1,139 @@
+"""The two preferences, their presets, and what a workflow recommends (R8.1–R8.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from .compile import Recommended
+from .errors import invalid
+from .events import Autonomy, Effective, PreferenceChange, RiskPolicy
+
+AUTONOMY: tuple[Autonomy, ...] = get_args(Autonomy)  # rising
+RISK: tuple[RiskPolicy, ...] = get_args(RiskPolicy)
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A mode as people choose it."""
+
+    id: str
+    label: str
+    values: Effective
+    summary: str
+
+
+PRESETS: Mapping[str, Preset] = {
+    preset.id: preset
+    for preset in (
+        Preset(
+            "guided",
+            "Guided",
+            Effective("guided", "conservative"),
+            "The agent waits for you where a step asks for confirmation.",
+        ),
+        Preset(
+            "full_auto",
+            "Full auto (stops for you)",
+            Effective("full_auto_stop_on_user_deps", "balanced"),
+            "The agent goes on by itself and stops only for what only you can give.",
+        ),
+        Preset(
+            "full_auto_nonstop",
+            "Full auto (never stops)",
+            Effective("full_auto_never_stop", "conservative"),
+            "The agent never stops; what is missing is disclosed as a gap.",
+        ),
+    )
+}
+VALUES: Mapping[str, tuple[str, str]] = {
+    "guided": ("Guided", "Pause where a step wants confirmation; block on missing output."),
+    "full_auto_stop_on_user_deps": (
+        "Full auto, stops for you",
+        "Go on without asking; stop for what only the person can give.",
+    ),
+    "full_auto_never_stop": ("Full auto, never stops", "Never stop; disclose every gap."),
+    "conservative": ("Conservative", "Prefer the smaller, reversible change."),
+    "balanced": ("Balanced", "Weigh speed against care."),
+    "aggressive": ("Aggressive", "Prefer speed; accept larger changes."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A requested change; None leaves a preference as it is."""
+
+    autonomy: Autonomy | None = None
+    risk_policy: RiskPolicy | None = None
+
+
+def change(autonomy: object, risk_policy: object) -> Change:
+    """Return the change a request asks for, checked."""
+    if autonomy is not None and autonomy not in AUTONOMY:
+        raise _unknown("autonomy", autonomy, AUTONOMY)
+    if risk_policy is not None and risk_policy not in RISK:
+        raise _unknown("riskPolicy", risk_policy, RISK)
+    return Change(autonomy, risk_policy)
+
+
+def applied(now: Effective, wanted: Change) -> Effective:
+    """Return the preferences after a change."""
+    return replace(
+        now,
+        autonomy=wanted.autonomy or now.autonomy,
+        risk_policy=wanted.risk_policy or now.risk_policy,
+    )
+
+
+def delta(before: Effective | None, after: Effective) -> tuple[PreferenceChange, ...]:
+    """Return what changed; everything when there was nothing before."""
+    found = []
+    if before is None or before.autonomy != after.autonomy:
+        found.append(PreferenceChange("autonomy", after.autonomy))
+    if before is None or before.risk_policy != after.risk_policy:
+        found.append(PreferenceChange("riskPolicy", after.risk_policy))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A preference above what the author thinks safe."""
+
+    key: str
+    effective: str
+    recommended: str
+
+
+def excesses(effective: Effective, recommended: Recommended) -> tuple[Excess, ...]:
+    """Return the preferences that exceed the recommendation (R8.9)."""
+    found = []
+    autonomy, risk = recommended.recommended_autonomy, recommended.recommended_risk_policy
+    if _above(AUTONOMY, effective.autonomy, autonomy):
+        found.append(Excess("autonomy", effective.autonomy, str(autonomy)))
+    if _above(RISK, effective.risk_policy, risk):
+        found.append(Excess("riskPolicy", effective.risk_policy, str(risk)))
+    return tuple(found)
+
+
+def highest_within(effective: Effective, recommended: Recommended) -> str:
+    """Name the boldest combination that stays within the recommendation."""
+    autonomy = recommended.recommended_autonomy or effective.autonomy
+    risk = recommended.recommended_risk_policy or effective.risk_policy
+    return f"{autonomy} with {risk}"
+
+
+def wire(effective: Effective) -> dict[str, object]:
+    """Return preferences as answers show them."""
+    return {"autonomy": effective.autonomy, "riskPolicy": effective.risk_policy}
+
+
+def _above(order: tuple[str, ...], value: str, limit: str | None) -> bool:
+    return limit in order and order.index(value) > order.index(limit)
+
+
+def _unknown(key: str, value: object, known: tuple[str, ...]) -> Exception:
+    return invalid(
+        f"preferences.{key} is {str(value)[:60]!r}",
+        f"Use one of: {', '.join(known)}.",
+    )

@@ -1,0 +1,260 @@
+"""The text of a pending step, put together the same way every time (R7.17)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from backshop.base.limits import DEFINITIONS_MAX_BYTES
+
+from . import conditions, contracts, template
+from .compile import CompiledStep, ConfirmationKind, UserInput
+from .errors import MARKER
+from .events import Effective
+from .interpret import Engine, Workflow, scope
+from .packs import LOOP_CONTROL
+
+NOTES_LINE = (
+    "Notes in output.notesMarkdown: a short recap of this step, at most 10 lines; what happened"
+    " and what comes next."
+)
+_MODE_LINES = {
+    "guided": "",
+    "full_auto_stop_on_user_deps": (
+        "Mode: full auto. Gather context instead of asking, state the assumptions you make, and"
+        " disclose what you skip."
+    ),
+    "full_auto_never_stop": (
+        "Mode: full auto, never stop. Gather context instead of asking, state the assumptions you"
+        " make, and disclose what you skip. Do not stop; report gaps."
+    ),
+}
+APPROVAL = "approval"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A pending step as an agent gets it, and what its next call should carry."""
+
+    step: CompiledStep
+    title: str
+    prompt: str
+    requires_confirmation: bool
+    example: Mapping[str, object]  # a value for `output`
+    data: Mapping[str, object]  # `pending` of the answer
+
+
+def render(
+    workflow: Workflow, engine: Engine, context: Mapping[str, object], mode: Effective
+) -> Rendered | None:
+    """Return the pending step with everything filled in; None when the run is complete."""
+    if engine.pending is None:
+        return None
+    step = workflow.steps[engine.pending.step_id]
+    seen = scope(workflow, engine.stack, context)
+    title = template.render(step.title, seen)
+    prompt = "\n\n".join(filter(None, _parts(workflow, step, engine, seen, mode)))
+    confirms = confirmation_holds(step, seen)
+    data: dict[str, object] = {
+        "stepId": step.step_id,
+        "title": title,
+        "prompt": prompt,
+        "requireConfirmation": confirms,
+    }
+    role = step.agent_role or workflow.compiled.agent_role
+    if role:
+        data["agentRole"] = template.render(role, seen)
+    if tier := step.model_tier or workflow.compiled.model_tier:
+        data["modelTier"] = tier
+    if engine.stack:
+        data["loop"] = _loop_data(workflow, engine)
+    if step.contract is not None:
+        contract = contracts.contract_of(workflow.compiled, step.contract.contract_ref)
+        data["outputContract"] = {
+            "contractRef": step.contract.contract_ref,
+            "required": step.contract.required,
+            "example": dict(contract.example) if contract else {},
+        }
+    data["collapsed"] = step.collapsed
+    return Rendered(
+        step=step,
+        title=title,
+        prompt=prompt,
+        requires_confirmation=confirms,
+        example=output_example(workflow, step),
+        data=data,
+    )
+
+
+def confirmation_holds(step: CompiledStep, seen: Mapping[str, object]) -> bool:
+    """Say whether a person should look first, in any mode (R7.27)."""
+    wanted = step.require_confirmation
+    return wanted.kind is not ConfirmationKind.NONE and conditions.holds(wanted.condition, seen)
+
+
+def inputs_of(step: CompiledStep, seen: Mapping[str, object]) -> tuple[UserInput, ...]:
+    """Return what only the person can give, the implied approval first (R8.21)."""
+    approval = step.require_confirmation.kind is ConfirmationKind.HUMAN_APPROVAL
+    if not approval or not confirmation_holds(step, seen):
+        return step.user_inputs
+    implied = UserInput(
+        id=APPROVAL,
+        reason="needs_user_approval",
+        prompt="The person's approval of this step.",
+    )
+    return (implied, *step.user_inputs)
+
+
+def output_example(workflow: Workflow, step: CompiledStep) -> dict[str, object]:
+    """Return an `output` that would satisfy the step's typed requirements."""
+    artifacts: list[object] = []
+    if step.contract is not None:
+        contract = contracts.contract_of(workflow.compiled, step.contract.contract_ref)
+        if contract is not None:
+            artifacts.append(dict(contract.example))
+    declared = {one.id: one for one in workflow.compiled.assessments}
+    artifacts += [contracts.assessment_example(declared[ref]) for ref in step.assessment_refs]
+    if step.contract is not None:
+        return {"artifacts": artifacts}
+    found: dict[str, object] = {"notesMarkdown": "<what you did>"}
+    return {**found, "artifacts": artifacts} if artifacts else found
+
+
+def _parts(
+    workflow: Workflow,
+    step: CompiledStep,
+    engine: Engine,
+    seen: Mapping[str, object],
+    mode: Effective,
+) -> Iterator[str]:
+    if engine.stack and not _decides_loop(step):
+        frame = engine.stack[-1]
+        loop = workflow.steps[frame.loop_id].loop
+        most = loop.max_iterations if loop else 0
+        yield f"Pass {frame.iteration + 1} of at most {most}."
+    yield template.render(step.agent_role or workflow.compiled.agent_role or "", seen)
+    yield template.render(step.prompt, seen)
+    yield _delegations(step, seen)
+    judged = {**seen, "wr_autonomy": mode.autonomy, "wr_risk_policy": mode.risk_policy}
+    for fragment in step.fragments:
+        if conditions.holds(fragment.when, judged):
+            yield template.render(fragment.text, seen)
+    guidance = [template.render(line, seen) for line in step.guidance]
+    yield _bullets("Guidance:", guidance)
+    yield _bullets("Required output:", list(_required(workflow, step, seen, mode)))
+    yield _definitions(workflow, step)
+    yield _MODE_LINES[mode.autonomy]
+
+
+def _required(
+    workflow: Workflow, step: CompiledStep, seen: Mapping[str, object], mode: Effective
+) -> Iterator[str]:
+    compiled = workflow.compiled
+    if step.contract is not None:
+        contract = contracts.contract_of(compiled, step.contract.contract_ref)
+        if contract is not None:
+            word = "An artifact" if step.contract.required else "Optionally an artifact"
+            kind = contracts.kinds_of(contract)[0]
+            example = _json(contract.example)
+            yield f"{word} of kind {kind} in output.artifacts, for example {example}"
+    for assessment in compiled.assessments:
+        if assessment.id in step.assessment_refs:
+            judged = contracts.assessment_example(assessment)
+            yield f"A wr.assessment artifact for {assessment.id} ({assessment.purpose}):"
+            for dimension in assessment.dimensions:
+                optional = "" if dimension.required else ", optional"
+                levels = " | ".join(dimension.levels)
+                yield f"  {dimension.id}: {levels}{optional} ({dimension.purpose})"
+            yield f"  for example {_json(judged)}"
+    if step.contract is None:
+        yield from contracts.requirements(step.validation)
+    for one in inputs_of(step, seen):
+        yield f"From the person ({one.reason}): {_asked(one)}"
+    for key, hint in (step.contract.hints or {}).items() if step.contract else ():
+        yield f"{key}: {hint}"
+    if mode.autonomy != "guided" and confirmation_holds(step, seen):
+        yield "In the notes, the decision you took in place of a confirmation, and its reason."
+    if step.contract is None:
+        yield NOTES_LINE if not step.notes_optional else f"Optional: {NOTES_LINE}"
+
+
+def _asked(one: UserInput) -> str:
+    options = f" Options: {', '.join(one.options)}." if one.options else ""
+    way = (
+        f"set context.{one.context_key}"
+        if one.context_key
+        else f'send a wr.user_input artifact with inputId "{one.id}"'
+    )
+    return f"{one.prompt}{options} When the person has answered, {way}."
+
+
+def _delegations(step: CompiledStep, seen: Mapping[str, object]) -> str:
+    """Describe the child runs a parallel step asks for (R1.30)."""
+    if step.delegations is None:
+        return ""
+    blocks = []
+    for one in step.delegations:
+        if not conditions.holds(one.run_condition, seen):
+            continue
+        inputs: dict[str, object] = {
+            child: template.lookup(parent, seen) for parent, child in one.context_mapping.items()
+        }
+        inputs |= {key: template.render(text, seen) for key, text in one.args.items()}
+        lines = [f"- Workflow: {one.workflow_id}", f"  Goal: {template.render(one.goal, seen)}"]
+        if inputs:
+            lines.append(f"  Context: {template.show(inputs)}")
+        if one.model_tier:
+            lines.append(f"  Model tier: {one.model_tier}")
+        if one.allowed_tools is not None:
+            lines.append(f"  Allowed tools: {', '.join(one.allowed_tools) or 'none'}")
+        blocks.append("\n".join(lines))
+    return "\n".join(
+        (
+            "Delegations of this step:",
+            *blocks,
+            "Start each with start_workflow as a run of its own, passing this step's stateToken as"
+            " parentStateToken: in parallel where delegation is available, one after the other"
+            " where it is not. Bring their results together in this step's notes.",
+        )
+    )
+
+
+def _definitions(workflow: Workflow, step: CompiledStep) -> str:
+    """List the functions a step refers to, on every delivery (R1.34)."""
+    known = {one.id: one for one in workflow.compiled.functions}
+    chosen = [known[ref] for ref in step.function_refs if ref in known]
+    if not chosen:
+        return ""
+    text = "Definitions:"
+    for index, one in enumerate(chosen):
+        line = f"\n- {one.name}: {one.definition}"
+        if len((text + line).encode()) > DEFINITIONS_MAX_BYTES:
+            return f"{text}{MARKER}\nOmitted {len(chosen) - index} definitions."
+        text += line
+    return text
+
+
+def _loop_data(workflow: Workflow, engine: Engine) -> dict[str, object]:
+    frame = engine.stack[-1]
+    loop = workflow.steps[frame.loop_id].loop
+    return {
+        "loopId": frame.loop_id,
+        "iteration": frame.iteration + 1,
+        "maxIterations": loop.max_iterations if loop else 0,
+    }
+
+
+def _decides_loop(step: CompiledStep) -> bool:
+    return step.contract is not None and step.contract.contract_ref == LOOP_CONTROL
+
+
+def _bullets(heading: str, lines: list[str]) -> str:
+    if not lines:
+        return ""
+    shown = (line if line.startswith("  ") else f"- {line}" for line in lines)
+    return "\n".join((heading, *shown))
+
+
+def _json(value: Mapping[str, object]) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,209 @@
+"""Collects what can be resumed from the sessions and answers resume_session (R7.10, R7.30)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from backshop.base.limits import RESUME_SNIPPET_MAX_BYTES
+
+from . import graph, resume
+from . import tokens as tk
+from .errors import RailsError, cut
+from .plan import attempt_id
+from .respond import Answer, resume_ref
+from .resume import Work
+from .sessions import Sessions
+from .state import NodeState, Output, RunState, SessionState
+
+Json = dict[str, object]
+_PREVIEW_BYTES = 512
+_IDENTITY_VALUE_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A session and, if it has one, the run and its tip."""
+
+    session_id: str
+    state: SessionState
+    run: RunState | None = None
+    tip: NodeState | None = None
+
+
+def resumed(sessions: Sessions, asked: resume.Asked) -> Answer:
+    """Return the work a question means, with the call that takes it up again."""
+    sources: dict[tuple[str, str | None], _Source] = {}
+    works = []
+    for source in _sources(sessions):
+        work = _work(sessions, source)
+        sources[work.session_id, work.run_id] = source
+        works.append(work)
+    found = resume.rank(asked, works)
+    keys = sessions.keyring.keys() if found.candidates else None
+    candidates = []
+    for one in found.candidates:
+        assert keys is not None
+        source = sources[one.work.session_id, one.work.run_id]
+        candidates.append(_candidate(sessions, keys, source, one))
+    data: Json = {
+        "candidates": candidates,
+        "totalEligible": found.total,
+        "recommended": found.recommended,
+    }
+    return Answer(data, (_text(candidates, found.recommended),))
+
+
+def title_of(sessions: Sessions, state: SessionState, run: RunState) -> str | None:
+    """Return what people call a run (R5.18)."""
+    if run.root is None:
+        return None
+    goal = state.nodes[run.root].context.get("goal")
+    if isinstance(goal, str) and goal.strip():
+        return goal[:200]
+    return sessions.workflow(run.started.workflow_hash).compiled.name
+
+
+def status_of(sessions: Sessions, state: SessionState, run: RunState) -> str:
+    """Return a run's status (R5.9)."""
+    if run.preferred is None:
+        return "in_progress"
+    tip = state.nodes[run.preferred]
+    is_complete = sessions.snapshot(tip.snapshot_ref).engine.is_complete
+    return graph.status(run, tip, is_complete=is_complete)
+
+
+def _sources(sessions: Sessions) -> Iterator[_Source]:
+    for session_id in sessions.ids():
+        try:
+            state = sessions.state(session_id)
+        except RailsError:  # damaged sessions are never candidates (R4.18)
+            continue
+        if not state.run_order:
+            yield _Source(session_id, state)
+        for run_id in state.run_order:
+            run = state.runs[run_id]
+            if run.preferred is not None:
+                yield _Source(session_id, state, run, state.nodes[run.preferred])
+
+
+def _work(sessions: Sessions, source: _Source) -> Work:
+    state, run, tip = source.state, source.run, source.tip
+    seen = state.observations
+    identity = [seen.get("title") or "", seen.get("git_branch") or ""]
+    if run is not None and tip is not None:
+        compiled = sessions.workflow(run.started.workflow_hash).compiled
+        identity += [compiled.workflow_id, compiled.name]
+        identity += [
+            value
+            for value in tip.context.values()
+            if isinstance(value, str) and len(value) <= _IDENTITY_VALUE_CHARS
+        ]
+    is_complete = tip is not None and sessions.snapshot(tip.snapshot_ref).engine.is_complete
+    return Work(
+        session_id=source.session_id,
+        run_id=run.run_id if run else None,
+        resume_ref=resume_ref(run.run_id) if run else None,
+        identity="\n".join(identity),
+        notes=lambda: resume.bounded(_node_texts(sessions, tip) if tip else ()),
+        deep=lambda: resume.bounded(_deep_texts(sessions, source)),
+        git_branch=seen.get("git_branch"),
+        git_head_sha=seen.get("git_head_sha"),
+        repo_root_hash=seen.get("repo_root_hash"),
+        is_complete=is_complete,
+        last_seq=run.last_seq if run else state.last_seq,
+    )
+
+
+def _node_texts(sessions: Sessions, node: NodeState) -> Iterator[str]:
+    if node.kind == "blocked_attempt":
+        return
+    notes = graph.notes_of(node)
+    if notes is not None:
+        yield notes.payload.notes_markdown or ""
+    for artifact in graph.artifacts_of(node):
+        yield _preview(sessions, artifact)
+
+
+def _deep_texts(sessions: Sessions, source: _Source) -> Iterator[str]:
+    if source.tip is not None:
+        chain = graph.lineage(source.state, source.tip.node_id)
+        for node in chain:
+            notes = graph.notes_of(node)
+            if notes is not None and node.kind != "blocked_attempt":
+                yield notes.payload.notes_markdown or ""
+        for node in chain:
+            if node.kind != "blocked_attempt":
+                for artifact in graph.artifacts_of(node):
+                    yield _preview(sessions, artifact)
+    for output in source.state.outputs:
+        if output.channel == "recap":
+            yield output.payload.notes_markdown or ""
+        else:
+            yield _preview(sessions, output)
+
+
+def _preview(sessions: Sessions, artifact: Output) -> str:
+    data = sessions.maybe_blob(artifact.payload.sha256 or "") or b""
+    return data[:_PREVIEW_BYTES].decode(errors="ignore")
+
+
+def _candidate(sessions: Sessions, keys: tk.Keys, source: _Source, ranked: resume.Ranked) -> Json:
+    state, run, tip = source.state, source.run, source.tip
+    found: Json = {
+        "sessionId": source.session_id,
+        "runId": run.run_id if run else None,
+        "resumeRef": resume_ref(run.run_id) if run else None,
+        "workflowId": run.started.workflow_id if run else None,
+        "title": title_of(sessions, state, run) if run else state.observations.get("title"),
+        "status": status_of(sessions, state, run) if run else "in_progress",
+        "pendingStepId": None,
+        "gitBranch": state.observations.get("git_branch"),
+        "snippet": cut(_snippet(source), RESUME_SNIPPET_MAX_BYTES),
+        "whyMatched": list(ranked.why),
+        "confidence": ranked.confidence,
+    }
+    if run is None or tip is None:
+        current = attempt_id(source.session_id, "checkpoint", len(state.session_attempts))
+        arguments: Json = {
+            "sessionToken": tk.session_token(keys, source.session_id),
+            "checkpointToken": tk.session_checkpoint_token(keys, source.session_id, current),
+        }
+        return {
+            **found,
+            **arguments,
+            "nextCall": {"tool": "checkpoint_workflow", "arguments": arguments},
+        }
+    pending = sessions.snapshot(tip.snapshot_ref).engine.pending
+    found["pendingStepId"] = pending.step_id if pending else None
+    token = tk.state_token(keys, tip.node_id, tip.workflow_hash)
+    call = {"tool": "continue_workflow", "arguments": {"stateToken": token}}
+    return {**found, "stateToken": token, "nextCall": call}
+
+
+def _snippet(source: _Source) -> str:
+    """Return the newest notes on the way to the tip, or of the session."""
+    if source.tip is not None:
+        for node in graph.upwards(source.state, source.tip.node_id):
+            notes = graph.notes_of(node)
+            if notes is not None and node.kind != "blocked_attempt":
+                return notes.payload.notes_markdown or ""
+        return ""
+    for output in reversed(source.state.outputs):
+        if output.channel == "recap":
+            return output.payload.notes_markdown or ""
+    return ""
+
+
+def _text(candidates: list[Json], recommended: object) -> str:
+    if not candidates:
+        return "There is no earlier work here. Begin with list_workflows and start_workflow."
+    lines = ["Earlier work, the best match first:"]
+    for number, one in enumerate(candidates):
+        mark = " (recommended)" if number == recommended else ""
+        lines.append(
+            f"{number + 1}. {one['title'] or one['sessionId']} [{one['status']}]"
+            f" {one['workflowId'] or 'notes only'} {one['resumeRef'] or ''}{mark}"
+        )
+    lines.append("Take one up with its nextCall; ask the person if it is not clear which.")
+    return "\n".join(lines)

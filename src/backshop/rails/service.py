@@ -1,0 +1,234 @@
+"""`Rails`: workflows for agents, the facade behind every door (R7.19).
+
+Each call loads what it needs, lets a rule decide, appends once and answers. Answers are text and
+data; refusals are `RailsError`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from backshop.base.ambient import random_bits
+from backshop.base.ids import b32, did
+from backshop.store import Store
+
+from . import compile as pinned
+from . import (
+    decide,
+    discovery,
+    inputs,
+    preferences,
+    requests,
+    respond,
+    resume,
+    resuming,
+)
+from . import events as ev
+from . import tokens as tk
+from . import workspace as places
+from .catalog import Catalog
+from .decide import Decided, Start
+from .execution import Execution, changed, mismatch, mode_change
+from .inputs import Request
+from .interpret import Workflow
+from .plan import Plan
+from .respond import Answer
+from .sessions import Sessions, outside_tokens, unknown_node
+from .settings import Settings
+from .state import SessionState
+
+Json = dict[str, object]
+_RESUME_REF = re.compile(r"r-[a-z2-7]{10}")
+
+
+class Rails:
+    """Runs of workflows over one store."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalog: Catalog,
+        *,
+        settings: Settings | None = None,
+        random: Callable[[int], int] = random_bits,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.catalog = catalog
+        self.sessions = Sessions(store)
+        self.execution = Execution(self.sessions, catalog, self.settings)
+        self._random = random
+
+    # ------------------------------------------------------------ discovery
+
+    def list_workflows(self, request: requests.ListWorkflows) -> Answer:
+        """Return the workflows there are, and the files that cannot run."""
+        return discovery.listed(self.catalog.look(self._workspace(request)), request)
+
+    def inspect_workflow(self, request: requests.InspectWorkflow) -> Answer:
+        """Return one workflow: metadata, outline or the compiled form."""
+        workspace = self._workspace(request)
+        return discovery.inspected(self.catalog.look(workspace), request, workspace)
+
+    # ------------------------------------------------------------ start
+
+    def start_workflow(
+        self, request: requests.StartWorkflow, *, driver: ev.Driver | None = None
+    ) -> Answer:
+        """Begin a run and return its first step (R7.21)."""
+        wanted = self._start_request(request)
+        workspace = self._workspace(request)
+        listing = self.catalog.look(workspace)
+        found = listing.load(request.workflow_id)
+        workflow = Workflow(found.compiled, found.workflow_hash)
+        session_id, parent = self._session_for(request)
+        is_new = session_id is None
+        key = request.idempotency_key
+        if session_id is None:
+            session_id = did("sess", "start", key, request.workflow_id) if key else self._id("sess")
+            is_new = not (key and self.sessions.exists(session_id))
+        run_id = did("run", session_id, key, request.workflow_id) if key else self._id("run")
+        driven = driver or self.settings.driver
+        references, more = discovery.resolved(found, workspace)
+        warnings = [*discovery.id_warnings(listing, found, request.workflow_id), *more]
+        seen = places.observations(workspace)
+        digest = wanted.digest(workflowId=found.entry.workflow_id)
+
+        def rule(state: SessionState) -> Decided | None:
+            if run_id in state.runs:
+                return None
+            return decide.start(
+                Start(
+                    session_id=session_id,
+                    run_id=run_id,
+                    is_new_session=not state.created,
+                    workflow=workflow,
+                    pinned=pinned.snapshot(found.compiled),
+                    source_kind=str(found.entry.source.kind),
+                    source_ref=found.entry.ref,
+                    driver=driven,
+                    request=wanted,
+                    request_digest=digest,
+                    baseline=self._baseline(state, driven),
+                    observations=changed(state, seen),
+                    references=references,
+                    parent=parent,
+                    warnings=warnings,
+                )
+            )
+
+        state, decided = self.sessions.decide(session_id, rule)
+        keys = self.sessions.keyring.keys()
+        if decided is None:
+            data = self.sessions.blob(state.runs[run_id].started.response_ref)
+            return respond.filled(keys, data, with_session=session_id)
+        self.sessions.remember(workflow, decided.snapshot)
+        if is_new:
+            self.execution.remember_workspace(session_id, workspace)
+        return respond.filled(keys, decided.body, with_session=session_id)
+
+    def _start_request(self, request: requests.StartWorkflow) -> Request:
+        context = dict(request.context or {})
+        if request.goal is not None and request.goal.strip():
+            context.setdefault("goal", request.goal)
+        return Request(
+            context=inputs.context(context), preferences=mode_change(request.preferences)
+        )
+
+    def _session_for(self, request: requests.StartWorkflow) -> tuple[str | None, ev.Parent | None]:
+        """Return the session the tokens of a start name, and the parent step."""
+        if request.session_token is None and request.parent_state_token is None:
+            return None, None
+        keys = self.sessions.keyring.keys()
+        session_id = None
+        if request.session_token is not None:
+            session_id = tk.verify(keys, request.session_token, tk.Kind.SESSION).session_id
+            if session_id is None or not self.sessions.exists(session_id):
+                raise unknown_node()
+        parent = None
+        if request.parent_state_token is not None:
+            located = self.execution.located(
+                tk.verify(keys, request.parent_state_token, tk.Kind.STATE)
+            )
+            if session_id not in (None, located.session_id):
+                raise mismatch("sessionToken and parentStateToken belong to different sessions")
+            session_id = located.session_id
+            parent = ev.Parent(located.node.run_id, located.node.node_id)
+        if session_id is not None:
+            self.sessions.state(session_id)  # refuses a damaged session
+        return session_id, parent
+
+    def _baseline(self, state: SessionState, driver: ev.Driver) -> ev.Effective:
+        """Return the mode a run begins with: the session's, else the configured one (R8.29)."""
+        if driver != "builtin":
+            for run_id in state.run_order:
+                run = state.runs[run_id]
+                if run.started.driver != "builtin" and run.baseline is not None:
+                    return run.baseline
+        return preferences.PRESETS[self.settings.preset].values
+
+    # ------------------------------------------------------------ execution and sessions
+
+    def continue_workflow(self, request: requests.ContinueWorkflow) -> Answer:
+        """Acknowledge the pending step, or fetch it again without changing anything."""
+        return self.execution.continue_workflow(request)
+
+    def checkpoint_workflow(self, request: requests.CheckpointWorkflow) -> Answer:
+        """Record progress without advancing."""
+        return self.execution.checkpoint_workflow(request)
+
+    def start_session(self, request: requests.StartSession) -> Answer:
+        """Make a session for notes outside any run (R7.9)."""
+        workspace = self._workspace(request)
+        key = request.idempotency_key
+        session_id = did("sess", "session", key) if key else self._id("sess")
+        seen = places.observations(workspace, request.title)
+
+        def rule(state: SessionState) -> Plan | None:
+            if state.created:
+                return None
+            plan = Plan(session_id)
+            plan.session(ev.SessionCreated())
+            decide.observe(plan, seen)
+            return plan
+
+        with outside_tokens():
+            state = self.sessions.update(session_id, rule)
+        self.execution.remember_workspace(session_id, workspace)
+        return discovery.session_answer(self.sessions.keyring.keys(), session_id, state, 0)
+
+    def resume_session(self, request: requests.ResumeSession) -> Answer:
+        """Find earlier work from a new chat; read-only (R7.10)."""
+        workspace = self._workspace(request)
+        seen = {one.key: str(one.value["value"]) for one in places.observations(workspace)}
+        asked = resume.Asked(
+            query=request.query or "",
+            resume_ref=request.resume_ref,
+            session_id=request.session_id,
+            run_id=request.run_id,
+            git_branch=request.git_branch or seen.get("git_branch"),
+            git_head_sha=request.git_head_sha or seen.get("git_head_sha"),
+            repo_root_hash=seen.get("repo_root_hash"),
+            same_workspace_only=request.same_workspace_only,
+        )
+        return resuming.resumed(self.sessions, asked)
+
+    def rotate_keys(self) -> None:
+        """Sign with a new key from now on (R6.3)."""
+        self.sessions.keyring.rotate()
+
+    # ------------------------------------------------------------ private
+
+    def _workspace(
+        self,
+        request: requests.ListWorkflows
+        | requests.InspectWorkflow
+        | requests.StartWorkflow
+        | requests.StartSession
+        | requests.ResumeSession,
+    ) -> Path | None:
+        return places.checked(request.workspace_path) or self.settings.workspace
+
+    def _id(self, prefix: str) -> str:
+        return f"{prefix}_{b32(self._random(128).to_bytes(16, 'big'))}"

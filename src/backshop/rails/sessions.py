@@ -1,0 +1,304 @@
+"""Sessions in the store: finding, folding, loading what nodes refer to, and writing.
+
+Everything the store can raise becomes one of the codes of R7.3 here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from backshop.base.errors import BackshopError, NotFound, ValidationFailed
+from backshop.base.ids import BlobId
+from backshop.store import (
+    Fold,
+    HeadMoved,
+    NewEvent,
+    Pin,
+    StorageCorrupt,
+    Store,
+    StoreBusy,
+    Write,
+)
+
+from . import compile as pinned
+from . import snapshot as snapshots
+from . import template
+from .decide import Decided
+from .errors import RailsError
+from .interpret import Workflow, scope
+from .keyring import Keyring
+from .plan import Plan, event_id
+from .recap import Label
+from .snapshot import Snapshot
+from .state import EMPTY, FOLD_NAME, FOLD_VERSION, NodeState, SessionState, apply
+
+V = TypeVar("V")
+STREAM = "session"
+_WORKFLOWS_KEPT = 64
+_SNAPSHOTS_KEPT = 2048
+
+FOLD: Fold[SessionState] = Fold(FOLD_NAME, FOLD_VERSION, EMPTY, apply)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A node with the session it lies in."""
+
+    session_id: str
+    state: SessionState
+    node: NodeState
+
+
+class Sessions:
+    """The sessions of one store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.keyring = Keyring(store)
+        self._workflows: _Kept[Workflow] = _Kept(_WORKFLOWS_KEPT)
+        self._snapshots: _Kept[Snapshot] = _Kept(_SNAPSHOTS_KEPT)
+        self._checked: set[str] = set()
+
+    # ------------------------------------------------------------ reading
+
+    def exists(self, session_id: str) -> bool:
+        """Say whether there is such a session."""
+        with translated():
+            return self.store.head(stream_of(session_id)) is not None
+
+    def state(self, session_id: str) -> SessionState:
+        """Return a session's state; a damaged one is refused (R4.18)."""
+        stream = stream_of(session_id)
+        with translated():
+            self._require_healthy(stream)
+            return self.store.state(stream, FOLD)
+
+    def ids(self) -> list[str]:
+        """Return all sessions, the least recently written first."""
+        with translated():
+            return [head.stream.partition(":")[2] for head in self.store.streams(STREAM)]
+
+    def home_of(self, node_id: str) -> str | None:
+        """Return the session a node lies in, None if there is no such node."""
+        with translated():
+            found = self.store.find("node_created", scope_b=node_id)
+        return found[0].stream.partition(":")[2] if found else None
+
+    def home_of_run(self, run_id: str) -> str | None:
+        """Return the session a run lies in, None if there is no such run."""
+        with translated():
+            found = self.store.find("run_started", scope_a=run_id)
+        return found[0].stream.partition(":")[2] if found else None
+
+    def locate(self, node_id: str) -> Located:
+        """Return a node with its session.
+
+        Raises:
+            RailsError: `TOKEN_UNKNOWN_NODE`, `SESSION_NOT_HEALTHY`.
+        """
+        session_id = self.home_of(node_id)
+        if session_id is not None:
+            state = self.state(session_id)
+            node = state.nodes.get(node_id)
+            if node is not None:
+                return Located(session_id, state, node)
+        raise unknown_node()
+
+    def snapshot(self, ref: str) -> Snapshot:
+        """Return a stored position."""
+        return self._snapshots.get(ref, lambda: snapshots.load(self.blob(ref)))
+
+    def workflow(self, workflow_hash: str) -> Workflow:
+        """Return a pinned workflow."""
+
+        def load() -> Workflow:
+            data = self.blob(workflow_hash)
+            try:
+                return Workflow(pinned.load(data), workflow_hash)
+            except ValidationFailed as error:
+                raise RailsError(
+                    "INTERNAL_ERROR",
+                    "the pinned workflow was written by a version this program does not know",
+                    "Use the program that started this run.",
+                ) from error
+
+        return self._workflows.get(workflow_hash, load)
+
+    def blob(self, ref: str) -> bytes:
+        """Return stored bytes by their digest."""
+        try:
+            with translated():
+                return self.store.blobs.read(BlobId(ref.removeprefix("sha256:")))
+        except NotFound as error:
+            raise not_healthy("missing_blob") from error
+
+    def maybe_blob(self, ref: str) -> bytes | None:
+        """Return stored bytes, or None when they are not here (imported sessions)."""
+        if not self.store.blobs.has(BlobId(ref.removeprefix("sha256:"))):
+            return None
+        return self.blob(ref)
+
+    def label(self, state: SessionState) -> Callable[[NodeState], Label]:
+        """Return what tells which step a node's notes are about."""
+
+        def of(node: NodeState) -> Label:
+            origin = node if node.kind == "checkpoint" or node.parent is None else None
+            at = origin or state.nodes[node.parent or ""]
+            engine = self.snapshot(at.snapshot_ref).engine
+            if engine.pending is None:
+                return Label("complete", "After completion")
+            workflow = self.workflow(at.workflow_hash)
+            step = workflow.steps[engine.pending.step_id]
+            seen = scope(workflow, engine.stack, at.context)
+            return Label(step.step_id, template.render(step.title, seen))
+
+        return of
+
+    # ------------------------------------------------------------ writing
+
+    def update(self, session_id: str, rule: Callable[[SessionState], Plan | None]) -> SessionState:
+        """Let a rule decide under the session's lock and append what it wants."""
+        stream = stream_of(session_id)
+
+        def write(state: SessionState) -> Write:
+            plan = rule(state)
+            return Write(()) if plan is None else _write(plan)
+
+        with translated():
+            return self.store.update(stream, FOLD, write)[0]
+
+    def decide(
+        self, session_id: str, rule: Callable[[SessionState], Decided | None]
+    ) -> tuple[SessionState, Decided | None]:
+        """Do the same with a rule that also decides the answer; None changes nothing."""
+        last: list[Decided | None] = [None]
+
+        def plan(state: SessionState) -> Plan | None:
+            last[0] = rule(state)
+            return None if last[0] is None else last[0].plan
+
+        state = self.update(session_id, plan)
+        return state, last[0]
+
+    def remember(self, workflow: Workflow, snapshot: Snapshot) -> None:
+        """Keep what was just written at hand."""
+        self._workflows.put(workflow.hash, workflow)
+        self._snapshots.put(snapshot.ref, snapshot)
+
+    def forget(self, session_id: str) -> None:
+        """Check a session again when it is next used."""
+        self._checked.discard(stream_of(session_id))
+
+    def _require_healthy(self, stream: str) -> None:
+        """Check a stream whole on its first use in this process (R4.17)."""
+        if stream in self._checked:
+            return
+        health = self.store.health(stream)
+        if not health.is_healthy:
+            raise not_healthy(health.reason or "damaged", status=str(health.status))
+        self._checked.add(stream)
+
+
+def stream_of(session_id: str) -> str:
+    """Return the name of a session's stream."""
+    return f"{STREAM}:{session_id}"
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what the store raises into the codes of R7.3."""
+    try:
+        yield
+    except (RailsError, NotFound):
+        raise
+    except (StoreBusy, HeadMoved) as error:
+        raise RailsError(
+            "TOKEN_SESSION_LOCKED",
+            "another call is writing to this session",
+            "Make the same call again in a second.",
+        ) from error
+    except StorageCorrupt as error:
+        raise not_healthy(error.reason or "damaged") from error
+    except BackshopError as error:
+        if error.code in ("STORE_UNAVAILABLE", "DISK_FULL", "FILE_WRITE_FAILED"):
+            raise RailsError(
+                "STORE_UNAVAILABLE",
+                f"the store cannot be used: {error.message}",
+                "Make the same call again in a second; nothing was recorded.",
+            ) from error
+        raise
+
+
+@contextmanager
+def outside_tokens() -> Iterator[None]:
+    """Name a held lock the way calls without tokens do (R4.8)."""
+    try:
+        yield
+    except RailsError as error:
+        if error.rails_code != "TOKEN_SESSION_LOCKED":
+            raise
+        raise RailsError("SESSION_LOCKED", error.message, error.suggestion) from error
+
+
+def unknown_node() -> RailsError:
+    """Return the refusal of a token whose node is not here."""
+    return RailsError(
+        "TOKEN_UNKNOWN_NODE",
+        "the token names a step that is not in this store; its session may have been deleted",
+        "Call resume_session to find the work, or start_workflow to begin anew.",
+    )
+
+
+def not_healthy(reason: str, **details: object) -> RailsError:
+    """Return the refusal to act on a damaged session."""
+    return RailsError(
+        "SESSION_NOT_HEALTHY",
+        f"the session's record is damaged ({reason}); it can be read but not continued",
+        "Run `backshop doctor`, or start a new session; other sessions are not affected.",
+        details={"reason": reason, **details},
+    )
+
+
+def _write(plan: Plan) -> Write:
+    events = [
+        NewEvent(
+            one.fact,
+            one.dedupe_key,
+            event_id=event_id(plan.session_id, one.dedupe_key),
+            scope_a=one.run_id,
+            scope_b=one.node_id,
+        )
+        for one in plan.events
+    ]
+    pins = [Pin(BlobId(one.ref), one.kind) for one in plan.pins]
+    return Write(events, pins, plan.blobs)
+
+
+class _Kept(Generic[V]):
+    """The values used last, by name."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._values: OrderedDict[str, V] = OrderedDict()
+
+    def get(self, name: str, load: Callable[[], V]) -> V:
+        with self._lock:
+            if name in self._values:
+                self._values.move_to_end(name)
+                return self._values[name]
+        value = load()
+        self.put(name, value)
+        return value
+
+    def put(self, name: str, value: V) -> None:
+        with self._lock:
+            self._values[name] = value
+            self._values.move_to_end(name)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)

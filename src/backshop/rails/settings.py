@@ -1,0 +1,24 @@
+"""What can be configured about rails (R7.1, R8.11, R8.13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from backshop.base.limits import BLOCKED_ATTEMPTS_MAX
+
+from .events import Driver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings rails look at; tools are listed or not by their flags."""
+
+    preset: str = "guided"
+    notes: str = "encouraged"
+    workspace: Path | None = None
+    max_blocked: int = BLOCKED_ATTEMPTS_MAX
+    driver: Driver = "mcp"
+    checkpoint_workflow: bool = True
+    resume_session: bool = True
+    start_session: bool = True

@@ -1,0 +1,204 @@
+"""The tools agents call, for MCP and for tests: name, description, schemas, one way to call.
+
+The descriptions state what an agent must and must not do (R7.20). A call takes parsed JSON and
+always gives an answer: refusals and defects become error data, nothing is raised (R7.3).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from backshop.base.codec import schema
+from backshop.base.errors import BackshopError
+
+from . import answers, requests
+from .errors import RailsError
+from .respond import Answer
+from .service import Rails
+from .settings import Settings
+
+_LOG = logging.getLogger("backshop.rails")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RailsTool:
+    """One tool. `answer` is the class its structured content is described by."""
+
+    name: str
+    title: str
+    description: str
+    request: type
+    answer: Any
+    run: Callable[[Rails, Any], Answer] = field(repr=False)
+    read_only: bool = False
+    idempotent: bool = True
+
+    @cached_property
+    def input_schema(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments."""
+        found: dict[str, Any] = plain(schema(self.request))
+        return found
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any]:
+        """The JSON Schema of the structured content of a call that was not refused."""
+        return {"type": "object", **plain(schema(self.answer))}
+
+    def call(self, rails: Rails, arguments: Mapping[str, object]) -> Answer:
+        """Run the tool; whatever goes wrong comes back as an error answer."""
+        try:
+            return self.run(rails, requests.parsed(self.request, self.name, arguments))
+        except RailsError as error:
+            return refused(error)
+        except BackshopError as error:
+            _LOG.error("%s failed", self.name, exc_info=error)
+            return refused(_internal(self.name))
+        except Exception as error:  # a surface's outermost handler
+            _LOG.error("%s failed", self.name, exc_info=error)
+            return refused(_internal(self.name))
+
+
+def refused(error: RailsError) -> Answer:
+    """Return a refusal as an answer."""
+    text = f"{error.rails_code}: {error.message}\n{error.suggestion}"
+    return Answer(error.envelope(), (text,), is_error=True)
+
+
+def tools(settings: Settings) -> tuple[RailsTool, ...]:
+    """Return the tools that are switched on (R7.1)."""
+    return tuple(tool for tool in TOOLS if getattr(settings, tool.name, True))
+
+
+def plain(node: Any) -> Any:
+    """Return a schema without what costs tokens and says nothing to a model."""
+    if isinstance(node, list):
+        return [plain(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    found: dict[str, Any] = {}
+    is_optional = "default" in node and node["default"] is None
+    for key, value in node.items():
+        if key in ("properties", "$defs"):
+            found[key] = {name: plain(part) for name, part in value.items()}
+        elif key == "anyOf" and is_optional and _NULL in value:
+            options = [one for one in value if one != _NULL]
+            found |= plain(options[0]) if len(options) == 1 else {"anyOf": plain(options)}
+        elif not (key == "title" or (key == "default" and is_optional)) and not (
+            key == "description" and "properties" in node
+        ):
+            found[key] = value if key in ("enum", "const", "required") else plain(value)
+    return found | {"additionalProperties": False} if "properties" in found else found
+
+
+_NULL = {"type": "null"}
+
+
+def _internal(name: str) -> RailsError:
+    return RailsError(
+        "INTERNAL_ERROR",
+        f"{name}: something went wrong inside Backshop; the log has the details",
+        "Make the same call again; nothing was lost.",
+    )
+
+
+TOOLS: tuple[RailsTool, ...] = (
+    RailsTool(
+        name="list_workflows",
+        title="List workflows",
+        description=(
+            "List the workflows that can be started here, and files that cannot run with the"
+            " reason. Read-only. Then look closer with inspect_workflow or begin with"
+            " start_workflow."
+        ),
+        request=requests.ListWorkflows,
+        answer=answers.Listed,
+        run=lambda rails, request: rails.list_workflows(request),
+        read_only=True,
+    ),
+    RailsTool(
+        name="inspect_workflow",
+        title="Inspect a workflow",
+        description=(
+            "Show one workflow: metadata, an outline of its steps (preview), or the whole compiled"
+            " form. Read-only; to do the work call start_workflow, do not follow the outline by"
+            " yourself."
+        ),
+        request=requests.InspectWorkflow,
+        answer=answers.Inspected,
+        run=lambda rails, request: rails.inspect_workflow(request),
+        read_only=True,
+    ),
+    RailsTool(
+        name="start_workflow",
+        title="Start a workflow",
+        description=(
+            "Begin a run of a workflow and get its first step. Do the step, then call"
+            " continue_workflow with the tokens of the answer. Tokens are opaque: send them back"
+            " unchanged, never make or change one. Several runs can go on at once, each with its"
+            " own tokens. `context` carries external facts (ids, parameters, constraints), not"
+            " progress."
+        ),
+        request=requests.StartWorkflow,
+        answer=answers.Execution,
+        run=lambda rails, request: rails.start_workflow(request),
+        idempotent=False,
+    ),
+    RailsTool(
+        name="continue_workflow",
+        title="Continue a workflow",
+        description=(
+            "With ackToken: say that the pending step is done, hand in its output and get the next"
+            " step. Without ackToken: fetch the pending step again, with a recap; this changes"
+            " nothing. Put notes and typed artifacts into `output` exactly as the step asks; do not"
+            " invent shapes. Repeating a call is safe. After a rewind just go on with the tokens"
+            " you see: an older token makes a new branch. In full-auto modes answer prompts"
+            " directed at the user by gathering context and stating assumptions, do not skip them;"
+            " disclose assumptions, skips and missing inputs in `output`. If blocked, do what the"
+            " blockers say and retry with the tokens of that answer."
+        ),
+        request=requests.ContinueWorkflow,
+        answer=answers.Execution,
+        run=lambda rails, request: rails.continue_workflow(request),
+    ),
+    RailsTool(
+        name="checkpoint_workflow",
+        title="Record progress",
+        description=(
+            "Record notes or artifacts without advancing, when much work happens inside one step"
+            " or outside any step. Use the checkpointToken and the stateToken (or sessionToken) of"
+            " one and the same answer. Go on with the tokens of this call's answer."
+        ),
+        request=requests.CheckpointWorkflow,
+        answer=answers.Execution | answers.SessionAnswer,
+        run=lambda rails, request: rails.checkpoint_workflow(request),
+    ),
+    RailsTool(
+        name="resume_session",
+        title="Find work to resume",
+        description=(
+            "Find earlier work from a new chat: by words, by its resumeRef (r-…), by branch, or"
+            " simply the most recent. Read-only. Continue a candidate with its nextCall."
+        ),
+        request=requests.ResumeSession,
+        answer=answers.Resumed,
+        run=lambda rails, request: rails.resume_session(request),
+        read_only=True,
+    ),
+    RailsTool(
+        name="start_session",
+        title="Start a session without a workflow",
+        description=(
+            "Make a session for durable notes when no workflow is running. Record notes with"
+            " checkpoint_workflow and the tokens of the answer; a workflow can join the session"
+            " later by its sessionToken."
+        ),
+        request=requests.StartSession,
+        answer=answers.SessionAnswer,
+        run=lambda rails, request: rails.start_session(request),
+        idempotent=False,
+    ),
+)
