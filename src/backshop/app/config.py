@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, ValidationFailed
-from backshop.base.limits import LOCK_WAIT_MS
+from backshop.base.limits import BLOCKED_ATTEMPTS_MAX, LOCK_WAIT_MS, RETENTION_DAYS
 
 Parse = Callable[[Any], Any]
 ENV_PREFIX = "BACKSHOP_"
@@ -126,6 +126,12 @@ def _folders(value: Any) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
+def _folder(value: Any) -> str:
+    if not isinstance(value, str) or not Path(value).is_absolute():
+        raise ValueError
+    return value
+
+
 def _list(value: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise ValueError
@@ -180,6 +186,41 @@ SETTINGS: tuple[Setting, ...] = (
         parse=_folders,
         allowed="a list of folders",
         summary="Folders whose workflows count as bundled.",
+    ),
+    Setting(
+        name="rails.preset",
+        default="guided",
+        parse=_choice("guided", "full_auto", "full_auto_nonstop"),
+        allowed="guided, full_auto, full_auto_nonstop",
+        summary="The mode new runs begin with.",
+    ),
+    Setting(
+        name="rails.notes",
+        default="encouraged",
+        parse=_choice("encouraged", "required"),
+        allowed="encouraged or required",
+        summary="Whether a step may be acknowledged without notes.",
+    ),
+    Setting(
+        name="rails.workspace",
+        default=None,
+        parse=_folder,
+        allowed="an absolute path",
+        summary="The workspace whose project workflows count when a call names none.",
+    ),
+    Setting(
+        name="rails.max_blocked_attempts",
+        default=BLOCKED_ATTEMPTS_MAX,
+        parse=_integer(1, 1000),
+        allowed="1 to 1000",
+        summary="How often in a row a step may be blocked.",
+    ),
+    Setting(
+        name="rails.retention_days",
+        default=RETENTION_DAYS,
+        parse=_integer(0, 3650),
+        allowed="1 to 3650, or 0 for ever",
+        summary="How long a session without activity is kept.",
     ),
     *(
         Setting(

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from backshop.base.ambient import Clock, Mint, SystemClock
+from backshop.rails import COMMANDS as RAILS_COMMANDS
+from backshop.rails import Catalog, Places, Rails
+from backshop.rails import Settings as RailsSettings
 from backshop.store import COMMANDS as STORE_COMMANDS
 from backshop.store import Store
 
@@ -56,10 +59,33 @@ class Backshop:
         return cls(config, store, clock, mint)
 
     @cached_property
+    def rails(self) -> Rails:
+        """Workflows for agents."""
+        config = self.config
+        users = [self.config.home / "workflows", *map(Path, config["workflow_path"])]
+        places = Places(
+            user_dirs=tuple(users),
+            bundled_dirs=tuple(map(Path, config["rails.bundled_dirs"])),
+        )
+        workspace = config["rails.workspace"]
+        settings = RailsSettings(
+            preset=config["rails.preset"],
+            notes=config["rails.notes"],
+            workspace=Path(workspace) if workspace else None,
+            max_blocked=config["rails.max_blocked_attempts"],
+            retention_days=config["rails.retention_days"],
+            checkpoint_workflow=config["rails.tools.checkpoint_workflow"],
+            resume_session=config["rails.tools.resume_session"],
+            start_session=config["rails.tools.start_session"],
+        )
+        return Rails(self.store, Catalog(places), settings=settings)
+
+    @cached_property
     def commands(self) -> Registry:
         """Every command of the product."""
         registry = Registry()
         registry.add(STORE_COMMANDS, self.store)
+        registry.add(RAILS_COMMANDS, self.rails)
         return registry
 
     def call(self, name: str, request: object) -> Any:

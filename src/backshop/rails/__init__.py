@@ -1,6 +1,7 @@
 """Workflows for agents: authored as data, compiled, pinned, executed from facts."""
 
 from .catalog import Catalog
+from .commands import COMMANDS
 from .errors import RailsError
 from .inputs import Request, Submitted
 from .preferences import PRESETS
@@ -20,6 +21,7 @@ from .sources import Places
 from .tools import TOOLS, RailsTool, tools
 
 __all__ = [
+    "COMMANDS",
     "PRESETS",
     "TOOLS",
     "Answer",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from backshop.base.limits import BLOCKED_ATTEMPTS_MAX
+from backshop.base.limits import BLOCKED_ATTEMPTS_MAX, RETENTION_DAYS
 
 from .events import Driver
 
@@ -18,6 +18,7 @@ class Settings:
     notes: str = "encouraged"
     workspace: Path | None = None
     max_blocked: int = BLOCKED_ATTEMPTS_MAX
+    retention_days: int = RETENTION_DAYS
     driver: Driver = "mcp"
     checkpoint_workflow: bool = True
     resume_session: bool = True

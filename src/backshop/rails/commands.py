@@ -1,0 +1,27 @@
+"""The commands of rails: the tools, and what people do beside them (R7.26)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backshop.base.command import Command
+
+from .service import Rails
+from .tools import TOOLS, RailsTool
+
+PHASE = "rails"
+
+
+def _tool(tool: RailsTool) -> Command[Rails, Any, Any]:
+    return Command(
+        name=tool.name,
+        summary=f"{tool.title}.",
+        request=tool.request,
+        response=tool.answer,
+        run=lambda rails, request: tool.run(rails, request).structured,
+        phase=PHASE,
+        writes=not tool.read_only,
+    )
+
+
+COMMANDS: tuple[Command[Rails, Any, Any], ...] = tuple(map(_tool, TOOLS))
