@@ -43,9 +43,9 @@ class Dialect:
     confidence: float
 
 
-def sniff(source: Source) -> Dialect:
-    """Return the dialect of a file; reads its encoding whole and its start for the rest."""
-    encoding = detect(source)
+def sniff(source: Source, encoding: Encoding | None = None) -> Dialect:
+    """Return the dialect of a file; reads its start, and all of it where no `encoding` is given."""
+    encoding = encoding or detect(source)
     with open_text(source, encoding) as file:
         sample = file.read(_SAMPLE_CHARS)
         cut = bool(file.read(1))

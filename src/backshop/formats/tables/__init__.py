@@ -1,1 +1,27 @@
-"""Tables of delimited files and sheets, asked with SQL."""
+"""Tables of delimited files and sheets, asked with SQL (F25 to F28)."""
+
+from __future__ import annotations
+
+from .cache import Cache
+from .ingest import open_table
+from .table import Table
+from .tools import (
+    Region,
+    table_describe,
+    table_get_map,
+    table_query,
+    table_read_rows,
+    table_stats,
+)
+
+__all__ = [
+    "Cache",
+    "Region",
+    "Table",
+    "open_table",
+    "table_describe",
+    "table_get_map",
+    "table_query",
+    "table_read_rows",
+    "table_stats",
+]

@@ -118,6 +118,8 @@ def read_rows(
     _check_number("row_count", row_count, 1)
     chosen = table.pick(columns)
     total = table.shape.row_count
+    if not chosen:
+        raise fail("bad_value", "the table has no columns, or none was asked for")
     if row_start > max(total, 1):
         raise fail("bad_index", f"there is no row {row_start}", hints=[f"1 to {total}"])
     warnings = Warnings()

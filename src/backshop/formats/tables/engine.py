@@ -8,6 +8,7 @@ out the same only then (F1.3); building, which is most of the work, uses all thr
 
 from __future__ import annotations
 
+import errno
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ _NOTHING_FROM_OUTSIDE = {
     "python_enable_replacements": "false",
     "preserve_insertion_order": "true",
 }
+NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 _AGAIN_S = 0.02  # an interrupt between two statements is lost, so it is repeated
 
 
@@ -38,14 +40,14 @@ def asking(path: Path, limits: Limits) -> Iterator[duckdb.DuckDBPyConnection]:
     Raises:
         FormatError: `sql_timeout`, `memory_limit`, `sql_error`, for whatever DuckDB raises inside.
     """
-    with _opened(path, limits, threads=1, read_only=True) as connection:
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
-        with _limited(connection, limits.sql_timeout_s):
-            try:
+    try:
+        with _opened(path, limits, threads=1, read_only=True) as connection:
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+            with _limited(connection, limits.sql_timeout_s):
                 yield connection
-            except duckdb.Error as error:
-                raise sql_error(error) from error
+    except duckdb.Error as error:
+        raise sql_error(error) from error
 
 
 @contextmanager

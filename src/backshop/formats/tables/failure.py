@@ -11,6 +11,7 @@ from ..errors import FormatError, fail
 DETAIL_MAX_CHARS = 500  # F26.8
 _QUOTED_PATH = re.compile(r"""(["'])(?:[A-Za-z]:\\|/)[^"'\n]*\1""")
 _PATH = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:\\|/)(?:[^\s\"'/\\]+[/\\])+[^\s\"']*")
+_DAMAGE = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException)
 _NARROWER = "aggregate, or filter more narrowly, so that less has to be read"
 
 
@@ -25,6 +26,8 @@ def sql_error(error: duckdb.Error) -> FormatError:
         return fail("sql_forbidden_table", "a query sees only the table", detail=detail)
     if isinstance(error, duckdb.IOException) and "no space left" in str(error).lower():
         return fail("disk_full", "there is no room for the table on the disk")
+    if isinstance(error, _DAMAGE) or type(error) is duckdb.Error:  # a checksum that is wrong
+        return fail("corrupt_file", "the table file is damaged", detail=detail)
     return fail("sql_error", "DuckDB refused the query", detail=detail)
 
 

@@ -1,0 +1,203 @@
+"""Builds the table file: one pass over the rows, types checked on the way (F25.4, F25.5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+
+from ..errors import FormatError, fail
+from ..protocol import Limits
+from . import engine, infer
+from .engine import identifier, quoted
+from .failure import describe
+from .infer import Guess, Kind
+from .stage import LINE_MAX_BYTES
+
+BUFFER_BYTES = 4 * LINE_MAX_BYTES
+_MARK = "backshop column "
+_MARKED = re.compile(_MARK + r"(\d+)")
+
+
+class NotEven(Exception):
+    """DuckDB cannot read the file as it stands; the careful parser may."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A delimited UTF-8 file to load and how it is written."""
+
+    path: Path
+    delimiter: str
+    quote: str
+    has_header: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What loading found out, by column."""
+
+    rows: int
+    kinds: tuple[Kind, ...]
+    commas: tuple[int, ...] = ()  # columns of numbers with a decimal comma
+    ambiguous: tuple[int, ...] = ()  # columns of dates that could be read two ways
+
+
+def load(
+    text: Text, out: Path, names: Sequence[str], guesses: Sequence[Guess], limits: Limits
+) -> Loaded:
+    """Build the table file at `out`.
+
+    Raises:
+        NotEven: the file is not as strict as DuckDB wants it.
+        FormatError: `timeout`, `memory_limit`, `disk_full`.
+    """
+    try:
+        with engine.building(out, limits, text.path, limits.map_timeout_s) as connection:
+            return _Loader(connection, text, names, guesses).run()
+    except duckdb.Error as error:
+        raise _translated(error) from error
+
+
+class _Loader:
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        text: Text,
+        names: Sequence[str],
+        guesses: Sequence[Guess],
+    ) -> None:
+        self._connection = connection
+        self._names = [identifier(name) for name in names]
+        self._guesses = list(guesses)
+        self._reader = _reader(text, self._names)
+
+    def run(self) -> Loaded:
+        if not self._fill([guess.kind for guess in self._guesses]):
+            self._fill(self._kinds_of_all_rows())
+        self._settle_open_columns()
+        commas = [i for i, item in enumerate(self._guesses) if item.has_comma and self._commas(i)]
+        open_ = [index for index, item in enumerate(self._guesses) if item.is_open]
+        ambiguous = [index for index in open_ if self._has_day_dates(index)]
+        row = self._connection.execute("SELECT count(*) FROM data").fetchone()
+        return Loaded(
+            rows=int(row[0]) if row else 0,
+            kinds=tuple(guess.kind for guess in self._guesses),
+            commas=tuple(commas),
+            ambiguous=tuple(ambiguous),
+        )
+
+    def _fill(self, kinds: Sequence[Kind]) -> bool:
+        """Create the table; False when some value is not of its column's kind."""
+        pairs = zip(self._names, kinds, strict=True)
+        chosen = ", ".join(_checked(name, kind, at) for at, (name, kind) in enumerate(pairs))
+        try:
+            self._connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM {self._reader}")
+        except duckdb.InvalidInputException as error:
+            if _MARKED.search(str(error)):
+                return False
+            raise
+        self._guesses = [
+            replace(guess, kind=kind) for guess, kind in zip(self._guesses, kinds, strict=True)
+        ]
+        return True
+
+    def _kinds_of_all_rows(self) -> list[Kind]:
+        """Ask all rows at once whether they fit the guess, or the next wider kind."""
+        asked = [
+            (at, kind)
+            for at, item in enumerate(self._guesses)
+            for kind in (item.kind, infer.WIDER.get(item.kind))
+            if kind not in (None, infer.TEXT)
+        ]
+        tests = ", ".join(_all_fit(self._names[at], kind) for at, kind in asked)
+        row = self._connection.execute(f"SELECT {tests} FROM {self._reader}").fetchone() or ()
+        kinds = [infer.TEXT] * len(self._names)
+        for (at, kind), fits in reversed(list(zip(asked, row, strict=True))):
+            if fits:
+                kinds[at] = kind  # the narrow one comes first, so it is set last
+        return kinds
+
+    def _settle_open_columns(self) -> None:
+        """Give a type to columns whose sample was empty or undecided."""
+        for at, item in enumerate(self._guesses):
+            if not item.is_open:
+                continue
+            name = self._names[at]
+            kinds = (*infer.KINDS, *infer.DAY_FIRST, *infer.MONTH_FIRST)
+            tests = ", ".join(_all_fit(name, kind) for kind in kinds)
+            sql = f"SELECT count({name}), {tests} FROM data"
+            filled, *fits = self._connection.execute(sql).fetchone() or (0,)
+            found = [kind for kind, ok in zip(kinds, fits, strict=True) if ok] if filled else []
+            if found and not _both_ways(found):
+                kind = found[0]
+                self._connection.execute(
+                    f"ALTER TABLE data ALTER {name} TYPE {kind.native} USING {kind.sql(name)}"
+                )
+                self._guesses[at] = Guess(kind)
+
+    def _commas(self, at: int) -> bool:
+        name = self._names[at]
+        row = self._connection.execute(
+            f"SELECT bool_and(regexp_full_match(trim({name}, ' '), {quoted(infer.COMMA_NUMBER)})),"
+            f" bool_or(regexp_full_match(trim({name}, ' '), {quoted(infer.COMMA_PROOF)})) FROM data"
+        ).fetchone()
+        return row is not None and bool(row[0]) and bool(row[1])
+
+    def _has_day_dates(self, at: int) -> bool:
+        if self._guesses[at].kind is not infer.TEXT:
+            return False
+        tests = " OR ".join(_all_fit(self._names[at], kind) for kind in infer.DAY_FIRST)
+        sql = f"SELECT count({self._names[at]}) > 0 AND ({tests}) FROM data"
+        row = self._connection.execute(sql).fetchone()
+        return row is not None and bool(row[0])
+
+
+def _reader(text: Text, names: Sequence[str]) -> str:
+    columns = ", ".join(f"{name}: 'VARCHAR'" for name in names)
+    options = [
+        quoted(str(text.path)),
+        "auto_detect = false",
+        f"delim = {quoted(text.delimiter)}",
+        f"quote = {quoted(text.quote)}",
+        f"escape = {quoted(text.quote)}",
+        f"header = {str(text.has_header).lower()}",
+        f"columns = {{{columns}}}",
+        "strict_mode = true",
+        "null_padding = false",
+        f"max_line_size = {LINE_MAX_BYTES}",
+        f"buffer_size = {BUFFER_BYTES}",
+    ]
+    return f"read_csv({', '.join(options)})"
+
+
+def _checked(name: str, kind: Kind, at: int) -> str:
+    if kind is infer.TEXT:
+        return name
+    value = kind.sql(name)
+    wrong = f"error({quoted(_MARK + str(at))})"
+    return f"CASE WHEN {name} IS NULL THEN NULL ELSE coalesce({value}, {wrong}) END AS {name}"
+
+
+def _all_fit(name: str, kind: Kind) -> str:
+    return f"coalesce(bool_and({name} IS NULL OR {kind.sql(name)} IS NOT NULL), true)"
+
+
+def _both_ways(kinds: Sequence[Kind]) -> bool:
+    days = [kind for kind in kinds if kind in infer.DAY_FIRST]
+    months = [kind for kind in kinds if kind in infer.MONTH_FIRST]
+    return bool(days and months) and kinds[0] in (*infer.DAY_FIRST, *infer.MONTH_FIRST)
+
+
+def _translated(error: duckdb.Error) -> FormatError | NotEven:
+    if isinstance(error, duckdb.InterruptException):
+        return fail("timeout", "taking in the table took too long")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        text = "taking in the table needs more memory than it may use"
+        return fail("memory_limit", text, detail=describe(error))
+    if isinstance(error, duckdb.IOException) and "no space left" in str(error).lower():
+        return fail("disk_full", "there is no room for the table on the disk")
+    return NotEven(type(error).__name__)  # its text quotes the file

@@ -1,0 +1,96 @@
+"""What the table tools do: each opens the table of a file and asks it one thing (F27)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from backshop.base import limits as numbers
+
+from ..errors import FormatError
+from ..protocol import JsonObject, Map, Source
+from . import ask
+from .cache import Cache
+from .ingest import open_table
+from .table import Table
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """Which table of a file is meant; everything None finds out (F25.1)."""
+
+    sheet: str | None = None
+    range: str | None = None
+    header_row: int | None = None
+
+
+ANY = Region()
+
+
+def table_get_map(source: Source, cache: Cache, region: Region = ANY) -> Map:
+    """Return the map of a table (F27.1)."""
+    shape = opened(source, cache, region, lambda table: table.shape)
+    return Map(format=shape.format, data=shape.to_json(), warnings=shape.warnings)
+
+
+def table_describe(source: Source, cache: Cache, region: Region = ANY) -> JsonObject:
+    """Return what each column holds (F27.2)."""
+    return opened(source, cache, region, ask.describe)
+
+
+def table_stats(
+    source: Source, cache: Cache, region: Region = ANY, columns: Sequence[str] | None = None
+) -> JsonObject:
+    """Return statistics of the columns (F27.3)."""
+    return opened(source, cache, region, lambda table: ask.stats(table, columns))
+
+
+def table_read_rows(
+    source: Source,
+    cache: Cache,
+    region: Region = ANY,
+    *,
+    row_start: int,
+    row_count: int,
+    columns: Sequence[str] | None = None,
+) -> JsonObject:
+    """Return rows in the order of the file (F27.4)."""
+    return opened(
+        source, cache, region, lambda table: ask.read_rows(table, row_start, row_count, columns)
+    )
+
+
+def table_query(
+    source: Source,
+    cache: Cache,
+    region: Region = ANY,
+    *,
+    query: str,
+    window_rows: int = numbers.TABLE_WINDOW_ROWS,
+    window_offset: int = 0,
+) -> JsonObject:
+    """Return one window of a query's result (F27.5)."""
+    return opened(
+        source, cache, region, lambda table: ask.query(table, query, window_rows, window_offset)
+    )
+
+
+def opened(source: Source, cache: Cache, region: Region, action: Callable[[Table], T]) -> T:
+    """Do something with the table of a file; a damaged cache is made again, once (F25.8)."""
+    table = _open(source, cache, region)
+    try:
+        return action(table)
+    except FormatError as error:
+        if error.reason != "corrupt_file":
+            raise
+    cache.drop(table.path)
+    return action(_open(source, cache, region))
+
+
+def _open(source: Source, cache: Cache, region: Region) -> Table:
+    return open_table(
+        source, cache, sheet=region.sheet, range=region.range, header_row=region.header_row
+    )
