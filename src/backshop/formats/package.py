@@ -29,6 +29,7 @@ from .errors import FormatError, fail
 from .guard import Archive, parse_xml, scan, scan_bytes
 from .output import write_file
 from .protocol import Limits, Source
+from .wellformed import check_xml
 
 CONTENT_TYPES = "[Content_Types].xml"
 TYPES_NS = "http://schemas.openxmlformats.org/package/2006/content-types"
@@ -270,7 +271,7 @@ class Package:
             after = Package(scan_bytes(data, self._limits), self._limits)
             for name in self._new:
                 if name.lower().endswith((".xml", ".rels", ".vml")):
-                    after.xml(name)
+                    check_xml(after.read(name))
         except FormatError as error:
             raise unverified(f"{error.reason}: {error.message}") from error
         compare_untouched(self._archive, after._archive, {*self._new, *self._removed})

@@ -1,0 +1,22 @@
+"""Checks that a part is XML without building a tree of it, which for a sheet would be gigabytes."""
+
+from __future__ import annotations
+
+from xml.parsers import expat
+
+from .errors import fail
+
+
+def check_xml(data: bytes) -> None:
+    """Refuse a part that is not well-formed or declares a document type."""
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        where = f"{type(error).__name__}: line {error.lineno}"
+        raise fail("corrupt_file", "an XML part cannot be parsed", detail=where) from error
+
+
+def _refuse_doctype(*_: object) -> None:
+    raise fail("xml_dtd_forbidden", "an XML part declares a document type")

@@ -1,0 +1,22 @@
+"""Excel workbooks: read by place in the bytes, changed cell by cell, everything else left alone."""
+
+from __future__ import annotations
+
+from .apply import apply_ops
+from .assets import copy_assets
+from .grid import diff_cells, extract_grid, extract_lines
+from .map import get_info, get_map
+from .read import read
+from .styles import get_styles
+
+__all__ = [
+    "apply_ops",
+    "copy_assets",
+    "diff_cells",
+    "extract_grid",
+    "extract_lines",
+    "get_info",
+    "get_map",
+    "get_styles",
+    "read",
+]

@@ -1,0 +1,181 @@
+"""Cell addresses: A1 text to numbers and back. Rows and columns count from 1 everywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+MAX_ROW = 1_048_576
+MAX_COL = 16_384
+_CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
+_COLUMNS = re.compile(r"\$?([A-Za-z]{1,3})(?::\$?([A-Za-z]{1,3}))?")
+_ROWS = re.compile(r"\$?([0-9]{1,7})(?::\$?([0-9]{1,7}))?")
+
+
+@lru_cache(maxsize=MAX_COL)
+def column_name(col: int) -> str:
+    """Return the letters of a column: 1 is A, 28 is AB."""
+    letters = ""
+    while col:
+        col, rest = divmod(col - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters
+
+
+@lru_cache(maxsize=MAX_COL)
+def column_number(letters: str) -> int:
+    """Return the number of a column, without checking that a sheet has it."""
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - 64
+    return number
+
+
+def cell_name(row: int, col: int) -> str:
+    """Return the A1 name of a cell."""
+    return f"{column_name(col)}{row}"
+
+
+def parse_cell(text: str) -> tuple[int, int] | None:
+    """Return (row, column), or None when `text` names no cell of a sheet."""
+    match = _CELL.fullmatch(text.strip())
+    if not match:
+        return None
+    row, col = int(match[2]), column_number(match[1])
+    return (row, col) if 1 <= row <= MAX_ROW and col <= MAX_COL else None
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Area:
+    """A rectangle of cells, both ends included."""
+
+    row1: int
+    col1: int
+    row2: int
+    col2: int
+
+    @property
+    def height(self) -> int:
+        """How many rows."""
+        return self.row2 - self.row1 + 1
+
+    @property
+    def width(self) -> int:
+        """How many columns."""
+        return self.col2 - self.col1 + 1
+
+    @property
+    def count(self) -> int:
+        """How many cells."""
+        return self.height * self.width
+
+    def has(self, row: int, col: int) -> bool:
+        """Whether the cell lies inside."""
+        return self.row1 <= row <= self.row2 and self.col1 <= col <= self.col2
+
+    def meets(self, other: Area) -> bool:
+        """Whether the two rectangles share a cell."""
+        return (
+            self.row1 <= other.row2
+            and other.row1 <= self.row2
+            and self.col1 <= other.col2
+            and other.col1 <= self.col2
+        )
+
+    def clip(self, other: Area) -> Area | None:
+        """Return the shared rectangle, or None."""
+        if not self.meets(other):
+            return None
+        return Area(
+            max(self.row1, other.row1),
+            max(self.col1, other.col1),
+            min(self.row2, other.row2),
+            min(self.col2, other.col2),
+        )
+
+    def join(self, other: Area) -> Area:
+        """Return the smallest rectangle around both."""
+        return Area(
+            min(self.row1, other.row1),
+            min(self.col1, other.col1),
+            max(self.row2, other.row2),
+            max(self.col2, other.col2),
+        )
+
+    def __str__(self) -> str:
+        first = cell_name(self.row1, self.col1)
+        return first if self.count == 1 else f"{first}:{cell_name(self.row2, self.col2)}"
+
+    @property
+    def span(self) -> str:
+        """The range with both ends, also for a single cell: `A1:A1`."""
+        return f"{cell_name(self.row1, self.col1)}:{cell_name(self.row2, self.col2)}"
+
+
+WHOLE = Area(1, 1, MAX_ROW, MAX_COL)
+
+
+def parse_area(text: str) -> Area | None:
+    """Return the rectangle `A1`, `A1:E50`, `A:C` or `5:10` names, clipped to the sheet (F8.8).
+
+    None: not a range, or wholly outside the grid. The ends may stand in any order.
+    """
+    text = text.strip()
+    first, colon, last = text.partition(":")
+    a, b = _CELL.fullmatch(first.strip()), _CELL.fullmatch((last if colon else first).strip())
+    if a and b:
+        rows, cols = (int(a[2]), int(b[2])), (column_number(a[1]), column_number(b[1]))
+    elif colon and (columns := _COLUMNS.fullmatch(text)):
+        rows = (1, MAX_ROW)
+        cols = (column_number(columns[1]), column_number(columns[2]))
+    elif colon and (lines := _ROWS.fullmatch(text)):
+        rows, cols = (int(lines[1]), int(lines[2])), (1, MAX_COL)
+    else:
+        return None
+    if min(rows) < 1:
+        return None
+    return Area(min(rows), min(cols), max(rows), max(cols)).clip(WHOLE)
+
+
+def parse_column(value: object) -> int | None:
+    """Return the column a letter or a 1-based number names, or None."""
+    if isinstance(value, str) and value.strip().isdigit():
+        value = int(value)
+    if isinstance(value, str) and re.fullmatch(r"[A-Za-z]{1,3}", value.strip()):
+        value = column_number(value.strip())
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_COL:
+        return value
+    return None
+
+
+def compact(cells: Iterable[tuple[int, int]]) -> list[Area]:
+    """Cover exactly these cells with few rectangles: runs in a row, then equal runs of rows."""
+    open_runs: dict[tuple[int, int], Area] = {}
+    done: list[Area] = []
+    by_row: dict[int, list[int]] = {}
+    for row, col in cells:
+        by_row.setdefault(row, []).append(col)
+    for row in sorted(by_row):
+        following: dict[tuple[int, int], Area] = {}
+        for first, last in _runs(sorted(set(by_row[row]))):
+            above = open_runs.pop((first, last), None)
+            joined = above is not None and above.row2 == row - 1
+            start = above.row1 if joined and above else row
+            if above and not joined:
+                done.append(above)
+            following[first, last] = Area(start, first, row, last)
+        done.extend(open_runs.values())
+        open_runs = following
+    return sorted([*done, *open_runs.values()])
+
+
+def _runs(numbers: list[int]) -> list[tuple[int, int]]:
+    runs: list[tuple[int, int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    return runs

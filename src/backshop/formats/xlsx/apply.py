@@ -1,0 +1,197 @@
+"""Applies operations to a workbook: all or none, checked, with a report of what changed (F16)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from backshop.formats.errors import fail
+from backshop.formats.notes import Warnings
+from backshop.formats.ops import decode, resolve_base
+from backshop.formats.package import Package
+from backshop.formats.protocol import Applied, Json, OpsRequest, Source
+
+from . import effects, recalc
+from .address import Area
+from .blank import blank_workbook
+from .book import Book
+from .graph import Place
+from .ops import RUN, SPECS
+from .session import Session
+from .sheetxml import SheetXml
+
+
+def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
+    """Write the edited workbook to `out`, or raise and write nothing."""
+    start = resolve_base(base, request)
+    decoded = decode(request.operations, SPECS)
+    warnings = Warnings([*start.warnings, *decoded.warnings])
+    package = _open(start.source)
+    original = _open(start.source)
+    session = Session(Book(package), warnings, pristine=start.source is None)
+    changes = [(op.index, RUN[op.name](session, op)) for op in decoded.ops]
+    session.flush()
+    return finish(
+        session,
+        original,
+        out,
+        name=request.name,
+        created=start.created,
+        changes=tuple(changes),
+        recalculate=request.recalculate,
+    )
+
+
+def _open(source: Source | None) -> Package:
+    if source is None:
+        return Package.from_bytes(blank_workbook())
+    package = Package.open(source)
+    package.refuse_unwritable()
+    return package
+
+
+def finish(
+    session: Session,
+    original: Package,
+    out: Path,
+    *,
+    name: str,
+    created: bool,
+    changes: tuple[tuple[int, str], ...],
+    recalculate: bool,
+    extra: dict[str, Json] | None = None,
+) -> Applied:
+    """Recalculate, compare, verify and write what a session changed."""
+    book, package = session.book, session.book.package
+    before = _errors(original, session)
+    changed = _changed_cells(session, original)
+    outcome = recalc.recalculate(book, changed, before, engine=recalculate)
+    _keep_chain_true(book, original, changed)
+    verify(session)
+    report = effects.report(
+        original,
+        package,
+        effects.Expected(session.targets, session.moves, outcome.places, session.structural),
+    )
+    written = package.save(out)
+    return Applied(
+        name=name,
+        size_bytes=written.size_bytes,
+        sha256=written.sha256,
+        created=created,
+        ops_applied=len(changes),
+        changes=changes,
+        focus=focus(session),
+        warnings=session.warnings.all(),
+        changed_parts=written.changed_parts,
+        effects=report,
+        extra={**outcome.to_json(), **(extra or {})},
+    )
+
+
+def _changed_cells(session: Session, original: Package) -> dict[str, set[tuple[int, int]]]:
+    """Return the cells whose content was written, and formulas a moved sheet rewrote."""
+    changed = {sheet: set(cells) for sheet, cells in session.written.items()}
+    if not any(new is None for _, new in session.moves):
+        return changed
+    for sheet in session.book.sheets:
+        xml = session.book.xml(sheet)
+        before = original.original(sheet.part) if sheet.part else None
+        if xml is None or before is None or before == xml.data or sheet.part is None:
+            continue
+        old = {
+            (cell.row, cell.col): cell.formula
+            for cell in SheetXml(before, sheet.part).formula_cells()
+        }
+        for cell in xml.formula_cells():
+            if old.get((cell.row, cell.col)) != cell.formula:
+                changed.setdefault(sheet.name, set()).add((cell.row, cell.col))
+    return changed
+
+
+def _errors(original: Package, session: Session) -> dict[Place, str]:
+    """Return the errors that formula cells showed before, under today's sheet names."""
+    book = Book(original)
+    names = {sheet.part: sheet.name for sheet in session.book.sheets}
+    found: dict[Place, str] = {}
+    for sheet in book.sheets:
+        xml = book.xml(sheet)
+        if xml is None or not xml.has_formulas() or sheet.part not in names:
+            continue
+        if xml.data.find(b'"e"', xml.inner, xml.close) < 0:
+            continue
+        for cell in xml.formula_cells():
+            if cell.kind == "e" and cell.value:
+                found[Place(names[sheet.part], cell.row, cell.col)] = cell.value
+    return found
+
+
+def _keep_chain_true(
+    book: Book, original: Package, changed: dict[str, set[tuple[int, int]]]
+) -> None:
+    """Drop the calculation chain when it may name cells that hold no formula any more."""
+    if book.related("calcChain") is None or not any(changed.values()):
+        return
+    old = Book(original)
+    for sheet in old.sheets:
+        now = next((s for s in book.sheets if s.part == sheet.part), None)
+        cells = changed.get(now.name if now else "", set())
+        xml = old.xml(sheet)
+        if xml is None or not cells:
+            continue
+        if any((cell.row, cell.col) in cells for cell in xml.formula_cells()):
+            recalc.drop_chain(book)
+            book.forget()
+            return
+
+
+def verify(session: Session) -> None:
+    """Read every written cell back through the reading path (F23.8)."""
+    for sheet, expected in session.expected.items():
+        found = session.book.find(sheet)
+        xml = session.book.xml(found) if found else None
+        if xml is None:
+            raise fail("verify_failed", "a written sheet cannot be read back", detail=sheet)
+        rows = {row for row, _ in expected}
+        last = max(rows, default=0)
+        seen: dict[tuple[int, int], tuple[str, str]] = {}
+        for row in xml.iter_rows():
+            if row.number > last:
+                break
+            if row.number in rows:
+                for cell in xml.cells(row):
+                    formula = session.book.formula(cell, xml)
+                    value = session.book.value(cell)
+                    text = value.text if value.number is None else repr(value.number)
+                    kind = "number" if value.kind == "date" else value.kind
+                    shown = ("formula", formula) if formula is not None else (kind, text)
+                    seen[row.number, cell.col] = shown
+        for place, content in expected.items():
+            text = content.text
+            if content.kind in {"number", "boolean"}:
+                text = repr(float(text))
+            if seen.get(place, ("blank", "")) != (content.kind, text):
+                raise fail("verify_failed", "a written cell reads back differently", detail=sheet)
+
+
+def focus(session: Session) -> dict[str, Json] | None:
+    """Return the box around the changes, on the sheet with most of them (F16.11)."""
+    best: tuple[int, str, Area] | None = None
+    for sheet, areas in session.touched.items():
+        if session.book.find(sheet) is None:
+            continue
+        box = areas[0]
+        for area in areas[1:]:
+            box = box.join(area)
+        weight = sum(area.count for area in areas)
+        if best is None or weight >= best[0]:
+            best = (weight, sheet, box)
+    if best is None:
+        return None
+    _, sheet, box = best
+    return {
+        "sheet": sheet,
+        "row_start": box.row1 - 1,
+        "row_end": box.row2 - 1,
+        "col_start": box.col1 - 1,
+        "col_end": box.col2 - 1,
+    }

@@ -1,0 +1,260 @@
+"""Operations on cells: values, ranges, rows below, clearing, looks (F17)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from backshop.base import limits
+from backshop.formats.ops import Arg, as_list, item_fields, problem
+from backshop.formats.protocol import Json, Op
+
+from .address import MAX_COL, MAX_ROW, Area, cell_name, parse_area, parse_cell
+from .cellxml import EMPTY, Content
+from .edit import SheetEdit
+from .session import Session
+from .stylesheet import Look, read_look
+from .values import DATE_FORMATS, check_type, content, looks_numeric
+
+CELL_ARGS = (
+    Arg("cell", str, required=True),
+    Arg("value", object),
+    Arg("type", object),
+    Arg("style", object),
+)
+
+
+def area_of(text: Json, where: str, edit: SheetEdit | None = None) -> Area:
+    """Return the range of a field, or say which range is used."""
+    area = parse_area(text) if isinstance(text, str) else None
+    if area is None:
+        used = edit.survey.used if edit else None
+        raise problem(
+            "bad_range", where, "this is no range of a sheet", [str(used)] if used else []
+        )
+    return area
+
+
+def set_cells(session: Session, op: Op) -> str:
+    """Write single cells; a covered cell of a merge means its anchor (F17.5)."""
+    where = op.where
+    items = as_list(op.args["cells"])
+    session.count(len(items), f"{where}.cells")
+    edit = session.edit_or_create(str(op.args["sheet"]), where)
+    decoded = []
+    for index, item in enumerate(items):
+        at = f"{where}.cells[{index}]"
+        given = item_fields(item, CELL_ARGS, at, session.warnings)
+        place = parse_cell(str(given["cell"]))
+        if place is None:
+            raise problem("bad_range", f"{at}.cell", "this is no cell of a sheet")
+        merged = edit.frame.merge_at(*place)
+        if merged and place != (merged.row1, merged.col1):
+            session.warnings.add("merged_redirect", where=cell_name(*place))
+            place = (merged.row1, merged.col1)
+        kind = check_type(given["type"], f"{at}.type")
+        value = content(
+            given["value"], kind, f"{at}.value", session.book.date_1904, session.warnings
+        )
+        look = read_look(given["style"], f"{at}.style", session.warnings)
+        decoded.append((place, value, kind, look, at))
+    edit.load({place[0] for place, *_ in decoded})
+    places = {place for place, *_ in decoded}
+    for place, value, kind, look, at in decoded:
+        _write(session, edit, place, value, kind, look, at, places)
+        session.aim(edit, Area(*place, *place))
+    _note_numeric_text(session, edit, [(place, value) for place, value, *_ in decoded])
+    return f"{edit.sheet.name}: {_cells(len(decoded))} set"
+
+
+def set_range(session: Session, op: Op) -> str:
+    """Write a block of values; null leaves a cell as it is (F17.4)."""
+    edit = session.edit_or_create(str(op.args["sheet"]), op.where)
+    text = str(op.args["start"])
+    start = parse_cell(text)
+    if start is None and ":" in text:  # the alias `range`: its top-left cell counts
+        area = area_of(text, f"{op.where}.start")
+        start = (area.row1, area.col1)
+    if start is None:
+        raise problem("bad_range", f"{op.where}.start", "this is no cell of a sheet")
+    area, count = _write_block(session, edit, op, start)
+    return f"{edit.sheet.name}!{area} set ({_cells(count)})"
+
+
+def append_rows(session: Session, op: Op) -> str:
+    """Write rows below the last used one."""
+    edit = session.edit_or_create(str(op.args["sheet"]), op.where)
+    used = edit.used()
+    start = (used.row2 + 1, used.col1) if used else (1, 1)
+    area, _ = _write_block(session, edit, op, start)
+    return f"{edit.sheet.name}!{area} appended ({area.height} row{'s' if area.height > 1 else ''})"
+
+
+def _write_block(
+    session: Session, edit: SheetEdit, op: Op, start: tuple[int, int]
+) -> tuple[Area, int]:
+    rows = [
+        _row(item, f"{op.where}.values[{i}]") for i, item in enumerate(as_list(op.args["values"]))
+    ]
+    width = max((len(row) for row in rows), default=0)
+    if not width:
+        raise problem("missing_field", f"{op.where}.values", "there is nothing to write")
+    session.count(sum(len(row) for row in rows), f"{op.where}.values")
+    area = Area(start[0], start[1], start[0] + len(rows) - 1, start[1] + width - 1)
+    if area.row2 > MAX_ROW or area.col2 > MAX_COL:
+        raise problem("bad_range", f"{op.where}.values", "the block reaches beyond the sheet")
+    kinds = _kinds(op.args.get("types"), width, op.where)
+    look = read_look(op.args.get("style"), f"{op.where}.style", session.warnings)
+    edit.load(range(area.row1, area.row2 + 1))
+    written: list[tuple[tuple[int, int], Content]] = []
+    places = {
+        (area.row1 + i, area.col1 + j)
+        for i, row in enumerate(rows)
+        for j, value in enumerate(row)
+        if value is not None
+    }
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            place, at = (area.row1 + i, area.col1 + j), f"{op.where}.values[{i}][{j}]"
+            if value is None:
+                continue
+            merged = edit.frame.merge_at(*place)
+            if merged and place != (merged.row1, merged.col1):
+                session.warnings.add("merged_skipped", where=cell_name(*place))
+                continue
+            new = content(value, kinds[j], at, session.book.date_1904, session.warnings)
+            _write(session, edit, place, new, kinds[j], look, at, places)
+            written.append((place, new))
+    session.aim(edit, area)
+    _note_numeric_text(session, edit, written)
+    return area, len(written)
+
+
+def _row(item: Json, where: str) -> Sequence[Json]:
+    if isinstance(item, str) or not isinstance(item, Sequence):
+        raise problem("bad_type", where, "must be a list of values")
+    return item
+
+
+def _kinds(types: Json, width: int, where: str) -> list[str]:
+    given = [] if types is None else list(as_list(types))
+    kinds = [check_type(kind, f"{where}.types[{index}]") for index, kind in enumerate(given)]
+    return (kinds + ["auto"] * width)[: max(width, len(kinds))]
+
+
+def _write(
+    session: Session,
+    edit: SheetEdit,
+    place: tuple[int, int],
+    new: Content,
+    kind: str,
+    look: Look,
+    where: str,
+    places: set[tuple[int, int]],
+) -> None:
+    session.check_writable(edit, *place, where)
+    refuse_arrays(edit, place, where, places)
+    edit.set_content(*place, new)
+    dated = kind in DATE_FORMATS and look.number_format is None and new.kind == "number"
+    if dated and session.styles.code(edit.style(*place)).lower() == "general":
+        look = replace(look, number_format=DATE_FORMATS[kind])
+    if not look.empty:
+        edit.set_style(*place, session.styles.derive(edit.style(*place), look))
+
+
+def refuse_arrays(
+    edit: SheetEdit, place: tuple[int, int], where: str, places: set[tuple[int, int]]
+) -> None:
+    """Refuse to change a part of a formula that fills several cells, as Excel does."""
+    for array in edit.arrays:
+        if not array.area.has(*place):
+            continue
+        if array.dynamic and place == array.anchor:
+            for row in range(array.area.row1, array.area.row2 + 1):
+                for col in range(array.area.col1, array.area.col2 + 1):
+                    if (row, col) != place and edit.formula(row, col) is None:
+                        edit.set_content(row, col, EMPTY)  # what had spilled goes with its formula
+            return
+        rows = range(array.area.row1, array.area.row2 + 1)
+        whole = all(
+            (r, c) in places for r in rows for c in range(array.area.col1, array.area.col2 + 1)
+        )
+        if not whole:
+            raise problem(
+                "op_conflict",
+                where,
+                f"{cell_name(*place)} is part of the array formula {array.area}",
+            )
+
+
+def _note_numeric_text(
+    session: Session, edit: SheetEdit, written: Sequence[tuple[tuple[int, int], Content]]
+) -> None:
+    """Say so when text that looks like numbers lands among numbers (F17.2)."""
+    suspects = Counter(
+        place[1] for place, new in written if new.kind == "string" and looks_numeric(new.text)
+    )
+    if not suspects:
+        return
+    shapes = Counter(edit.survey.ids)
+    for col, count in sorted(suspects.items()):
+        bit = 1 << (col - 1)
+        numbers = texts = 0
+        for number, rows in shapes.items():
+            shape = edit.survey.shapes[number]
+            numbers += rows * bool(shape.filled & ~shape.text & bit)
+            texts += rows * bool(shape.text & bit)
+        numbers += sum(
+            1
+            for (_, other), patch in edit.patches.items()
+            if other == col and patch.content and patch.content.kind == "number"
+        )
+        if numbers > texts:
+            session.warnings.add("numeric_text", count, where=f"{edit.sheet.name}!{col}")
+
+
+def clear_range(session: Session, op: Op) -> str:
+    """Empty cells, take their looks away, or both."""
+    what = op.args["what"]
+    if what not in {"values", "styles", "all"}:
+        raise problem("bad_value", f"{op.where}.what", "not known", ("values", "styles", "all"))
+    edit = session.edit(str(op.args["sheet"]), op.where)
+    area = area_of(op.args["range"], f"{op.where}.range", edit)
+    places = edit.cells_in(area)
+    session.count(len(places), f"{op.where}.range")
+    edit.load({row for row, _ in places})
+    inside = set(places)
+    for place in places:
+        session.check_writable(edit, *place, f"{op.where}.range")
+        if what != "styles":
+            refuse_arrays(edit, place, f"{op.where}.range", inside)
+            edit.set_content(*place, EMPTY)
+        if what != "values":
+            edit.set_style(*place, 0)
+    session.aim(edit, area)
+    return f"{edit.sheet.name}!{area} cleared ({what})"
+
+
+def set_style(session: Session, op: Op) -> str:
+    """Give every cell of a range a look, values untouched."""
+    edit = session.edit(str(op.args["sheet"]), op.where)
+    area = area_of(op.args["range"], f"{op.where}.range", edit)
+    if area.count > limits.OPS_MAX_CELLS:
+        used = edit.used()
+        hints = [str(clipped)] if used and (clipped := used.clip(area)) else []
+        raise problem("too_large", f"{op.where}.range", "the range has too many cells", hints)
+    session.count(area.count, f"{op.where}.range")
+    look = read_look(op.args["style"], f"{op.where}.style", session.warnings)
+    edit.load(range(area.row1, area.row2 + 1))
+    for row in range(area.row1, area.row2 + 1):
+        for col in range(area.col1, area.col2 + 1):
+            session.check_writable(edit, row, col, f"{op.where}.range")
+            if not look.empty:
+                edit.set_style(row, col, session.styles.derive(edit.style(row, col), look))
+    session.aim(edit, area, "style")
+    return f"{edit.sheet.name}!{area} styled"
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell" if count == 1 else f"{count} cells"

@@ -1,0 +1,355 @@
+"""Formula text: its tokens, what may be written, and how references move (F24.1, F24.4, F24.5).
+
+A formula is kept without its leading `=`. Tokens join back to exactly the text they came from, so
+rewriting one reference leaves every other character alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from backshop.formats.errors import fail
+
+from .address import MAX_COL, MAX_ROW, Area, column_name, column_number, parse_area
+from .functions import FUTURE, UNSAFE
+
+MAX_CHARS = 8192
+MAX_NESTING = 64
+_CELL = r"\$?[A-Za-z]{1,3}\$?[0-9]{1,7}"
+_COLUMNS, _ROWS = r"\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}", r"\$?[0-9]{1,7}:\$?[0-9]{1,7}"
+_AREA = rf"{_CELL}:{_CELL}|{_COLUMNS}|{_ROWS}|{_CELL}"
+_WORD = r"[\w.\u00a1-\uffff?\\]"
+_SHEET = rf"'(?:[^']|'')*'!|(?:\[[^\]]*\])?{_WORD}+(?::{_WORD}+)?!|\[[^\]]*\]!"
+_NAME = rf"[A-Za-z_\\\u00a1-\uffff]{_WORD}*"
+_ERROR = r"\#(?:REF!|DIV/0!|N/A|NAME\?|NULL!|NUM!|VALUE!|GETTING_DATA|SPILL!|CALC!|FIELD!|BLOCKED!)"
+_TOKEN = re.compile(
+    rf"""
+    (?P<string>"(?:[^"]|"")*")
+  | (?P<error>{_ERROR})
+  | (?P<sheet>{_SHEET})? (?P<area>(?:{_AREA})(?![\w.(\[!\\]))
+  | (?P<number>[0-9]+(?:\.[0-9]*)?(?:[Ee][+-]?[0-9]+)?|\.[0-9]+(?:[Ee][+-]?[0-9]+)?)
+  | (?P<function>[A-Za-z_\\][\w.\u00a1-\uffff]*)\(
+  | (?P<qualifier>{_SHEET}) (?P<target>\#REF!|{_NAME})?
+  | (?P<name>{_NAME})
+  | (?P<bracket>\[)
+  | (?P<space>\s+)
+  | (?P<operator><>|<=|>=|[+\-*/^&=<>%:@\#])
+  | (?P<open>\() | (?P<close>\)) | (?P<separator>[,;]) | (?P<brace>[{{}}])
+  | (?P<bad>.)
+    """,
+    re.X | re.S,
+)
+_BOUND = re.compile(r"(\$?)([A-Za-z]{0,3})(\$?)([0-9]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of a formula. `sheet` is the decoded sheet name of a reference, None without one."""
+
+    kind: str  # string error ref number function name table space operator open close separator …
+    text: str
+    sheet: str | None = None
+    body: str = ""  # ref: the address; name, function, table: the name
+
+    @property
+    def external(self) -> bool:
+        """Whether it points into another workbook."""
+        return self.sheet is not None and "[" in self.sheet
+
+    @property
+    def area(self) -> Area | None:
+        """The rectangle of a reference."""
+        return parse_area(self.body) if self.kind == "ref" else None
+
+
+@lru_cache(maxsize=8192)
+def tokens(formula: str) -> tuple[Token, ...]:
+    """Split a formula; what cannot be understood becomes a `bad` token, never an error."""
+    out: list[Token] = []
+    at = 0
+    while at < len(formula):
+        match = _TOKEN.match(formula, at)
+        assert match is not None, "the last alternative takes any character"
+        token, at = _token(formula, match)
+        if token.kind == "table" and out and out[-1].kind == "name" and out[-1].sheet is None:
+            before = out.pop()
+            token = replace(token, text=before.text + token.text, body=before.body)
+        out.append(token)
+    return tuple(out)
+
+
+def _token(formula: str, match: re.Match[str]) -> tuple[Token, int]:
+    text, end = match[0], match.end()
+    if match["area"]:
+        return Token("ref", text, _sheet(match["sheet"]), match["area"]), end
+    if match["function"]:
+        return Token("function", text, None, bare_name(match["function"])), end
+    if match["qualifier"]:
+        kind = "name" if match["target"] and match["target"] != "#REF!" else "bad"
+        if match["target"] == "#REF!":
+            kind = "error"
+        return Token(kind, text, _sheet(match["qualifier"]), match["target"] or ""), end
+    if match["bracket"]:
+        closing = _matching(formula, match.start())
+        if closing is None:
+            return Token("bad", formula[match.start() :]), len(formula)
+        return Token("table", formula[match.start() : closing]), closing
+    kind = match.lastgroup or "bad"
+    return Token(kind, text, None, text if kind == "name" else ""), end
+
+
+def _matching(formula: str, at: int) -> int | None:
+    depth = 0
+    while at < len(formula):
+        char = formula[at]
+        if char == "'":  # escapes the next character inside structured references
+            at += 1
+        elif char == "[":
+            depth += 1
+        elif char == "]":
+            depth -= 1
+            if depth == 0:
+                return at + 1
+        at += 1
+    return None
+
+
+def _sheet(raw: str | None) -> str | None:
+    if raw is None:
+        return None
+    name = raw[:-1]
+    return name[1:-1].replace("''", "'") if name.startswith("'") else name
+
+
+def bare_name(name: str) -> str:
+    """Return a function's name as people write it, in capitals."""
+    return re.sub(r"^(?:_xlfn\.|_xlws\.|_xludf\.)+", "", name, flags=re.I).upper()
+
+
+def quote_sheet(name: str) -> str:
+    """Return a sheet name as formulas write it."""
+    plain = re.fullmatch(r"[A-Za-z_\u00a1-\uffff][\w.\u00a1-\uffff]*", name)
+    if plain and parse_area(name) is None and not re.fullmatch(r"(?i)r\d*(c\d*)?|c\d*", name):
+        return name
+    return "'" + name.replace("'", "''") + "'"
+
+
+def join(pieces: Iterable[Token]) -> str:
+    """Return the text of tokens."""
+    return "".join(token.text for token in pieces)
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def stored(text: str, where: str) -> str:
+    """Return a formula a caller wrote as it is stored: checked, without `=`, newer names marked."""
+    formula = text.removeprefix("=").strip()
+    if not formula or len(formula) > MAX_CHARS:
+        raise fail("bad_value", f"a formula has 1 to {MAX_CHARS} characters", detail=where)
+    pieces = tokens(formula)
+    _check_safe(pieces, where)
+    _check_syntax(pieces, where)
+    return join(_marked(pieces))
+
+
+def _check_safe(pieces: tuple[Token, ...], where: str) -> None:
+    for index, token in enumerate(pieces):
+        if token.kind == "bad" and token.text.startswith("|"):
+            raise fail("unsafe_formula", "a formula may not call another program", detail=where)
+        if token.external or (token.kind == "table" and _is_book(pieces, index)):
+            raise fail("unsafe_formula", "a formula may not name another workbook", detail=where)
+        if token.kind != "function":
+            continue
+        if token.body in UNSAFE:
+            raise fail("unsafe_formula", f"{token.body} may not be written", detail=where)
+        if token.body == "HYPERLINK" and not _safe_link(pieces[index + 1 :]):
+            raise fail(
+                "unsafe_formula",
+                "HYPERLINK may lead to http, https, mailto or # only",
+                detail=where,
+                hints=['HYPERLINK("https://…", "text")'],
+            )
+
+
+def _is_book(pieces: tuple[Token, ...], index: int) -> bool:
+    token = pieces[index]
+    after = pieces[index + 1] if index + 1 < len(pieces) else None
+    return not token.body and after is not None and after.kind in {"ref", "name", "bad"}
+
+
+def _safe_link(after: tuple[Token, ...]) -> bool:
+    first = next((token for token in after if token.kind != "space"), None)
+    if first is None or first.kind != "string":
+        return False
+    target = first.text[1:-1].replace('""', '"').strip().lower()
+    return target.startswith(("http://", "https://", "mailto:", "#"))
+
+
+_REFERENCES = frozenset({"ref", "name", "table", "close"})
+_OPERANDS = frozenset({"string", "error", "ref", "number", "name", "table"})
+
+
+def _check_syntax(pieces: tuple[Token, ...], where: str) -> None:
+    """Refuse what Excel would call a damaged file."""
+    problem = _problem([token for token in pieces if token.kind != "space"])
+    if problem:
+        raise fail("bad_value", f"the formula {problem}", detail=where)
+
+
+def _problem(pieces: list[Token]) -> str | None:
+    stack: list[str] = []
+    want = True  # an operand comes next
+    for index, token in enumerate(pieces):
+        kind, text = token.kind, token.text
+        if kind in _OPERANDS:
+            both = kind in _REFERENCES and pieces[index - 1].kind in _REFERENCES
+            if not want and not both:  # two references side by side: their intersection
+                return "lacks an operator"
+            want = False
+        elif kind in {"function", "open"} or text == "{":
+            if not want:
+                return "lacks an operator"
+            stack.append("{" if text == "{" else kind)
+            if len(stack) > MAX_NESTING:
+                return f"nests deeper than {MAX_NESTING} levels"
+        elif kind == "close" or text == "}":
+            opened = stack.pop() if stack else ""
+            if (opened == "{") != (text == "}") or not opened:
+                return "has unbalanced brackets"
+            if want and not (
+                opened == "function" and pieces[index - 1].kind in {"function", "separator"}
+            ):
+                return "lacks an operand"
+            want = False
+        elif kind == "separator":
+            if not stack:
+                return "has a separator outside brackets"
+            if want and stack[-1] != "function":
+                return "lacks an operand"
+            if stack[-1] == "open" and pieces[index - 1].kind not in _REFERENCES:
+                return "joins values that are no references"
+            want = True
+        elif kind == "operator":
+            if text in "%#":
+                if want:
+                    return "lacks an operand"
+            elif want and text not in "+-@":
+                return "lacks an operand"
+            else:
+                want = True
+        else:
+            return "cannot be read"
+    if stack:
+        return "has unbalanced brackets"
+    return "lacks an operand" if want else None
+
+
+def _marked(pieces: tuple[Token, ...]) -> list[Token]:
+    """Give newer functions the prefix they are stored with, and LET and LAMBDA their names'."""
+    local = _local_names(pieces)
+    out = []
+    for token in pieces:
+        if token.kind == "function":
+            prefix = FUTURE.get(token.body)
+            name = (prefix or "") + token.body
+            text = f"{name}(" if prefix or token.text[:-1].upper() == token.body else token.text
+            out.append(replace(token, text=text))
+        elif token.kind == "name" and token.text.lower() in local:
+            out.append(replace(token, text=f"_xlpm.{token.text}"))
+        else:
+            out.append(token)
+    return out
+
+
+def _local_names(pieces: tuple[Token, ...]) -> set[str]:
+    names: set[str] = set()
+    stack: list[str] = []
+    solid = [token for token in pieces if token.kind != "space"]
+    for index, token in enumerate(solid):
+        if token.kind in {"function", "open"}:
+            stack.append(token.body)
+        elif token.kind == "close" and stack:
+            stack.pop()
+        elif (
+            token.kind == "name"
+            and token.sheet is None
+            and stack
+            and stack[-1] in {"LET", "LAMBDA"}
+            and solid[index - 1].kind in {"function", "separator"}
+            and index + 1 < len(solid)
+            and solid[index + 1].kind == "separator"
+            and not token.text.lower().startswith("_xlpm.")
+        ):
+            names.add(token.text.lower())
+    return names
+
+
+# --- moving references --------------------------------------------------------------------------
+
+
+def rewrite(formula: str, change: Callable[[Token], str]) -> str:
+    """Return the formula with each token's text replaced by what `change` gives."""
+    return "".join(change(token) for token in tokens(formula))
+
+
+def shift(formula: str, rows: int, cols: int) -> str:
+    """Move relative references, as a shared formula means them for another member."""
+
+    def moved(token: Token) -> str:
+        if token.kind != "ref":
+            return token.text
+        qualifier = token.text[: len(token.text) - len(token.body)]
+        parts = [_moved(part, rows, cols) for part in token.body.split(":")]
+        return qualifier + ":".join(part for part in parts if part) if all(parts) else "#REF!"
+
+    return rewrite(formula, moved)
+
+
+def _moved(part: str, rows: int, cols: int) -> str | None:
+    match = _BOUND.fullmatch(part)
+    if match is None:
+        return part
+    lock_col, letters, lock_row, digits = match.groups()
+    if letters and not lock_col:
+        col = column_number(letters) + cols
+        col = (col - 1) % MAX_COL + 1  # shared formulas wrap around the sheet's edge
+        letters = column_name(col)
+    elif not letters and lock_col:  # `$5`: the sign belongs to the row
+        lock_col, lock_row = "", lock_col
+    if digits and not lock_row:
+        digits = str((int(digits) + rows - 1) % MAX_ROW + 1)
+    return f"{lock_col}{letters}{lock_row}{digits}"
+
+
+def rename_sheet(formula: str, old: str, new: str) -> str:
+    """Let references to one sheet follow its new name."""
+
+    def renamed(token: Token) -> str:
+        if token.sheet is None or token.external:
+            return token.text
+        parts = token.sheet.split(":") if ":" in token.sheet else [token.sheet]
+        if not any(part.lower() == old.lower() for part in parts):
+            return token.text
+        parts = [new if part.lower() == old.lower() else part for part in parts]
+        body = token.text[token.text.rindex("!") + 1 :] if token.kind != "error" else "#REF!"
+        if len(parts) == 1:
+            return f"{quote_sheet(parts[0])}!{body}"
+        quoted = ":".join(parts)
+        plain = all(quote_sheet(part) == part for part in parts)
+        return f"{quoted}!{body}" if plain else "'" + quoted.replace("'", "''") + f"'!{body}"
+
+    return rewrite(formula, renamed)
+
+
+def drop_sheet(formula: str, gone: str) -> str:
+    """Turn references to a deleted sheet into `#REF!`."""
+
+    def dropped(token: Token) -> str:
+        hit = token.sheet is not None and token.sheet.lower() == gone.lower()
+        return "#REF!" if hit else token.text
+
+    return rewrite(formula, dropped)

@@ -1,0 +1,292 @@
+"""Which formulas a change reaches: static precedents, through the whole workbook (F24.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .address import Area
+from .book import Book, DefinedName, Table
+from .formula import Token, join, tokens
+from .functions import COMPUTED, DYNAMIC, RANGE_ARGUMENTS, TEXT_FORMATS, VOLATILE
+from .sheetxml import RawCell
+
+MAX_FORMULAS = 100_000
+_WIDE = 64
+_THIS_ROW = re.compile(r"\[(?:@|#This Row\],\[)\[?([^\[\]]+)\]?\]*", re.I)
+_COLUMN = re.compile(r"\[([^\[\]#@:]+)\]")
+
+
+class Place(NamedTuple):
+    """A cell of the workbook."""
+
+    sheet: str
+    row: int
+    col: int
+
+
+@dataclass(slots=True)
+class Node:
+    """A formula: what it reads, and why it cannot be computed, if so."""
+
+    place: Place
+    text: str  # as the engine gets it: names and table references spelled out
+    areas: list[tuple[str, Area]]
+    reason: str | None  # why its value cannot be trusted to the engine
+    dynamic: bool  # what it reads is not known before computing
+    volatile: bool
+    cached: bool
+    raw: RawCell
+
+
+@dataclass
+class Graph:
+    """Every formula of a workbook and who reads whom."""
+
+    nodes: dict[Place, Node] = field(default_factory=dict)
+    overflow: bool = False
+    _cells: dict[Place, list[Place]] = field(default_factory=dict)
+    _columns: dict[tuple[str, int], list[tuple[Area, Place]]] = field(default_factory=dict)
+    _wide: dict[str, list[tuple[Area, Place]]] = field(default_factory=dict)
+
+    def add(self, node: Node) -> None:
+        """Index a formula by what it reads."""
+        self.nodes[node.place] = node
+        for sheet, area in node.areas:
+            if area.count == 1:
+                self._cells.setdefault(Place(sheet, area.row1, area.col1), []).append(node.place)
+            elif area.width > _WIDE:
+                self._wide.setdefault(sheet, []).append((area, node.place))
+            else:
+                for col in range(area.col1, area.col2 + 1):
+                    self._columns.setdefault((sheet, col), []).append((area, node.place))
+
+    def readers(self, place: Place) -> Iterator[Place]:
+        """Go through the formulas that read a cell."""
+        yield from self._cells.get(place, ())
+        for area, reader in self._columns.get((place.sheet, place.col), ()):
+            if area.row1 <= place.row <= area.row2:
+                yield reader
+        for area, reader in self._wide.get(place.sheet, ()):
+            if area.has(place.row, place.col):
+                yield reader
+
+    def reached(self, changed: Iterable[Place]) -> set[Place]:
+        """Return the formulas that read these cells, directly or through others."""
+        found: set[Place] = set()
+        waiting = list(changed)
+        while waiting:
+            for reader in self.readers(waiting.pop()):
+                if reader not in found:
+                    found.add(reader)
+                    waiting.append(reader)
+        return found
+
+
+def build(book: Book) -> Graph:
+    """Read every formula of a workbook."""
+    graph = Graph()
+    reader = _Reader(book)
+    for sheet in book.sheets:
+        xml = book.xml(sheet)
+        if xml is None:
+            continue
+        for cell in xml.formula_cells():
+            if len(graph.nodes) >= MAX_FORMULAS:
+                graph.overflow = True
+            text = "" if graph.overflow else book.formula(cell, xml) or ""
+            graph.add(reader.node(sheet.name, cell, text, graph.overflow))
+    return graph
+
+
+class _Reader:
+    def __init__(self, book: Book) -> None:
+        self.book = book
+        self.sheets = {sheet.name.lower(): sheet.name for sheet in book.sheets}
+        self.names: dict[tuple[str, int | None], DefinedName] = {
+            (item.name.lower(), item.scope): item for item in book.names
+        }
+        self.index = {sheet.name: sheet.index for sheet in book.sheets}
+        self.tables: dict[str, tuple[str, Table]] = {
+            table.name.lower(): (sheet.name, table)
+            for sheet in book.sheets
+            for table in book.tables(sheet)
+        }
+
+    def node(self, sheet: str, cell: RawCell, text: str, overflow: bool) -> Node:
+        place = Place(sheet, cell.row, cell.col)
+        found = _Found(place)
+        raw = cell.formula
+        if overflow:
+            found.dynamic, found.reason = True, "too_many_formulas"
+        elif raw and raw.kind not in {"normal", "shared"}:
+            found.reason = "array_formula"
+        out = self._spell(text, found, 0) if not overflow else ""
+        if found.reason is None:
+            found.reason = _array_context(tokens(out))
+        cached = not self.book.is_uncached(cell)
+        return Node(
+            place, out, found.areas, found.reason, found.dynamic, found.volatile, cached, cell
+        )
+
+    def _spell(self, text: str, found: _Found, depth: int) -> str:
+        """Collect what a formula reads; return it with names and tables spelled as ranges."""
+        out = []
+        pieces = tokens(text)
+        for index, token in enumerate(pieces):
+            out.append(self._token(token, pieces, index, found, depth))
+        return "".join(out)
+
+    def _token(
+        self, token: Token, pieces: tuple[Token, ...], index: int, found: _Found, depth: int
+    ) -> str:
+        match token.kind:
+            case "ref":
+                return self._ref(token, found)
+            case "function":
+                _function(token, pieces, index, found)
+                return f"{token.body}("
+            case "name":
+                return self._name(token, found, depth)
+            case "table":
+                return self._table(token, found)
+            case "bad" | "brace":
+                found.note("unsupported_syntax", dynamic=token.kind == "bad")
+            case "operator" if token.text in "#@:":
+                found.note("unsupported_syntax", dynamic=token.text != "@")
+            case "space" if 0 < index < len(pieces) - 1 and _is_operand(pieces, index):
+                found.note("unsupported_syntax")
+        return token.text
+
+    def _ref(self, token: Token, found: _Found) -> str:
+        area = token.area
+        if token.external or area is None:
+            found.note("external_reference" if token.external else "unsupported_syntax")
+            return token.text
+        name = token.sheet or found.place.sheet
+        known = self.sheets.get(name.lower())
+        if known is None:
+            dynamic = ":" in name  # a range of sheets
+            found.note("unsupported_syntax" if dynamic else "unknown_sheet", dynamic=dynamic)
+            return token.text
+        found.areas.append((known, area))
+        return token.text
+
+    def _name(self, token: Token, found: _Found, depth: int) -> str:
+        if token.external:
+            found.note("external_reference")
+            return token.text
+        if token.body.upper() in {"TRUE", "FALSE"} and token.sheet is None:
+            return token.text
+        word = token.body.lower()
+        scope = self.index.get(token.sheet or found.place.sheet)
+        item = self.names.get((word, scope)) or self.names.get((word, None))
+        if item is None and word in self.tables and token.sheet is None:
+            return self._area(*self._data(word), found)
+        if item is None or depth > 8:
+            found.note("unknown_name", dynamic=True)
+            return token.text
+        if any(t.kind == "ref" and "$" not in t.body for t in tokens(item.refers_to)):
+            found.note("relative_name", dynamic=True)
+        return f"({self._spell(item.refers_to, found, depth + 1)})"
+
+    def _data(self, word: str) -> tuple[str, Area]:
+        sheet, table = self.tables[word]
+        area = table.area
+        last = area.row2 - table.totals_rows
+        return sheet, Area(min(area.row1 + table.header_rows, last), area.col1, last, area.col2)
+
+    def _table(self, token: Token, found: _Found) -> str:
+        """Spell out `Table[Column]` and `[@Column]`; depend on the whole table otherwise."""
+        word = token.body.lower() or self._table_at(found.place)
+        if word not in self.tables:
+            found.note("unknown_name", dynamic=True)
+            return token.text
+        sheet, table = self.tables[word]
+        columns = {name.lower(): offset for offset, name in enumerate(table.columns)}
+        inside = token.text[len(token.body) :]
+        this_row, whole = _THIS_ROW.fullmatch(inside), _COLUMN.fullmatch(inside)
+        match = this_row or whole
+        offset = columns.get(match[1].strip().lower()) if match else None
+        if offset is None:
+            found.areas.append((sheet, table.area))
+            found.note("table_reference")
+            return token.text
+        _, data = self._data(word)
+        col = data.col1 + offset
+        row = found.place.row
+        area = Area(row, col, row, col) if this_row else Area(data.row1, col, data.row2, col)
+        return self._area(sheet, area, found)
+
+    def _table_at(self, place: Place) -> str:
+        for word, (sheet, table) in self.tables.items():
+            if sheet == place.sheet and table.area.has(place.row, place.col):
+                return word
+        return ""
+
+    def _area(self, sheet: str, area: Area, found: _Found) -> str:
+        found.areas.append((sheet, area))
+        quoted = sheet.replace("'", "''")
+        return f"'{quoted}'!{area}"
+
+
+@dataclass(slots=True)
+class _Found:
+    place: Place
+    areas: list[tuple[str, Area]] = field(default_factory=list)
+    reason: str | None = None
+    dynamic: bool = False
+    volatile: bool = False
+
+    def note(self, reason: str, *, dynamic: bool = False, volatile: bool = False) -> None:
+        self.reason = self.reason or reason
+        self.dynamic = self.dynamic or dynamic
+        self.volatile = self.volatile or volatile
+
+
+def _function(token: Token, pieces: tuple[Token, ...], index: int, found: _Found) -> None:
+    name = token.body
+    if name in VOLATILE:
+        found.note("volatile", volatile=True)
+    elif name in DYNAMIC:
+        found.note("dynamic_reference", dynamic=True)
+    elif name == "TEXT":
+        last = next((t for t in pieces[index:] if t.kind == "close"), None)
+        before = pieces[pieces.index(last) - 1] if last else None
+        if before is None or before.kind != "string" or before.text[1:-1] not in TEXT_FORMATS:
+            found.note("unknown_function")
+    elif name not in COMPUTED:
+        found.note("unknown_function")
+
+
+def _is_operand(pieces: tuple[Token, ...], index: int) -> bool:
+    """Whether a space stands between two references: their intersection."""
+    solid = {"ref", "name", "table"}
+    return pieces[index - 1].kind in solid and pieces[index + 1].kind in solid
+
+
+def _array_context(pieces: tuple[Token, ...]) -> str | None:
+    """Say whether a range stands where only one value can: old and new Excel differ there."""
+    solid = [token for token in pieces if token.kind != "space"]
+    stack: list[str] = []
+    for index, token in enumerate(solid):
+        if token.kind in {"function", "open"}:
+            stack.append(token.body if token.kind == "function" else "(")
+        elif token.kind == "close" and stack:
+            stack.pop()
+        elif token.kind == "ref" and (area := token.area) and area.count > 1:
+            around = [name for name in stack if name != "("]
+            if not around or around[-1] not in RANGE_ARGUMENTS:
+                return "array_context"
+            beside = [solid[i] for i in (index - 1, index + 1) if 0 <= i < len(solid)]
+            operated = any(other.kind == "operator" for other in beside)
+            if operated and around[-1] != "SUMPRODUCT":
+                return "array_context"
+    return None
+
+
+def spelled(node: Node) -> str:
+    """Return the formula the engine computes."""
+    return "=" + join(tokens(node.text))

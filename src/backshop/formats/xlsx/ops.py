@@ -1,0 +1,70 @@
+"""The operations of a workbook: their fields, and what carries them out (F17)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from backshop.formats.ops import Arg, OpSpec
+from backshop.formats.protocol import Op
+
+from . import cellops, sheetops
+from .session import Session
+from .summarize import summarize_by_category
+
+_SHEET = Arg("sheet", str, required=True)
+_RANGE = Arg("range", str, required=True)
+_STYLE = Arg("style", object)
+_VALUES = Arg("values", list, required=True, aliases=("data",))
+
+SPECS = (
+    OpSpec("ensure_sheet", (_SHEET, Arg("position", int))),
+    OpSpec("rename_sheet", (_SHEET, Arg("new_name", str, required=True))),
+    OpSpec("delete_sheet", (_SHEET,)),
+    OpSpec("set_cells", (_SHEET, Arg("cells", list, required=True))),
+    OpSpec(
+        "set_range",
+        (
+            _SHEET,
+            Arg("start", str, required=True, aliases=("range",)),
+            _VALUES,
+            Arg("types", list),
+            _STYLE,
+        ),
+    ),
+    OpSpec("append_rows", (_SHEET, _VALUES, _STYLE)),
+    OpSpec("clear_range", (_SHEET, _RANGE, Arg("what", str, default="values"))),
+    OpSpec("set_style", (_SHEET, _RANGE, Arg("style", object, required=True))),
+    OpSpec("merge_cells", (_SHEET, _RANGE)),
+    OpSpec("unmerge_cells", (_SHEET, _RANGE)),
+    OpSpec("set_column_widths", (_SHEET, Arg("columns", list, required=True))),
+    OpSpec("set_row_heights", (_SHEET, Arg("rows", list, required=True))),
+    OpSpec("freeze_panes", (_SHEET, Arg("row", int), Arg("column", int))),
+    OpSpec("set_autofilter", (_SHEET, Arg("range", str))),
+    OpSpec(
+        "summarize_by_category",
+        (
+            _SHEET,
+            Arg("source_sheets", list, required=True),
+            Arg("category_col", object, default="B"),
+            Arg("amount_col", object, default="C"),
+            Arg("category_header", str, default="Category"),
+        ),
+    ),
+)
+RUN: dict[str, Callable[[Session, Op], str]] = {
+    "ensure_sheet": sheetops.ensure_sheet,
+    "rename_sheet": sheetops.rename_sheet,
+    "delete_sheet": sheetops.delete_sheet,
+    "set_cells": cellops.set_cells,
+    "set_range": cellops.set_range,
+    "append_rows": cellops.append_rows,
+    "clear_range": cellops.clear_range,
+    "set_style": cellops.set_style,
+    "merge_cells": sheetops.merge_cells,
+    "unmerge_cells": sheetops.unmerge_cells,
+    "set_column_widths": sheetops.set_column_widths,
+    "set_row_heights": sheetops.set_row_heights,
+    "freeze_panes": sheetops.freeze_panes,
+    "set_autofilter": sheetops.set_autofilter,
+    "summarize_by_category": summarize_by_category,
+}

@@ -1,0 +1,288 @@
+"""Brings stored formula results up to date after an edit, or removes them; none stays stale.
+
+A result comes from the engine only when every function and reference on the way to it is known.
+Everything else is "not computed": no stored value, and the workbook asks for full calculation when
+it is opened (F24.2, F24.8-F24.10).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from backshop.formats.protocol import Json
+
+from .address import Area, cell_name
+from .book import Book, child, like
+from .cellxml import Content
+from .edit import SheetEdit
+from .engine import Request, Scalar, compute
+from .graph import Graph, Node, Place, build, spelled
+from .order import insert_in_order
+from .splice import render
+
+MAX_FED_CELLS = 1_000_000
+_WORKBOOK_ORDER = (
+    *("fileVersion", "fileSharing", "workbookPr", "AlternateContent", "revisionPtr"),
+    *("absPath", "workbookProtection", "bookViews", "sheets", "functionGroups"),
+    *("externalReferences", "definedNames", "calcPr", "oleSize", "customWorkbookViews"),
+    *("pivotCaches", "smartTagPr", "smartTagTypes", "webPublishing", "fileRecoveryPr"),
+    *("webPublishObjects", "extLst"),
+)
+
+
+@dataclass
+class Recalculation:
+    """What became of the formulas a change reached."""
+
+    computed: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    places: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
+    errors: list[dict[str, Json]] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the keys of F24.10."""
+        return {
+            "recalculated": {
+                "computed": self.computed,
+                "not_computed": sum(self.reasons.values()),
+                "reasons": dict(sorted(self.reasons.items())),
+            },
+            "new_errors": self.errors,
+        }
+
+
+def recalculate(
+    book: Book, changed: dict[str, set[tuple[int, int]]], before: dict[Place, str], *, engine: bool
+) -> Recalculation:
+    """Bring the results of the formulas that `changed` reaches up to date.
+
+    `before` holds the errors that formula cells showed before the edit.
+    """
+    result = Recalculation()
+    if not any(changed.values()) or not _has_formulas(book):
+        return result
+    graph = build(book)
+    places = {Place(sheet, *cell) for sheet, cells in changed.items() for cell in cells}
+    dirty = graph.reached(places) | (places & graph.nodes.keys())
+    dirty |= {place for place, node in graph.nodes.items() if node.dynamic}
+    dirty |= graph.reached(dirty)
+    if not dirty:
+        return result
+    reasons = _reasons(graph, dirty, engine)
+    values = _compute(book, graph, dirty, reasons) if engine else {}
+    for place in dirty:
+        if place not in values and place not in reasons:
+            reasons[place] = "engine_refused"
+    _patch(book, graph, dirty, values)
+    flag_full_calculation(book)
+    result.computed = len(values)
+    result.reasons = Counter(reasons[place] for place in dirty if place in reasons)
+    for place in sorted(dirty):
+        result.places.setdefault(place.sheet, set()).add((place.row, place.col))
+        value = values.get(place)
+        if value and value.kind == "error" and before.get(place) != value.text:
+            result.errors.append(_error(graph.nodes[place], value))
+    return result
+
+
+def _has_formulas(book: Book) -> bool:
+    return any(xml.has_formulas() for sheet in book.sheets if (xml := book.xml(sheet)))
+
+
+def _error(node: Node, value: Content) -> dict[str, Json]:
+    place = node.place
+    return {
+        "sheet": place.sheet,
+        "cell": cell_name(place.row, place.col),
+        "error": value.text,
+        "formula": "=" + node.text,
+    }
+
+
+def _reasons(graph: Graph, dirty: set[Place], engine: bool) -> dict[Place, str]:
+    """Return why each formula that cannot be computed cannot."""
+    if not engine:
+        return dict.fromkeys(dirty, "recalculation_off")
+    volatile = {place for place, node in graph.nodes.items() if node.volatile}
+    shaky = graph.reached(volatile)
+    reasons: dict[Place, str] = {}
+    for place in dirty:
+        node = graph.nodes[place]
+        if node.reason:
+            reasons[place] = node.reason
+        elif place in shaky:
+            reasons[place] = "volatile"
+    needed = _needed(graph, dirty)
+    for place in needed - dirty:
+        node = graph.nodes[place]
+        if node.reason:
+            reasons[place] = node.reason
+    for place in _circular(graph, needed):
+        reasons.setdefault(place, "circular")
+    for place in graph.reached(reasons):
+        if place in needed:
+            reasons.setdefault(place, "depends_on_not_computed")
+    return reasons
+
+
+def _needed(graph: Graph, dirty: set[Place]) -> set[Place]:
+    """Return the dirty formulas and those without stored result that they read."""
+    uncached = {place for place, node in graph.nodes.items() if not node.cached} - dirty
+    needed = set(dirty)
+    if not uncached:
+        return needed
+    reads: dict[Place, set[Place]] = {}
+    for place in uncached:
+        for reader in graph.readers(place):
+            reads.setdefault(reader, set()).add(place)
+    waiting = list(dirty)
+    while waiting:
+        for place in reads.get(waiting.pop(), set()) - needed:
+            needed.add(place)
+            waiting.append(place)
+    return needed
+
+
+def _circular(graph: Graph, needed: set[Place]) -> set[Place]:
+    """Return the formulas that wait for themselves, or for one that does."""
+    readers = {place: {r for r in graph.readers(place) if r in needed} for place in needed}
+    waits = Counter(reader for found in readers.values() for reader in found)
+    ready = [place for place in needed if not waits[place]]
+    left = set(needed)
+    while ready:
+        place = ready.pop()
+        left.discard(place)
+        for reader in readers[place]:
+            waits[reader] -= 1
+            if not waits[reader]:
+                ready.append(reader)
+    return left
+
+
+def _compute(
+    book: Book, graph: Graph, dirty: set[Place], reasons: dict[Place, str]
+) -> dict[Place, Content]:
+    needed = _needed(graph, dirty)
+    wanted = sorted(place for place in needed if place not in reasons)
+    if not wanted:
+        return {}
+    nodes = [graph.nodes[place] for place in wanted]
+    numbers = {sheet.name: sheet.index for sheet in book.sheets}
+    fed = _feed(book, nodes, set(wanted), numbers)
+    answers: list[Content | None] | str = "too_many_cells"
+    if fed is not None:
+        request = Request(
+            [sheet.name for sheet in book.sheets],
+            fed[0],
+            fed[1],
+            [(numbers[n.place.sheet], n.place.row, n.place.col, spelled(n)) for n in nodes],
+            book.date_1904,
+        )
+        answers = compute(request)
+    if isinstance(answers, str):
+        reasons.update(dict.fromkeys(wanted, answers))
+        return {}
+    found = dict(zip(wanted, answers, strict=True))
+    failed = {place for place, value in found.items() if value is None}
+    spoiled = graph.reached(failed)
+    return {
+        place: value
+        for place, value in found.items()
+        if value is not None and place not in spoiled and place in dirty
+    }
+
+
+Known = tuple[int, int, int, Scalar]
+
+
+def _feed(
+    book: Book, nodes: list[Node], computed: set[Place], numbers: dict[str, int]
+) -> tuple[list[Known], list[tuple[int, int, int, str]]] | None:
+    """Return the values the formulas read, each once; None when there are too many."""
+    by_sheet: dict[str, set[Area]] = {}
+    for node in nodes:
+        for name, area in node.areas:
+            by_sheet.setdefault(name, set()).add(area)
+    values: list[Known] = []
+    errors: list[tuple[int, int, int, str]] = []
+    for sheet in book.sheets:
+        xml = book.xml(sheet)
+        areas = by_sheet.get(sheet.name)
+        if xml is None or not areas:
+            continue
+        for row in xml.iter_rows():
+            hits = [area for area in areas if area.row1 <= row.number <= area.row2]
+            if not hits:
+                continue
+            first, last = min(a.col1 for a in hits), max(a.col2 for a in hits)
+            for cell in xml.cells(row, first, last):
+                if Place(sheet.name, cell.row, cell.col) in computed:
+                    continue
+                value = book.value(cell)
+                place = (numbers[sheet.name], cell.row, cell.col)
+                if value.kind == "error":
+                    errors.append((*place, value.text))
+                elif value.kind == "boolean":
+                    values.append((*place, bool(value.number)))
+                elif value.number is not None:
+                    values.append((*place, value.number))
+                elif value.kind == "string":
+                    values.append((*place, value.text))
+            if len(values) > MAX_FED_CELLS:
+                return None
+    return values, errors
+
+
+def _patch(book: Book, graph: Graph, dirty: Iterable[Place], values: dict[Place, Content]) -> None:
+    """Put the new results into the sheets, and take out the ones nobody knows."""
+    edits: dict[str, SheetEdit] = {}
+    for place in dirty:
+        sheet = book.sheet(place.sheet)
+        xml = book.xml(sheet)
+        assert xml is not None, "a formula stands on a worksheet"
+        edit = edits.setdefault(place.sheet, SheetEdit(book, sheet, xml))
+        node, value = graph.nodes[place], values.get(place)
+        if value is None and not node.cached:
+            continue
+        if value is not None and _shows(book, node, value):
+            continue
+        edit.patch(place.row, place.col).cache = (value,)
+    for edit in edits.values():
+        if edit.changed and edit.sheet.part:
+            book.package.put(edit.sheet.part, render(edit))
+    book.forget()
+
+
+def _shows(book: Book, node: Node, value: Content) -> bool:
+    """Whether the stored result is this one already."""
+    now = book.value(node.raw)
+    if value.kind == "number":
+        return now.kind in {"number", "date"} and now.number == float(value.text)
+    if value.kind == "boolean":
+        return now.kind == "boolean" and now.number == float(value.text)
+    return now.kind == value.kind and now.text == value.text
+
+
+def flag_full_calculation(book: Book) -> None:
+    """Ask for full calculation on load and drop the order of calculation (F24.2)."""
+    calc = child(book.root, "calcPr")
+    if calc is None:
+        calc = book.root.makeelement(like(book.root, "calcPr"))
+        insert_in_order(book.root, calc, _WORKBOOK_ORDER)
+    calc.set("fullCalcOnLoad", "1")
+    package = book.package
+    package.put_xml(book.part, book.root)
+    drop_chain(book)
+    book.forget()
+
+
+def drop_chain(book: Book) -> None:
+    """Remove the calculation chain, which readers rebuild."""
+    for rel in book.package.rels(book.part):
+        if rel.type.endswith("/calcChain"):
+            target = book.package.find(rel.part) if rel.part else None
+            book.package.remove_rel(book.part, rel.id)
+            if target:
+                book.package.remove(target)

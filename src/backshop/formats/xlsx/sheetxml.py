@@ -1,0 +1,342 @@
+"""A worksheet part as bytes: where its rows and cells stand, without building a tree.
+
+A sheet of a million cells is 40 MB of XML, a tree of it half a gigabyte. Rows and cells are flat
+and text holds no `<`, so regular expressions over the bytes find them exactly, fast, and leave
+every byte that is not asked for where it is. Parts that need more (comments or CDATA between the
+rows, other encodings) are first brought into that shape by a real parser.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from lxml import etree
+
+from backshop.formats.errors import fail
+from backshop.formats.guard import parse_xml
+from backshop.formats.package import serialise
+
+from .address import MAX_COL, MAX_ROW, column_number
+
+_ROOT = re.compile(rb"<(?![?!])(?:([A-Za-z_][\w.\-]*):)?(\w+)")
+_ATTRIBUTE = re.compile(rb"([\w:.\-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_REFERENCE = re.compile(rb"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._\-]+)[\"']")
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """The patterns of a sheet whose main namespace has this prefix."""
+
+    prefix: bytes
+    data: re.Pattern[bytes]
+    data_end: re.Pattern[bytes]
+    row_end: re.Pattern[bytes]
+    cell: re.Pattern[bytes]
+    formula: re.Pattern[bytes]
+    value: re.Pattern[bytes]
+    inline: re.Pattern[bytes]
+    text: re.Pattern[bytes]
+    phonetic: re.Pattern[bytes]
+
+
+@lru_cache(maxsize=32)
+def grammar(prefix: bytes) -> Grammar:
+    """Return the patterns for `prefix` (`b""` or `b"x:"`)."""
+    p = re.escape(prefix)
+    opening = rb"(?=[\s/>])([^>]*?)"
+
+    def leaf(name: bytes) -> re.Pattern[bytes]:
+        return re.compile(rb"<%s%s%s(?:/>|>(.*?)</%s%s\s*>)" % (p, name, opening, p, name), re.S)
+
+    return Grammar(
+        prefix=prefix,
+        data=re.compile(rb"<%ssheetData%s(/?)>" % (p, opening)),
+        data_end=re.compile(rb"</%ssheetData\s*>" % p),
+        row_end=re.compile(rb"</%srow\s*>" % p),
+        cell=leaf(b"c"),
+        formula=leaf(b"f"),
+        value=leaf(b"v"),
+        inline=leaf(b"is"),
+        text=leaf(b"t"),
+        phonetic=leaf(b"rPh"),
+    )
+
+
+class RowSpan(NamedTuple):
+    """Where a row stands: its tag at `start`, its cells from `inner` to `close`, its `end`."""
+
+    number: int
+    start: int
+    inner: int
+    close: int
+    end: int
+
+
+class RawFormula(NamedTuple):
+    """A formula as stored: text may be empty for members of a shared group."""
+
+    text: str
+    kind: str  # normal, shared, array, dataTable
+    ref: str | None
+    group: str | None
+
+
+class RawCell(NamedTuple):
+    """A cell as stored. `value` is the text of `<v>` or of the inline string, None without one."""
+
+    row: int
+    col: int
+    start: int
+    end: int
+    style: int
+    kind: str  # n, s, str, b, e, inlineStr, d
+    value: str | None
+    formula: RawFormula | None
+    meta: bool  # has cell metadata: a dynamic array
+
+
+def attributes(raw: bytes) -> dict[bytes, bytes]:
+    """Return the attributes of a start tag as they are written."""
+    return {name: a or b for name, a, b in _ATTRIBUTE.findall(raw)}
+
+
+def unescape(raw: bytes) -> str:
+    """Return the text of an element without children."""
+    text = raw.decode("utf-8", "replace")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return html.unescape(text) if "&" in text else text
+
+
+def unescape_string(raw: bytes) -> str:
+    """Return the text of a string element, whose `_x000D_` stand for characters."""
+    text = unescape(raw)
+    if "_x" not in text:
+        return text
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+
+
+def rich_text(raw: bytes, words: Grammar) -> str:
+    """Return the plain text of `<si>` or `<is>` content: every run, no phonetic hints."""
+    if words.prefix + b"rPh" in raw:
+        raw = words.phonetic.sub(b"", raw)
+    pieces = [match[2] for match in words.text.finditer(raw) if match[2]]
+    if len(pieces) == 1:
+        return unescape_string(pieces[0])
+    return "".join(unescape_string(piece) for piece in pieces)
+
+
+def reference(raw: bytes | None) -> tuple[int, int] | None:
+    """Return (row, column) of an `r` attribute, or None when it is missing or absurd."""
+    match = _REFERENCE.fullmatch(raw) if raw else None
+    if not match:
+        return None
+    row, col = int(match[2]), column_number(match[1].decode())
+    return (row, col) if 1 <= row <= MAX_ROW and 1 <= col <= MAX_COL else None
+
+
+def integer(raw: bytes | None, default: int = 0) -> int:
+    """Return a non-negative number of an attribute, or `default`."""
+    return int(raw) if raw is not None and raw.isdigit() and len(raw) < 10 else default
+
+
+class SheetXml:
+    """One worksheet part, read by place."""
+
+    def __init__(self, data: bytes, part: str) -> None:
+        self.part = part
+        self.data = plain_xml(data)
+        root = _ROOT.search(self.data)
+        if not root or root[2] != b"worksheet":
+            raise fail("corrupt_file", "a worksheet part has another root element", detail=part)
+        self.words = grammar(root[1] + b":" if root[1] else b"")
+        self._find_data()
+        if any(self.data.find(mark, self.inner, self.close) >= 0 for mark in (b"<!", b"<?")):
+            self.data = _reserialised(self.data)
+            self._find_data()
+        self._rows: list[RowSpan] | None = None
+        self._masters: dict[str, RawCell] | None = None
+
+    def _find_data(self) -> None:
+        opening = self.words.data.search(self.data)
+        if opening is None:
+            self.data = _with_data(self.data)
+            opening = self.words.data.search(self.data)
+        assert opening is not None, "a sheet without sheetData was given one"
+        self.start, self.inner = opening.span()
+        if opening[2]:
+            self.close = self.end = self.inner
+            return
+        # the last one: end tags cannot stand in text
+        ending = None
+        at = self.data.rfind(b"</" + self.words.prefix + b"sheetData")
+        if at >= self.inner:
+            ending = self.words.data_end.match(self.data, at)
+        if ending is None:
+            raise fail("corrupt_file", "a worksheet part breaks off", detail=self.part)
+        self.close, self.end = ending.span()
+
+    def rows(self) -> list[RowSpan]:
+        """Return every row in the order of the file."""
+        if self._rows is None:
+            self._rows = list(self.iter_rows())
+        return self._rows
+
+    def iter_rows(self) -> Iterator[RowSpan]:
+        """Go through the rows without keeping them."""
+        data, close, find = self.data, self.close, self.data.find
+        opening = b"<" + self.words.prefix + b"row"
+        quick = opening + b' r="'
+        ending = b"</" + self.words.prefix + b"row>"
+        size, skip = len(opening), len(quick)
+        at, last = self.inner, 0
+        while (start := find(opening, at, close)) >= 0:
+            inner = find(b">", start, close) + 1
+            if inner == 0:
+                raise fail("corrupt_file", "a row breaks off", detail=self.part)
+            if data.startswith(quick, start):
+                raw = data[start + skip : find(b'"', start + skip, close)]
+                last = int(raw) if raw.isdigit() and 0 < int(raw[:9]) <= MAX_ROW else last + 1
+            elif data[start + size] in b" \t\r\n/>":
+                last = _row_number(data[start + size : inner], last)
+            else:  # another element whose name begins alike
+                at = inner
+                continue
+            if data[inner - 2] == 47:  # a slash: the row is empty
+                at = inner
+                yield RowSpan(last, start, inner, inner, inner)
+                continue
+            stop = find(ending, inner, close)
+            at = stop + len(ending)
+            if stop < 0:
+                match = self.words.row_end.search(data, inner, close)
+                if match is None:
+                    raise fail("corrupt_file", "a row breaks off", detail=self.part)
+                stop, at = match.span()
+            yield RowSpan(last, start, inner, stop, at)
+
+    def cells(self, row: RowSpan, first: int = 1, last: int = MAX_COL) -> Iterator[RawCell]:
+        """Go through the cells of a row that lie between two columns."""
+        col = 0
+        for match in self.words.cell.finditer(self.data, row.inner, row.close):
+            attrs = attributes(match[1])
+            place = reference(attrs.get(b"r"))
+            col = place[1] if place else col + 1
+            if first <= col <= last:
+                yield self._cell(row.number, col, match, attrs)
+
+    def _cell(
+        self, row: int, col: int, match: re.Match[bytes], attrs: dict[bytes, bytes]
+    ) -> RawCell:
+        kind = attrs.get(b"t", b"n").decode("ascii", "replace")
+        content = match[2] or b""
+        value, formula = None, None
+        if content:
+            if b"f" in content:
+                formula = self._formula(content)
+            if kind == "inlineStr":
+                inline = self.words.inline.search(content)
+                value = rich_text(inline[2] or b"", self.words) if inline else None
+            elif found := self.words.value.search(content):
+                value = (unescape_string if kind == "str" else unescape)(found[2] or b"")
+        return RawCell(
+            row,
+            col,
+            match.start(),
+            match.end(),
+            integer(attrs.get(b"s")),
+            kind,
+            value,
+            formula,
+            b"cm" in attrs,
+        )
+
+    def _formula(self, content: bytes) -> RawFormula | None:
+        match = self.words.formula.search(content)
+        if match is None:
+            return None
+        attrs = attributes(match[1])
+        ref, group = attrs.get(b"ref"), attrs.get(b"si")
+        return RawFormula(
+            unescape(match[2] or b""),
+            attrs.get(b"t", b"normal").decode("ascii", "replace"),
+            ref.decode("ascii", "replace") if ref else None,
+            group.decode("ascii", "replace") if group else None,
+        )
+
+    def frame(self) -> etree._Element:
+        """Return the part as a tree with its sheet data left empty."""
+        hole = b"<" + self.words.prefix + b"sheetData/>"
+        return parse_xml(self.data[: self.start] + hole + self.data[self.end :])
+
+    def has_formulas(self) -> bool:
+        """Whether any cell holds a formula."""
+        return any(
+            self.data.find(b"<" + self.words.prefix + b"f" + after, self.inner, self.close) >= 0
+            for after in (b">", b" ", b"/")
+        )
+
+    def formula_cells(self) -> Iterator[RawCell]:
+        """Go through the cells that hold a formula, skipping rows without one."""
+        if not self.has_formulas():
+            return
+        mark = b"<" + self.words.prefix + b"f"
+        for row in self.rows():
+            if self.data.find(mark, row.inner, row.close) >= 0:
+                for cell in self.cells(row):
+                    if cell.formula is not None:
+                        yield cell
+
+    def masters(self) -> dict[str, RawCell]:
+        """Return the cell that holds the text of each shared formula."""
+        if self._masters is None:
+            self._masters = {}
+            if self.data.find(b"shared", self.inner, self.close) >= 0:
+                for cell in self.formula_cells():
+                    formula = cell.formula
+                    if formula and formula.kind == "shared" and formula.group and formula.text:
+                        self._masters.setdefault(formula.group, cell)
+        return self._masters
+
+
+def _row_number(tag: bytes, last: int) -> int:
+    raw = attributes(tag).get(b"r")
+    number = integer(raw, 0)
+    return number if 1 <= number <= MAX_ROW else min(last + 1, MAX_ROW)
+
+
+def plain_xml(data: bytes) -> bytes:
+    """Return a part in UTF-8 without CDATA, so that its text can be found by place."""
+    declared = _DECLARED.match(data[:200].removeprefix(b"\xef\xbb\xbf"))
+    wide = data[:2] in {b"\xff\xfe", b"\xfe\xff"} or b"\0" in data[:4]
+    foreign = declared and declared[1].lower() not in {b"utf-8", b"us-ascii", b"ascii"}
+    if wide or foreign or b"<![CDATA[" in data:
+        return _reserialised(data)
+    return data
+
+
+def _reserialised(data: bytes) -> bytes:
+    root = parse_xml(data)
+    for element in root.iter():
+        text = element.text
+        if isinstance(element, etree._Comment) and text and "<" in text:
+            text = text.replace("<", "(")  # or it would be taken for rows
+        element.text = text  # also turns CDATA into text
+    return serialise(root)
+
+
+def _with_data(data: bytes) -> bytes:
+    root = parse_xml(data)
+    namespace = etree.QName(root).namespace
+    before = {"sheetPr", "dimension", "sheetViews", "sheetFormatPr", "cols"}
+    children = [child for child in root if isinstance(child.tag, str)]
+    at = sum(1 for child in children if etree.QName(child).localname in before)
+    root.insert(at, etree.Element(f"{{{namespace}}}sheetData" if namespace else "sheetData"))
+    return serialise(root)

@@ -1,0 +1,250 @@
+"""Adding, renaming and deleting sheets, and everything that names them (F17, F23.2)."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from lxml import etree
+
+from backshop.formats.ops import problem
+from backshop.formats.package import rels_name
+
+from .address import Area, column_name
+from .blank import EMPTY_SHEET, SHEET_REL, SHEET_TYPE
+from .book import HISTORY, Book, Sheet, child, children, like, truth
+from .formula import drop_sheet, quote_sheet, rename_sheet
+from .sheetxml import unescape
+
+MAX_NAME = 31
+_FORBIDDEN = set("[]:*?/\\")
+# elements whose text is a formula or a reference, in every kind of part that has them
+_FORMULA = re.compile(
+    rb"(<(?:[\w.\-]+:)?(?:f|formula|formula1|formula2|definedName|calculatedColumnFormula|"
+    rb"totalsRowFormula|oldFormula)(?:\s[^>]*)?(?<!/)>)([^<]+)(</)"
+)
+_ATTRIBUTE = re.compile(rb"(\s(?:location|textlink)=\")([^\"]*)(\")")
+_SOURCE = re.compile(
+    rb"(<(?:[\w.\-]+:)?(?:worksheetSource|dataRef|rangeSet)\b[^>]*?\ssheet=\")([^\"]*)(\")"
+)
+
+
+def check_name(name: str, where: str) -> None:
+    """Refuse names Excel would not take (F17.7)."""
+    bad = (
+        not 1 <= len(name) <= MAX_NAME
+        or _FORBIDDEN & set(name)
+        or name[0] == "'"
+        or name[-1] == "'"
+        or name.lower() == HISTORY
+        or not name.strip()
+        or any(ord(char) < 32 for char in name)
+    )
+    if bad:
+        raise problem(
+            "bad_sheet_name",
+            where,
+            "a sheet name has 1 to 31 characters, none of [ ] : * ? / \\",
+        )
+
+
+def refuse_locked(book: Book, where: str) -> None:
+    """Refuse to change the list of sheets of a workbook whose structure is protected."""
+    protection = child(book.root, "workbookProtection")
+    if protection is not None and truth(protection.get("lockStructure")):
+        raise problem("sheet_protected", where, "the structure of the workbook is protected")
+
+
+def _list(book: Book) -> etree._Element:
+    found = child(book.root, "sheets")
+    assert found is not None, "a workbook without sheets was refused before"
+    return found
+
+
+def _save(book: Book) -> None:
+    book.package.put_xml(book.part, book.root)
+    book.forget()
+
+
+def add_sheet(book: Book, name: str, position: int | None) -> Sheet:
+    """Add an empty sheet at a 0-based place, by default the last."""
+    package = book.package
+    folder = book.part.rpartition("/")[0]
+    base = f"{folder}/" if folder else ""
+    number = next(
+        n for n in range(1, 100_000) if package.find(f"{base}worksheets/sheet{n}.xml") is None
+    )
+    part = f"{base}worksheets/sheet{number}.xml"
+    namespace = etree.QName(book.root).namespace or ""
+    text = EMPTY_SHEET
+    kind = SHEET_REL
+    if "purl.oclc.org" in namespace:
+        text = text.replace("http://schemas.openxmlformats.org/spreadsheetml/2006/main", namespace)
+        kind = "http://purl.oclc.org/ooxml/officeDocument/relationships/worksheet"
+        text = text.replace(SHEET_REL.rpartition("/")[0], kind.rpartition("/")[0])
+    package.put(part, text.encode())
+    package.set_content_type(part, SHEET_TYPE)
+    link = package.add_rel(book.part, kind, f"worksheets/sheet{number}.xml")
+    book.__dict__.pop("rels", None)
+    parent = _list(book)
+    items = children(parent, "sheet")
+    ids = [int(item.get("sheetId") or 0) for item in items]
+    element = etree.Element(like(parent, "sheet"))
+    element.set("name", name)
+    element.set("sheetId", str(max(ids, default=0) + 1))
+    element.set(f"{{{kind.rpartition('/')[0]}}}id", link)
+    at = len(items) if position is None else min(position, len(items))
+    if at < len(items):
+        items[at].addprevious(element)
+        _shift_indexes(book, at, 1)
+    else:
+        parent.append(element)
+    _save(book)
+    return book.sheet(name)
+
+
+def _shift_indexes(book: Book, at: int, by: int) -> None:
+    """Let names and views that count sheets follow an insertion or deletion at `at`."""
+    for item in children(child(book.root, "definedNames"), "definedName"):
+        scope = item.get("localSheetId")
+        if scope and scope.isdigit() and int(scope) >= at:
+            item.set("localSheetId", str(int(scope) + by))
+    count = len(children(_list(book), "sheet"))
+    for view in children(child(book.root, "bookViews"), "workbookView"):
+        for key in ("activeTab", "firstSheet"):
+            value = view.get(key)
+            if value and value.isdigit():
+                new = int(value) + by if int(value) >= at else int(value)
+                view.set(key, str(max(0, min(new, count - 1))))
+
+
+def rename(book: Book, sheet: Sheet, new: str) -> None:
+    """Give a sheet another name and let everything that names it follow."""
+    old = sheet.name
+    children(_list(book), "sheet")[sheet.index].set("name", new)
+    _save(book)
+    _rewrite(book, old, new)
+
+
+def delete(book: Book, sheet: Sheet, where: str) -> int:
+    """Take a sheet out with its private parts; return how many references broke."""
+    visible = [other for other in book.sheets if other.state == "visible"]
+    if sheet.state == "visible" and len(visible) < 2:
+        raise problem("last_sheet", where, "a workbook keeps at least one visible sheet")
+    items = children(_list(book), "sheet")
+    _list(book).remove(items[sheet.index])
+    names = child(book.root, "definedNames")
+    for item in children(names, "definedName"):
+        if item.get("localSheetId") == str(sheet.index) and names is not None:
+            names.remove(item)
+    if names is not None and not len(names):
+        book.root.remove(names)
+    _shift_indexes(book, sheet.index + 1, -1)
+    _clamp_views(book)
+    package = book.package
+    if sheet.rel_id:
+        package.remove_rel(book.part, sheet.rel_id)
+    _save(book)
+    if sheet.part:
+        _remove_tree(book, sheet.part)
+    broken = _rewrite(book, sheet.name, None)
+    return broken
+
+
+def _clamp_views(book: Book) -> None:
+    count = len(children(_list(book), "sheet"))
+    for view in children(child(book.root, "bookViews"), "workbookView"):
+        for key in ("activeTab", "firstSheet"):
+            value = view.get(key)
+            if value and value.isdigit() and int(value) >= count:
+                view.set(key, str(count - 1))
+
+
+def _remove_tree(book: Book, part: str) -> None:
+    """Remove a part and what only it leads to."""
+    package = book.package
+    targets = [package.find(rel.part) for rel in package.rels(part) if rel.part]
+    rels = package.find(rels_name(part))
+    package.remove(part)
+    if rels:
+        package.remove(rels)
+    used = {
+        package.find(rel.part)
+        for name in package.names
+        if not name.endswith(".rels")
+        for rel in package.rels(name)
+        if rel.part
+    }
+    for target in dict.fromkeys(targets):
+        if target and target not in used and target in package:
+            _remove_tree(book, target)
+
+
+def _rewrite(book: Book, name: str, new: str | None) -> int:
+    """Let every formula of the package follow a renamed or deleted sheet; count what changed."""
+    package = book.package
+    total = 0
+    for part in package.names:
+        if not follows(part):
+            continue
+        data = package.read(part)
+        result, count = rewritten(data, name, new)
+        total += count
+        if count:
+            package.put(part, result)
+    book.forget()
+    return total
+
+
+def follows(part: str) -> bool:
+    """Whether a part can hold references to sheets."""
+    return part.lower().endswith(".xml") and not part.startswith(("docProps/", "customXml/"))
+
+
+def rewritten(data: bytes, name: str, new: str | None) -> tuple[bytes, int]:
+    """Return a part whose references to a sheet follow its new name, or break when it is None."""
+    needle = escape(name, quote=False).encode().lower()
+    folded = data.lower()
+    if needle not in folded and needle.replace(b"'", b"''") not in folded:
+        return data, 0
+    count = 0
+
+    def text(match: re.Match[bytes]) -> bytes:
+        nonlocal count
+        before = unescape(match[2])
+        after = drop_sheet(before, name) if new is None else rename_sheet(before, name, new)
+        if after == before:
+            return match[0]
+        count += 1
+        return match[1] + escape(after, quote=match[3] == b'"').encode() + match[3]
+
+    def source(match: re.Match[bytes]) -> bytes:
+        nonlocal count
+        if new is None or unescape(match[2]).lower() != name.lower():
+            return match[0]
+        count += 1
+        return match[1] + escape(new).encode() + match[3]
+
+    result = _SOURCE.sub(source, _ATTRIBUTE.sub(text, _FORMULA.sub(text, data)))
+    return result, count
+
+
+def set_filter_name(book: Book, sheet: Sheet, area: Area | None) -> None:
+    """Keep the hidden name of a sheet's filter, where there is one, in step with the filter."""
+    for item in children(child(book.root, "definedNames"), "definedName"):
+        if item.get("name") != "_xlnm._FilterDatabase":
+            continue
+        if item.get("localSheetId") != str(sheet.index):
+            continue
+        parent = item.getparent()
+        if area is None and parent is not None:
+            parent.remove(item)
+            if not len(parent):
+                book.root.remove(parent)
+        elif area is not None:
+            ends = [
+                f"${column_name(c)}${r}"
+                for r, c in ((area.row1, area.col1), (area.row2, area.col2))
+            ]
+            item.text = f"{quote_sheet(sheet.name)}!{':'.join(ends)}"
+    book.package.put_xml(book.part, book.root)
