@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from docx import Document as WordDocument
+from pptx import Presentation
 
 from backshop.formats import Applied, OpsRequest, Source
 from backshop.formats import docx as docx_format
@@ -104,3 +105,8 @@ def run(text: str) -> str:
         inner, _, text = text[1:].partition(")")
         properties = f"<w:rPr>{''.join(f'<w:{name}/>' for name in inner.split())}</w:rPr>"
     return f'<w:r>{properties}<w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def show(path: Path) -> Any:
+    """Open a presentation with the second reader."""
+    return Presentation(str(path))

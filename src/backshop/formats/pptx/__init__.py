@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .map import get_info, get_map
+from .ops import apply_ops
 from .read import extract_lines, read
 
-__all__ = ["extract_lines", "get_info", "get_map", "read"]
+__all__ = ["apply_ops", "extract_lines", "get_info", "get_map", "read"]

@@ -1,0 +1,282 @@
+"""Adds, moves and removes slides; ids and parts of the others stay (F20.7)."""
+
+from __future__ import annotations
+
+import copy
+import posixpath
+import re
+
+from lxml import etree
+
+from backshop.formats.errors import fail
+from backshop.formats.guard import parse_xml
+from backshop.formats.package import rels_name
+
+from . import names as n
+from .blank import empty_slide, notes_master, notes_slide, theme
+from .deck import Deck, Layout, Slide
+from .shape import Placeholder, placeholder_of, shapes_of
+
+Element = etree._Element
+
+_FIRST_ID = 256
+_P14 = "http://schemas.microsoft.com/office/powerpoint/2010/main"
+_AFTER_SLIDES = frozenset(
+    n.p(name)
+    for name in ("sldSz", "notesSz", "smartTags", "embeddedFontLst", "custShowLst", "photoAlbum",
+                 "custDataLst", "kinsoku", "defaultTextStyle", "modifyVerifier", "extLst")
+)  # fmt: skip
+_THEME_TYPE = "application/vnd.openxmlformats-officedocument.theme+xml"
+
+
+def relative(part: str, target: str) -> str:
+    """Return a relationship target as seen from a part."""
+    return posixpath.relpath(target, posixpath.dirname(part) or ".")
+
+
+def free_name(deck: Deck, folder: str, stem: str) -> str:
+    """Return the lowest unused numbered part name."""
+    taken = {name.lower() for name in deck.package.names}
+    number = 1
+    while f"{folder}/{stem}{number}.xml".lower() in taken:
+        number += 1
+    return f"{folder}/{stem}{number}.xml"
+
+
+def add_slide(deck: Deck, layout: Layout, index: int) -> Slide:
+    """Add a slide with the places of a layout, all empty, at an index of the show."""
+    folder = f"{posixpath.dirname(deck.part) or 'ppt'}/slides"
+    part = free_name(deck, folder, "slide")
+    root = parse_xml(empty_slide().encode())
+    slides = deck.slides
+    neighbour = slides[index - 1] if index else None
+    _fill_tree(root, layout, neighbour)
+    deck.trees.add(part, root, f"{n.CONTENT_TYPE}slide+xml")
+    deck.trees.add_rel(part, n.OFFICE_REL + "slideLayout", relative(part, layout.part))
+    rel_id = deck.trees.add_rel(deck.part, n.OFFICE_REL + "slide", relative(deck.part, part))
+    presentation = deck.trees.touch(deck.part)
+    ids = _id_list(presentation)
+    used = [int(e.get("id", "0")) for e in ids if (e.get("id") or "").isdigit()]
+    entry = etree.Element(n.SLD_ID)
+    entry.set("id", str(max(used, default=_FIRST_ID - 1) + 1))
+    entry.set(n.R_ID, rel_id)
+    ids.insert(index, entry)
+    _into_section(presentation, entry.get("id") or "", neighbour)
+    return deck.slides[index]
+
+
+def _id_list(presentation: Element) -> Element:
+    found = presentation.find(n.SLD_ID_LST)
+    if found is None:
+        found = etree.Element(n.SLD_ID_LST)
+        at = next(
+            (i for i, child in enumerate(presentation) if child.tag in _AFTER_SLIDES),
+            len(presentation),
+        )
+        presentation.insert(at, found)
+    return found
+
+
+def _fill_tree(root: Element, layout: Layout, neighbour: Slide | None) -> None:
+    tree = root.find(f"{n.C_SLD}/{n.SP_TREE}")
+    assert tree is not None
+    number = 2
+    for shape, placeholder in layout.placeholders:
+        if not placeholder.is_furniture and shape.element.tag == n.SP:
+            tree.append(_empty_place(shape.element, placeholder, number, shape.name))
+            number += 1
+    offered = {placeholder.type for _, placeholder in layout.placeholders}
+    for shape in neighbour.shapes if neighbour is not None else ():
+        held = placeholder_of(shape.element)
+        if held is None or not held.is_furniture or held.type not in offered:
+            continue
+        if shape.groups or next(shape.element.iter(n.a("hlinkClick")), None) is not None:
+            continue
+        copied = copy.deepcopy(shape.element)
+        for properties in copied.iter(n.C_NV_PR):
+            properties.set("id", str(number))
+        tree.append(copied)
+        number += 1
+
+
+def _empty_place(model: Element, placeholder: Placeholder, number: int, name: str) -> Element:
+    """Return a shape that fills a layout's place, without text and without a box of its own."""
+    shape = etree.Element(n.SP)
+    outer = etree.SubElement(shape, n.p("nvSpPr"))
+    properties = etree.SubElement(outer, n.C_NV_PR)
+    properties.set("id", str(number))
+    properties.set("name", re.sub(r"\s*\d+$", "", name) + f" {number - 1}")
+    locks = etree.SubElement(etree.SubElement(outer, n.p("cNvSpPr")), n.a("spLocks"))
+    locks.set("noGrp", "1")
+    original = next(model.iter(n.PH))
+    place = etree.SubElement(etree.SubElement(outer, n.NV_PR), n.PH)
+    for attribute in ("type", "orient", "sz", "idx"):
+        value = original.get(attribute)
+        if value is not None:
+            place.set(attribute, value)
+    etree.SubElement(shape, n.SP_PR)
+    body = etree.SubElement(shape, n.TX_BODY)
+    etree.SubElement(body, n.BODY_PR)
+    etree.SubElement(body, n.LST_STYLE)
+    etree.SubElement(body, n.P_T)
+    return shape
+
+
+def move_slide(deck: Deck, slide: Slide, to: int) -> None:
+    """Put a slide at another index of the show."""
+    presentation = deck.trees.touch(deck.part)
+    ids = _id_list(presentation)
+    entries = [entry for entry in ids if entry.tag == n.SLD_ID]
+    entry = entries.pop(slide.index)
+    entries.insert(to, entry)
+    for old in list(ids):
+        if old.tag == n.SLD_ID:
+            ids.remove(old)
+    for at, new in enumerate(entries):
+        ids.insert(at, new)
+    before = deck.slides[to - 1] if to else None
+    _out_of_section(presentation, str(slide.slide_id))
+    _into_section(presentation, str(slide.slide_id), before)
+
+
+def remove_slide(deck: Deck, slide: Slide) -> None:
+    """Take a slide out with the parts nobody else uses.
+
+    Raises:
+        FormatError: `op_conflict` when another slide links to it.
+    """
+    linking = [
+        str(other.index)
+        for other in deck.slides
+        if other.part != slide.part
+        and any(rel.part == slide.part for rel in deck.trees.rels(other.part))
+    ]
+    if linking:
+        raise fail(
+            "op_conflict",
+            "another slide links to this one",
+            detail=f"slides {', '.join(linking)} link to slide {slide.index}",
+            hints=linking,
+        )
+    presentation = deck.trees.touch(deck.part)
+    ids = _id_list(presentation)
+    ids.remove([entry for entry in ids if entry.tag == n.SLD_ID][slide.index])
+    _out_of_section(presentation, str(slide.slide_id))
+    for show in presentation.iter(n.p("custShow")):
+        for listed in list(show.iter(n.p("sld"))):
+            if listed.get(n.R_ID) == slide.rel_id:
+                parent = listed.getparent()
+                assert parent is not None
+                parent.remove(listed)
+    deck.trees.remove_rel(deck.part, slide.rel_id)
+    for part in _private_parts(deck, slide.part):
+        for name in (part, deck.package.find(rels_name(part))):
+            if name is not None and name in deck.package:
+                deck.trees.forget(name)
+
+
+def _private_parts(deck: Deck, start: str) -> list[str]:
+    """Return a part and those reached only through it."""
+    users: dict[str, set[str]] = {}
+    reach: dict[str, set[str]] = {}
+    for owner in ["", *(name for name in deck.package.names if not name.endswith(".rels"))]:
+        for rel in deck.trees.rels(owner):
+            target = deck.package.find(rel.part) if rel.part else None
+            if target is not None:
+                users.setdefault(target, set()).add(owner)
+                reach.setdefault(owner, set()).add(target)
+    gone = [start]
+    for part in gone:
+        for target in sorted(reach.get(part, ())):
+            if target not in gone and users[target] <= set(gone):
+                gone.append(target)
+    return gone
+
+
+# --- sections of the show ------------------------------------------------------------------------
+
+
+def _into_section(presentation: Element, slide_id: str, after: Slide | None) -> None:
+    """List a slide in the section its predecessor is in, where the file uses sections."""
+    for sections in presentation.iter(f"{{{_P14}}}sectionLst"):
+        lists = list(sections.iter(f"{{{_P14}}}sldIdLst"))
+        if not lists:
+            continue
+        entry = etree.Element(f"{{{_P14}}}sldId")
+        entry.set("id", slide_id)
+        for listed in sections.iter(f"{{{_P14}}}sldId"):
+            if after is not None and listed.get("id") == str(after.slide_id):
+                listed.addnext(entry)
+                break
+        else:
+            lists[0].insert(0, entry)
+
+
+def _out_of_section(presentation: Element, slide_id: str) -> None:
+    for sections in presentation.iter(f"{{{_P14}}}sectionLst"):
+        for listed in list(sections.iter(f"{{{_P14}}}sldId")):
+            parent = listed.getparent()
+            if listed.get("id") == slide_id and parent is not None:
+                parent.remove(listed)
+
+
+# --- notes ---------------------------------------------------------------------------------------
+
+
+def ensure_notes(deck: Deck, slide: Slide) -> Element:
+    """Return the text body of a slide's notes, adding the notes page when there is none."""
+    body = deck.notes_body(slide)
+    if body is not None:
+        return body
+    part = deck.notes_part(slide)
+    if part is not None:
+        return _notes_shape(deck.trees.touch(part))
+    folder = posixpath.dirname(deck.part) or "ppt"
+    master = _notes_master(deck, folder)
+    part = free_name(deck, f"{folder}/notesSlides", "notesSlide")
+    deck.trees.add(part, parse_xml(notes_slide().encode()), f"{n.CONTENT_TYPE}notesSlide+xml")
+    deck.trees.add_rel(part, n.OFFICE_REL + "notesMaster", relative(part, master))
+    deck.trees.add_rel(part, n.OFFICE_REL + "slide", relative(part, slide.part))
+    deck.trees.add_rel(slide.part, n.OFFICE_REL + "notesSlide", relative(slide.part, part))
+    body = deck.notes_body(slide)
+    assert body is not None
+    return body
+
+
+def _notes_shape(root: Element) -> Element:
+    """Add the text place to a notes page that has lost it."""
+    tree = root.find(f"{n.C_SLD}/{n.SP_TREE}")
+    if tree is None:
+        raise fail("corrupt_file", "a notes page has no shape tree")
+    fresh = parse_xml(notes_slide().encode())
+    numbers = [int(e.get("id", "0")) for e in tree.iter(n.C_NV_PR) if e.get("id", "").isdigit()]
+    for shape in shapes_of(fresh.find(f"{n.C_SLD}/{n.SP_TREE}") or fresh):
+        placeholder = shape.placeholder
+        if placeholder is not None and placeholder.type == "body":
+            copied = copy.deepcopy(shape.element)
+            for properties in copied.iter(n.C_NV_PR):
+                properties.set("id", str(max(numbers, default=1) + 1))
+            tree.append(copied)
+    found = tree[-1].find(n.TX_BODY)
+    assert found is not None
+    return found
+
+
+def _notes_master(deck: Deck, folder: str) -> str:
+    master = deck.trees.first_related(deck.part, "notesMaster")
+    if master is not None:
+        return master
+    master = free_name(deck, f"{folder}/notesMasters", "notesMaster")
+    theme_part = free_name(deck, f"{folder}/theme", "theme")
+    deck.trees.add(theme_part, parse_xml(theme().encode()), _THEME_TYPE)
+    deck.trees.add(master, parse_xml(notes_master().encode()), f"{n.CONTENT_TYPE}notesMaster+xml")
+    deck.trees.add_rel(master, n.OFFICE_REL + "theme", relative(master, theme_part))
+    rel_id = deck.trees.add_rel(
+        deck.part, n.OFFICE_REL + "notesMaster", relative(deck.part, master)
+    )
+    presentation = deck.trees.touch(deck.part)
+    ids = etree.Element(n.p("notesMasterIdLst"))
+    etree.SubElement(ids, n.p("notesMasterId")).set(n.R_ID, rel_id)
+    masters = presentation.find(n.p("sldMasterIdLst"))
+    presentation.insert(presentation.index(masters) + 1 if masters is not None else 0, ids)
+    return master

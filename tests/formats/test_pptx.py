@@ -1,0 +1,615 @@
+"""Presentations: map, reads, every operation, its refusals, and its honest report."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches, Pt
+
+from backshop.formats import FormatError, OpsRequest, Selector
+from backshop.formats import pptx as pptx_format
+from backshop.formats.pptx import edit as pptx_edit
+
+from .office import edit, map_of, members, raw_members, show, source, warnings
+
+
+def picture():
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 8), "red").save(buffer, "PNG")
+    buffer.seek(0)
+    return buffer
+
+
+@pytest.fixture
+def deck(tmp_path):
+    made = Presentation()
+    first = made.slides.add_slide(made.slide_layouts[0])
+    first.shapes.title.text = "Spring plan"
+    first.placeholders[1].text = "the subtitle"
+    second = made.slides.add_slide(made.slide_layouts[1])
+    second.shapes.title.text = "Points"
+    body = second.placeholders[1].text_frame
+    body.text = "alpha"
+    nested = body.add_paragraph()
+    nested.text, nested.level = "beta", 1
+    second.notes_slide.notes_text_frame.text = "say alpha"
+    third = made.slides.add_slide(made.slide_layouts[6])
+    table = third.shapes.add_table(2, 2, Inches(1), Inches(4), Inches(4), Inches(1)).table
+    for row in range(2):
+        for column in range(2):
+            table.cell(row, column).text = f"{row}{column}"
+    data = CategoryChartData()
+    data.categories = ["East", "West"]
+    data.add_series("Sales", (1, 2))
+    third.shapes.add_chart(
+        XL_CHART_TYPE.COLUMN_CLUSTERED, Inches(1), Inches(2), Inches(3), Inches(1), data
+    )
+    image = third.shapes.add_picture(picture(), Inches(1), Inches(1))
+    image._element.nvPicPr.cNvPr.set("descr", "a red square")
+    group = third.shapes.add_group_shape()
+    box = group.shapes.add_textbox(Inches(1), Inches(6), Inches(2), Inches(1))
+    box.text_frame.text = "in a group"
+    path = tmp_path / "deck.pptx"
+    made.save(str(path))
+    return path
+
+
+def text(path, index=None):
+    return pptx_format.read(source(path), Selector(slide_index=index)).text
+
+
+def clean(applied):
+    assert applied.effects.collateral == ()
+    return applied
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("F10.1", "F10.2")
+def test_the_map_tells_slides_placeholders_and_tables(deck):
+    data = map_of(deck)
+
+    assert data["slide_count"] == 3
+    assert data["slide_size"] == {"width": 9144000, "height": 6858000, "unit": "emu"}
+    assert data["layouts"][:2] == ["Title Slide", "Title and Content"]
+    second, third = data["slides"][1:]
+    assert {k: second[k] for k in ("index", "title", "layout", "hidden", "has_notes")} == {
+        "index": 1,
+        "title": "Points",
+        "layout": "Title and Content",
+        "hidden": False,
+        "has_notes": True,
+    }
+    assert second["placeholders"] == [
+        {"idx": 0, "type": "title", "name": "Title 1", "empty": False},
+        {"idx": 1, "type": "obj", "name": "Content Placeholder 2", "empty": False},
+    ]
+    assert (third["has_images"], third["has_charts"], third["has_tables"]) == (True, True, True)
+    assert third["tables"] == [{"shape": 0, "rows": 2, "cols": 2}]
+    assert third["title"] is None
+
+
+@pytest.mark.rule("F10.4")
+def test_slides_are_read_from_top_to_bottom(deck):
+    assert text(deck, 1) == "# slide 1: Points\nalpha\n  beta\nnotes:\nsay alpha"
+    assert text(deck, 2).split("\n") == [
+        "# slide 2",
+        "[image: a red square]",
+        "[chart: bar; Sales; East, West]",
+        "| 00 | 01 |",
+        "| 10 | 11 |",
+        "in a group",
+    ]
+    assert pptx_format.extract_lines(source(deck))[:2] == ["# slide 0: Spring plan", "the subtitle"]
+
+
+@pytest.mark.rule("F10.3", "F5.3")
+def test_next_leads_through_the_slides(deck):
+    seen = []
+    selector: Selector | None = Selector(chunk_index=0)
+    while selector is not None:
+        part = pptx_format.read(source(deck), selector)
+        seen.append(part.text)
+        selector = part.chunk_info.next
+
+    assert [t.split("\n")[0] for t in seen] == ["# slide 0: Spring plan", "# slide 1: Points",
+                                                "# slide 2"]  # fmt: skip
+    assert "\n\n".join(seen) == text(deck)
+
+
+@pytest.mark.rule("F5.4")
+def test_a_slide_beyond_the_limit_is_split_without_loss(tmp_path):
+    made = Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[1])
+    slide.shapes.title.text = "Long"
+    slide.placeholders[1].text = "\n".join(["x" * 999] * 100)
+    made.save(str(tmp_path / "long.pptx"))
+    long = source(tmp_path / "long.pptx")
+
+    seen, selector = "", Selector(slide_index=0)
+    while True:
+        part = pptx_format.read(long, selector)
+        seen += part.text
+        if part.chunk_info.next is None:
+            break
+        selector = part.chunk_info.next
+
+    assert seen == "# slide 0: Long\n" + "\n".join(["x" * 999] * 100)
+
+
+@pytest.mark.parametrize(
+    ("selector", "reason"),
+    [
+        (Selector(slide_index=9), "unknown_slide"),
+        (Selector(slide_index=-1), "unknown_slide"),
+        (Selector(chunk_index=9), "bad_index"),
+        (Selector(chunk_index=0, slide_index=1), "op_conflict"),
+        (Selector(section="1"), "bad_selector"),
+    ],
+)
+def test_wrong_selectors_get_their_reason(deck, selector, reason):
+    with pytest.raises(FormatError) as caught:
+        pptx_format.read(source(deck), selector)
+
+    assert caught.value.reason == reason
+
+
+# --- slides --------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("F20.1", "F20.4")
+def test_add_slide_fills_title_body_notes_and_every_look(deck):
+    applied, out = edit(
+        deck,
+        {
+            "op": "add_slide",
+            "index": 1,
+            "title_runs": [
+                {
+                    "text": "New",
+                    "bold": True,
+                    "italic": True,
+                    "underline": True,
+                    "font_name": "Arial",
+                    "font_size": 30,
+                    "font_color": "00FF00",
+                    "highlight_color": "yellow",
+                }
+            ],
+            "body": "- first\n  * second\n\nthird",
+            "alignment": "right",
+            "space_before": 3,
+            "space_after": 4,
+            "line_spacing": 1.5,
+            "notes": "one\ntwo",
+        },
+    )
+
+    slide = show(out).slides[1]
+    run = slide.shapes.title.text_frame.paragraphs[0].runs[0]
+    assert (run.text, run.font.bold, run.font.italic, run.font.underline) == (
+        "New",
+        True,
+        True,
+        True,
+    )
+    assert (run.font.name, run.font.size, str(run.font.color.rgb)) == ("Arial", Pt(30), "00FF00")
+    assert b"<a:highlight><a:srgbClr" in members(out)["ppt/slides/slide4.xml"]
+    body = slide.placeholders[1].text_frame.paragraphs
+    assert [(p.text, p.level) for p in body] == [("first", 0), ("second", 1), ("third", 0)]
+    assert body[0].alignment.name == "RIGHT"
+    assert (body[0].space_before, body[0].space_after, body[0].line_spacing) == (Pt(3), Pt(4), 1.5)
+    assert slide.notes_slide.notes_text_frame.text == "one\ntwo"
+    assert applied.focus == {"slide_index": 1}
+    assert warnings(clean(applied)) == {}
+    assert [s.shapes.title.text for s in list(show(out).slides)[:3]] == [
+        "Spring plan", "New", "Points",
+    ]  # fmt: skip
+
+
+@pytest.mark.rule("F20.2", "F32.43")
+@pytest.mark.parametrize(
+    ("layout", "name", "substituted"),
+    [
+        ("two content", "Two Content", False),
+        ("title_slide", "Title Slide", False),
+        ("section_header", "Section Header", False),
+        ("comparison", "Comparison", False),
+        ("blank", "Blank", False),
+        ("Company Cover", "Title and Content", True),
+    ],
+)
+def test_layouts_are_found_by_name_and_key(deck, layout, name, substituted):
+    applied, out = edit(deck, {"op": "add_slide", "layout": layout, "title": "T", "body": "B"})
+
+    slide = show(out).slides[3]
+    assert slide.slide_layout.name == name
+    assert ("layout_substituted" in warnings(applied)) is substituted
+    assert {"T", "B"} <= set(text(out, 3).replace("# slide 3: ", "").split("\n"))
+    clean(applied)
+
+
+@pytest.mark.rule("F20.3", "F20.5", "F32.44")
+def test_the_body_goes_to_whatever_index_the_template_uses(tmp_path):
+    made: Any = Presentation()
+    layout = made.slide_layouts[1]
+    layout.placeholders[1]._element.nvSpPr.nvPr.ph.set("idx", "13")
+    made.save(str(tmp_path / "odd.pptx"))
+
+    _, out = edit(tmp_path / "odd.pptx", {"op": "add_slide", "body": "here"})
+
+    slide = show(out).slides[0]
+    assert [(s.placeholder_format.idx, s.text_frame.text) for s in slide.placeholders] == [
+        (13, "here")
+    ]
+
+
+@pytest.mark.rule("F20.5")
+def test_too_much_text_is_noted(deck):
+    applied, _ = edit(deck, {"op": "add_slide", "title": "T", "body": "word " * 900})
+
+    assert warnings(applied)["text_overflow"] > 10
+
+
+@pytest.mark.rule("F20.7", "F32.47")
+def test_deleting_a_slide_takes_only_its_own_parts(deck):
+    before = raw_members(deck)
+
+    applied, out = edit(deck, {"op": "delete_slide", "index": 2})
+
+    after = raw_members(out)
+    gone = set(before) - set(after)
+    assert {name.rpartition("/")[0] for name in gone} == {
+        "ppt/slides",
+        "ppt/slides/_rels",
+        "ppt/charts",
+        "ppt/charts/_rels",
+        "ppt/embeddings",
+        "ppt/media",
+    }
+    changed = {name for name in after if before.get(name) != after[name]}
+    assert changed == {
+        "[Content_Types].xml",
+        "ppt/presentation.xml",
+        "ppt/_rels/presentation.xml.rels",
+    }
+    assert len(show(out).slides) == 2
+    clean(applied)
+
+
+@pytest.mark.rule("F20.7", "F32.47")
+def test_deleting_and_moving_keep_the_ids_of_the_others(deck):
+    ids = [slide["slide_id"] for slide in map_of(deck)["slides"]]
+
+    applied, out = edit(
+        deck, {"op": "move_slide", "index": 2, "to": 0}, {"op": "delete_slide", "index": 1}
+    )
+
+    assert [s["slide_id"] for s in map_of(out)["slides"]] == [ids[2], ids[1]]
+    clean(applied)
+
+
+def test_a_slide_others_link_to_is_not_deleted(deck):
+    made = show(deck)
+    made.slides[1].shapes.title.click_action.target_slide = made.slides[0]
+    made.save(str(deck))
+
+    with pytest.raises(FormatError) as caught:
+        edit(deck, {"op": "delete_slide", "index": 0})
+
+    assert (caught.value.reason, caught.value.hints) == ("op_conflict", ("1",))
+
+
+def test_sections_of_the_show_follow(deck):
+    made = show(deck)
+    first, second, third = (slide.slide_id for slide in made.slides)
+    made.save(str(deck))
+    ns = "http://schemas.microsoft.com/office/powerpoint/2010/main"
+    listing = (
+        f'<p:extLst><p:ext uri="x"><p14:sectionLst xmlns:p14="{ns}"><p14:section name="A">'
+        f'<p14:sldIdLst><p14:sldId id="{first}"/><p14:sldId id="{second}"/></p14:sldIdLst>'
+        f'</p14:section><p14:section name="B"><p14:sldIdLst><p14:sldId id="{third}"/>'
+        "</p14:sldIdLst></p14:section></p14:sectionLst></p:ext></p:extLst></p:presentation>"
+    )
+    with_listing = deck.with_name("sections.pptx")
+    with zipfile.ZipFile(deck) as old, zipfile.ZipFile(with_listing, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "ppt/presentation.xml":
+                content = content.replace(b"</p:presentation>", listing.encode())
+            new.writestr(name, content)
+
+    applied, out = edit(
+        with_listing, {"op": "add_slide", "title": "x"}, {"op": "delete_slide", "index": 0}
+    )
+
+    xml = members(out)["ppt/presentation.xml"].decode()
+    assert xml.count("p14:sldId ") == 3
+    assert f'<p14:sldId id="{first}"/>' not in xml
+    assert f'id="{third}"/><p14:sldId id="{third + 1}"/>' in xml
+    clean(applied)
+
+
+def test_hiding_and_showing(deck):
+    applied, out = edit(deck, {"op": "set_hidden", "index": 1, "hidden": True})
+    again, same = edit(out, {"op": "set_hidden", "index": 1, "hidden": True})
+    _, shown = edit(out, {"op": "set_hidden", "index": 1, "hidden": False})
+
+    assert [s["hidden"] for s in map_of(out)["slides"]] == [False, True, False]
+    assert [e.where for e in clean(applied).effects.changed] == ["slide 1"]
+    assert (same.read_bytes() == out.read_bytes()) or again.changed_parts == ()
+    assert [s["hidden"] for s in map_of(shown)["slides"]] == [False] * 3
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("F20.6")
+def test_set_slide_text_keeps_the_look_and_leaves_null_fields(deck):
+    made = show(deck)
+    run = made.slides[1].placeholders[1].text_frame.paragraphs[0].runs[0]
+    run.font.bold, run.font.size = True, Pt(33)
+    made.save(str(deck))
+
+    applied, out = edit(
+        deck, {"op": "set_slide_text", "index": 1, "title": None, "body": "gamma\n\tdelta"}
+    )
+
+    slide = show(out).slides[1]
+    assert slide.shapes.title.text == "Points"
+    found = slide.placeholders[1].text_frame.paragraphs
+    assert [(p.text, p.level, p.runs[0].font.bold, p.runs[0].font.size) for p in found] == [
+        ("gamma", 0, True, Pt(33)),
+        ("delta", 1, True, Pt(33)),
+    ]
+    assert [e.where for e in clean(applied).effects.changed] == ["slide 1 shape 1"]
+
+
+@pytest.mark.rule("F23.7")
+def test_writing_what_is_there_changes_no_byte(deck):
+    applied, out = edit(
+        deck,
+        {"op": "set_slide_text", "index": 1, "title": "Points", "body": "alpha\n  beta"},
+        {"op": "set_notes", "index": 1, "notes": "say alpha"},
+        {"op": "set_table_cells", "index": 2, "shape": 0, "cells": [
+            {"row": 0, "column": 1, "text": "01"}]},
+        {"op": "set_hidden", "index": 1, "hidden": False},
+    )  # fmt: skip
+
+    assert out.read_bytes() == deck.read_bytes()
+    assert applied.effects.changed == ()
+
+
+@pytest.mark.rule("F32.45", "F20.3")
+def test_bullets_go_to_the_body_or_to_a_text_box(deck):
+    applied, out = edit(
+        deck,
+        {"op": "append_bullets", "index": 1, "bullets": ["• gamma", {"text": "deep", "level": 2}]},
+        {"op": "append_bullets", "index": 2, "bullets": ["lonely"], "alignment": "center"},
+    )
+
+    body = show(out).slides[1].placeholders[1].text_frame.paragraphs
+    assert [(p.text, p.level) for p in body] == [
+        ("alpha", 0),
+        ("beta", 1),
+        ("gamma", 0),
+        ("deep", 2),
+    ]
+    assert "lonely" in text(out, 2)
+    assert warnings(clean(applied)) == {"textbox_added": 1}
+
+
+def test_notes_are_made_where_there_are_none(deck):
+    applied, out = edit(deck, {"op": "set_notes", "index": 0, "notes": "fresh"})
+    bare, second = edit(
+        deck.with_name("new.pptx"), {"op": "add_slide", "title": "x", "notes": "first notes"}
+    )
+
+    assert show(out).slides[0].notes_slide.notes_text_frame.text == "fresh"
+    assert show(second).slides[0].notes_slide.notes_text_frame.text == "first notes"
+    clean(applied)
+    clean(bare)
+
+
+@pytest.mark.rule("F20.1", "F19.4")
+def test_replacing_crosses_runs_and_reaches_tables_groups_and_notes(deck):
+    made = show(deck)
+    frame = made.slides[0].placeholders[1].text_frame
+    frame.text = ""
+    for part, bold in (("{{na", True), ("me}", None), ("} rest", False)):
+        run = frame.paragraphs[0].add_run()
+        run.text, run.font.bold = part, bold
+    made.slides[2].shapes[0].table.cell(0, 0).text = "{{NAME}}"
+    made.slides[2].shapes[3].shapes[0].text_frame.text = "{{name}}"
+    made.slides[1].notes_slide.notes_text_frame.text = "{{name}}"
+    made.save(str(deck))
+
+    applied, out = edit(
+        deck, {"op": "replace_text", "search": "{{name}}", "replace": "Ann\nBo", "expect": 4}
+    )
+
+    written = show(out)
+    runs = written.slides[0].placeholders[1].text_frame.paragraphs[0].runs
+    assert [(r.text, r.font.bold) for r in runs] == [("Ann", True), ("Bo", True), (" rest", False)]
+    assert written.slides[2].shapes[0].table.cell(0, 0).text == "Ann\vBo"
+    assert "Ann" in written.slides[1].notes_slide.notes_text_frame.text
+    assert applied.changes == ((0, "4 occurrences replaced"),)
+    clean(applied)
+
+
+def test_replacing_can_be_bound_to_slides(deck):
+    applied, out = edit(
+        deck,
+        {"op": "replace_text", "search": "a", "replace": "A", "slides": [0], "match_case": True},
+    )
+
+    assert text(out, 1) == text(deck, 1)
+    assert "plAn" in text(out, 0)
+    clean(applied)
+
+
+def test_table_cells_are_set_in_the_look_of_their_text(deck):
+    applied, out = edit(
+        deck,
+        {"op": "set_table_cells", "index": 2, "shape": 0, "cells": [
+            {"row": 1, "column": 0, "text": "new\nline"}]},
+    )  # fmt: skip
+
+    assert show(out).slides[2].shapes[0].table.cell(1, 0).text == "new\nline"
+    assert [e.where for e in clean(applied).effects.changed] == ["slide 2 shape 0"]
+
+
+@pytest.mark.rule("F16.7")
+def test_style_problems_are_noted_and_the_rest_applies(deck):
+    applied, out = edit(
+        deck,
+        {
+            "op": "set_slide_text",
+            "index": 0,
+            "title_runs": [{"text": "T", "bold": "yes", "font_color": "redish", "glow": 1}],
+            "alignment": "middle",
+            "line_spacing": -2,
+        },
+    )
+
+    assert show(out).slides[0].shapes.title.text_frame.paragraphs[0].runs[0].font.bold is True
+    assert warnings(applied) == {"style_value_ignored": 3, "style_key_ignored": 1}
+
+
+@pytest.mark.rule("F16.6", "F32.46")
+@pytest.mark.parametrize(
+    ("op", "reason"),
+    [
+        ({"op": "set_slide_text", "index": 99, "title": "x"}, "unknown_slide"),
+        ({"op": "set_slide_text", "index": 0}, "missing_field"),
+        ({"op": "set_slide_text", "title": "x"}, "missing_field"),
+        ({"op": "set_slide_text", "index": "0", "title": "x"}, "bad_type"),
+        ({"op": "set_slide_text", "index": 0, "slide_index": 1, "title": "x"}, "op_conflict"),
+        ({"op": "set_slide_text", "index": 0, "body": "x", "placeholder": 77}, "bad_index"),
+        ({"op": "set_slide_text", "index": 0, "title_runs": [{}]}, "missing_field"),
+        ({"op": "set_slide_text", "index": 0, "title_runs": [3]}, "bad_type"),
+        ({"op": "add_slide", "index": 9}, "unknown_slide"),
+        ({"op": "add_slide", "search": "x"}, "unknown_field"),
+        ({"op": "append_bullets", "index": 0, "bullets": []}, "bad_value"),
+        ({"op": "append_bullets", "index": 0, "bullets": [{"level": 1}]}, "missing_field"),
+        ({"op": "append_bullets", "index": 0, "bullets": [{"text": "a", "level": 9}]}, "bad_value"),
+        ({"op": "replace_text", "search": "", "replace": "x"}, "bad_value"),
+        ({"op": "replace_text", "search": "zz", "replace": "x", "expect": 1}, "no_match"),
+        ({"op": "replace_text", "search": "a", "replace": "x", "expect": 1}, "ambiguous_match"),
+        ({"op": "replace_text", "search": "a", "replace": "x", "slides": [8]}, "unknown_slide"),
+        ({"op": "replace_text", "search": "a", "replace": "x", "slides": ["1"]}, "bad_type"),
+        ({"op": "set_table_cells", "index": 2, "shape": 1, "cells": []}, "bad_index"),
+        ({"op": "set_table_cells", "index": 2, "shape": 0, "cells": [{"row": 5, "column": 0,
+          "text": "x"}]}, "bad_index"),
+        ({"op": "set_table_cells", "index": 2, "shape": 0, "cells": [{"row": 0}]}, "missing_field"),
+        ({"op": "move_slide", "index": 0, "to": 3}, "unknown_slide"),
+        ({"op": "delete_slide", "index": -1}, "unknown_slide"),
+        ({"op": "set_hidden", "index": 0, "hidden": "yes"}, "bad_type"),
+        ({"op": "duplicate_slide", "index": 0}, "unknown_op"),
+    ],
+)  # fmt: skip
+def test_bad_operations_get_their_reason_and_leave_nothing(deck, op, reason):
+    with pytest.raises(FormatError) as caught:
+        edit(deck, {"op": "set_notes", "index": 0, "notes": "never"}, op)
+
+    assert caught.value.reason == reason
+    assert not deck.with_name("out-deck.pptx").exists()
+
+
+def test_the_only_slide_stays(tmp_path):
+    made = Presentation()
+    made.slides.add_slide(made.slide_layouts[6])
+    made.save(str(tmp_path / "one.pptx"))
+
+    with pytest.raises(FormatError) as caught:
+        edit(tmp_path / "one.pptx", {"op": "delete_slide", "index": 0})
+
+    assert caught.value.reason == "op_conflict"
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("F16.3")
+def test_a_missing_file_is_created_wide_with_the_standard_layouts(tmp_path):
+    applied, out = edit(
+        tmp_path / "new.pptx",
+        {"op": "add_slide", "layout": "title_slide", "title": "Hello", "body": "sub"},
+        {"op": "add_slide", "title": "Next", "body": "- a\n- b"},
+    )
+
+    written = show(out)
+    assert applied.created is True
+    assert (written.slide_width, written.slide_height) == (12192000, 6858000)
+    assert len(written.slide_layouts) == 11
+    assert [s.shapes.title.text for s in written.slides] == ["Hello", "Next"]
+    assert [p.text for p in written.slides[1].placeholders[1].text_frame.paragraphs] == ["a", "b"]
+    clean(applied)
+
+
+@pytest.mark.rule("F23.1", "F23.2")
+def test_only_the_addressed_slide_changes(deck):
+    applied, out = edit(deck, {"op": "set_slide_text", "index": 0, "title": "Other"})
+
+    before, after = raw_members(deck), raw_members(out)
+    assert {name for name in before if before[name] != after[name]} == {"ppt/slides/slide1.xml"}
+    assert list(before) == list(after)
+    assert applied.changed_parts == ("ppt/slides/slide1.xml",)
+
+
+@pytest.mark.rule("F16.13", "F16.14")
+def test_a_change_outside_the_target_is_reported_as_collateral(deck, monkeypatch):
+    real = pptx_edit.apply
+
+    def careless(editor, change):
+        slide = editor.deck.slides[2]
+        shape = slide.shapes[3].element
+        editor.deck.trees.touch(slide.part)
+        shape.getparent().remove(shape)
+        slide.root.set("showMasterSp", "0")
+        editor.deck.package.put("ppt/theme/theme1.xml", b"<a/>")
+        return real(editor, change)
+
+    monkeypatch.setattr("backshop.formats.pptx.ops.apply", careless)
+
+    applied, _ = edit(deck, {"op": "set_slide_text", "index": 0, "title": "Other"})
+
+    assert {(e.where, e.aspect) for e in applied.effects.collateral} == {
+        ("slide 2 shape 3", "removed"),
+        ("slide 2", "value"),
+        ("ppt/theme/theme1.xml", "value"),
+    }
+
+
+@given(operations=st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 9) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(["op", "index", "title", "body", "title_runs", "bullets", "search",
+                         "replace", "slides", "shape", "cells", "notes", "to", "hidden", "text"]),
+        inner | st.sampled_from(["add_slide", "set_slide_text", "append_bullets", "replace_text",
+                                 "set_table_cells", "move_slide", "delete_slide"]),
+        max_size=5,
+    ),
+    max_leaves=12,
+))  # fmt: skip
+def test_any_json_as_operations_is_applied_or_refused_cleanly(tmp_path_factory, operations):
+    folder = tmp_path_factory.mktemp("any")
+    ask = OpsRequest(name="a.pptx", operations=operations)
+
+    try:
+        pptx_format.apply_ops(None, ask, folder / "out.pptx")
+    except FormatError:
+        assert not (folder / "out.pptx").exists()
+    else:
+        show(folder / "out.pptx")
