@@ -1,8 +1,12 @@
 """Workflows for agents: authored as data, compiled, pinned, executed from facts."""
 
+from .authoring import Authoring, Checked, Saved, SourceText, starting_point
+from .builtins import Builtin, builtins
 from .catalog import Catalog
 from .commands import COMMANDS
 from .errors import RailsError
+from .finding import Finding, Severity
+from .identity import SourceKind
 from .inputs import Request, Submitted
 from .preferences import PRESETS
 from .requests import (
@@ -25,9 +29,13 @@ __all__ = [
     "PRESETS",
     "TOOLS",
     "Answer",
+    "Authoring",
+    "Builtin",
     "Catalog",
+    "Checked",
     "CheckpointWorkflow",
     "ContinueWorkflow",
+    "Finding",
     "InspectWorkflow",
     "ListWorkflows",
     "Places",
@@ -36,9 +44,15 @@ __all__ = [
     "RailsTool",
     "Request",
     "ResumeSession",
+    "Saved",
     "Settings",
+    "Severity",
+    "SourceKind",
+    "SourceText",
     "StartSession",
     "StartWorkflow",
     "Submitted",
+    "builtins",
+    "starting_point",
     "tools",
 ]

@@ -137,6 +137,7 @@ class Listing:
         self._cache = cache
         self._unreadable: list[Invalid] = []
         self._refused: dict[str, list[Entry]] = {}
+        self._all: list[Entry] = []
         self.entries: dict[str, Entry] = {}
         self._sort()
 
@@ -235,7 +236,7 @@ class Listing:
 
     def compile(self, entry: Entry) -> Outcome:
         """Compile a file, once per state of it, of its bindings and of the routines."""
-        chosen = self._bindings.get(entry.workflow_id, {})
+        chosen = self.bindings_of(entry.workflow_id)
         key = (entry.stamp, digest(dict(chosen)), self._library_key)
         outcome = self._cache.compiled.get(key)
         if outcome is None:
@@ -246,6 +247,14 @@ class Listing:
     def findings(self, entry: Entry) -> tuple[Finding, ...]:
         """Return all findings about a file, those about its id and place included."""
         return ordered([*self.compile(entry).findings, *self._id_findings(entry)])
+
+    def files_of(self, workflow_id: str) -> tuple[Entry, ...]:
+        """Return every file with this id, used or not."""
+        return tuple(one for one in self._all if one.workflow_id == workflow_id)
+
+    def bindings_of(self, workflow_id: str) -> Mapping[str, str]:
+        """Return what the workspace puts into the slots of a workflow."""
+        return self._bindings.get(workflow_id, {})
 
     def _workflow(self, entry: Entry, outcome: Outcome) -> Workflow | None:
         findings = self.findings(entry)
@@ -277,6 +286,7 @@ class Listing:
         for source, stamp in self._files:
             entry = self._entry(source, stamp)
             if entry is not None:
+                self._all.append(entry)
                 by_source.setdefault(source, {}).setdefault(entry.workflow_id, []).append(entry)
         for source, ids in by_source.items():
             for workflow_id, entries in ids.items():

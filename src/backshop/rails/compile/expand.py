@@ -68,6 +68,22 @@ def expand(definition: Definition, library: Library, findings: Findings) -> Expa
     return Expanded((*expander.probes(), *steps), expander.used)
 
 
+def arguments(routine: Definition) -> tuple[str, ...]:
+    """Return the names of the arguments a routine's texts ask for, in the order they come."""
+    found: dict[str, None] = {}
+
+    def note(text: str) -> str:
+        found.update(dict.fromkeys(_ARGUMENT.findall(text)))
+        return text
+
+    for step in _everything(routine.steps):
+        note(step.title)
+        note(step.prompt or "")
+        if step.blocks is not None:
+            _filled(step.blocks, note)
+    return tuple(found)
+
+
 class _Expander:
     def __init__(self, definition: Definition, library: Library, findings: Findings) -> None:
         self._definition = definition

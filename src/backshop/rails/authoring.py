@@ -1,0 +1,306 @@
+"""Writing workflows: check a text, save it, copy one, begin a new one (R3.10).
+
+Only source files are written, only into the user's or the project's folder, and only after they
+have passed every check; a file is either the old one or the new one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from .catalog import Catalog, Entry, Listing
+from .compile import compile_data, workflow_hash
+from .compile.parse import SUFFIXES, parse_source
+from .errors import RailsError
+from .finding import Finding, Findings, Severity, has_error, ordered
+from .identity import SourceKind, check_id, suggested_id
+from .sources import Places
+
+_ID_LINE = re.compile(r"^id:.*$", re.MULTILINE)
+_STARTING_POINT = Path(__file__).parent / "starting-point.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a text would be as a workflow; the hash is there when it could run."""
+
+    workflow_id: str | None
+    workflow_hash: str | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it could run."""
+        return self.workflow_hash is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceText:
+    """A definition as it was written."""
+
+    workflow_id: str
+    file: str
+    text: str
+    is_yaml: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """A file that was written; `path` is where it lies on this machine."""
+
+    workflow_id: str
+    path: Path
+    replaced: bool
+    checked: Checked
+
+
+class Authoring:
+    """Everything that reads or writes definitions as text."""
+
+    def __init__(self, catalog: Catalog, places: Places) -> None:
+        self._catalog = catalog
+        self._places = places
+
+    def validate(
+        self,
+        text: str,
+        *,
+        is_yaml: bool = False,
+        strict: bool = False,
+        target: SourceKind = SourceKind.USER,
+        workspace: Path | None = None,
+    ) -> Checked:
+        """Check a text as if it lay in `target`."""
+        listing = self._catalog.look(workspace)
+        return _check(text, listing, is_yaml=is_yaml, strict=strict, target=target, saving=False)
+
+    def validate_file(
+        self, path: Path, *, strict: bool = False, workspace: Path | None = None
+    ) -> Checked:
+        """Check a file; one that lies in a source is judged by that source's rules.
+
+        Raises:
+            RailsError: `VALIDATION_ERROR`, the file cannot be read.
+        """
+        text = _read(path)
+        inside = [
+            source
+            for source in self._places.sources(workspace)
+            if path.resolve().is_relative_to(source.root.resolve())
+        ]
+        target = inside[0].kind if inside else SourceKind.USER
+        is_yaml = path.suffix in SUFFIXES and path.suffix != ".json"
+        return self.validate(
+            text, is_yaml=is_yaml, strict=strict, target=target, workspace=workspace
+        )
+
+    def source(self, workflow_id: str, workspace: Path | None = None) -> SourceText:
+        """Return a definition as it was written.
+
+        Raises:
+            RailsError: `WORKFLOW_NOT_FOUND`.
+        """
+        entry = self._catalog.look(workspace).find(workflow_id).entry
+        return SourceText(
+            workflow_id=entry.workflow_id,
+            file=entry.file,
+            text=_read(entry.stamp.path),
+            is_yaml=_is_yaml(entry),
+        )
+
+    def save(
+        self,
+        text: str,
+        *,
+        target: SourceKind,
+        is_yaml: bool = False,
+        workspace: Path | None = None,
+    ) -> Saved:
+        """Write a definition into the user's or the project's folder.
+
+        Raises:
+            RailsError: `WORKFLOW_INVALID` with the findings, `VALIDATION_ERROR` for a target that
+                cannot be written to.
+        """
+        folder = self._folder(target, workspace)
+        listing = self._catalog.look(workspace)
+        checked = _check(text, listing, is_yaml=is_yaml, strict=True, target=target, saving=True)
+        if not checked.is_valid or checked.workflow_id is None:
+            raise _refused(checked)
+        old = _file_of(listing, checked.workflow_id, folder)
+        path = folder / f"{checked.workflow_id}{'.yaml' if is_yaml else '.json'}"
+        if old is not None and _spelt_alike(old, path):
+            path = old
+        _write(path, text)
+        if old is not None and old != path:
+            old.unlink(missing_ok=True)
+        return Saved(
+            workflow_id=checked.workflow_id,
+            path=path,
+            replaced=old is not None,
+            checked=checked,
+        )
+
+    def copy(
+        self,
+        workflow_id: str,
+        *,
+        new_id: str,
+        target: SourceKind,
+        workspace: Path | None = None,
+    ) -> Saved:
+        """Save a workflow under another id, comments and order kept.
+
+        Raises:
+            RailsError: as `source` and `save`; `VALIDATION_ERROR` when the new id is taken.
+        """
+        original = self.source(workflow_id, workspace)
+        self._free(new_id, target, workspace)
+        if original.is_yaml:
+            text = _ID_LINE.sub(lambda match: f"id: {new_id}", original.text, count=1)
+        else:
+            data = json.loads(original.text.removeprefix("\ufeff"))
+            text = json.dumps({**data, "id": new_id}, ensure_ascii=False, indent=2) + "\n"
+        return self.save(text, target=target, is_yaml=original.is_yaml, workspace=workspace)
+
+    def new(
+        self,
+        workflow_id: str,
+        *,
+        name: str | None = None,
+        target: SourceKind,
+        workspace: Path | None = None,
+    ) -> Saved:
+        """Write a commented starting point that runs as it is.
+
+        Raises:
+            RailsError: as `save`; `VALIDATION_ERROR` when the id is taken.
+        """
+        self._free(workflow_id, target, workspace)
+        text = starting_point(workflow_id, name)
+        return self.save(text, target=target, is_yaml=True, workspace=workspace)
+
+    def _folder(self, target: SourceKind, workspace: Path | None) -> Path:
+        if target is SourceKind.USER and self._places.user_dirs:
+            return self._places.user_dirs[0]
+        if target is SourceKind.PROJECT and workspace is not None:
+            return workspace / ".backshop" / "workflows"
+        if target is SourceKind.PROJECT:
+            message, what = "there is no project to save into", "Give workspacePath."
+        else:
+            message = f"{target} workflows are read-only"
+            what = "Save to user or project; copy gives a workflow another id."
+        raise RailsError("VALIDATION_ERROR", message, what)
+
+    def _free(self, workflow_id: str, target: SourceKind, workspace: Path | None) -> None:
+        folder = self._folder(target, workspace)
+        taken = _file_of(self._catalog.look(workspace), workflow_id, folder)
+        if taken is not None:
+            raise RailsError(
+                "VALIDATION_ERROR",
+                f"`{workflow_id}` exists already, in {taken.name}",
+                "Choose another id, or save over it.",
+            )
+
+
+def starting_point(workflow_id: str, name: str | None = None) -> str:
+    """Return a small workflow with a comment at everything one will want to change."""
+    words = workflow_id.rpartition(".")[2].replace("_", " ").replace("-", " ").strip()
+    title = name or words[:1].upper() + words[1:]
+    text = _STARTING_POINT.read_text(encoding="utf-8")
+    return text.replace("@id@", workflow_id).replace("@name@", json.dumps(title))
+
+
+def _check(
+    text: str,
+    listing: Listing,
+    *,
+    is_yaml: bool,
+    strict: bool,
+    target: SourceKind,
+    saving: bool,
+) -> Checked:
+    findings = Findings()
+    data = parse_source(text.encode(errors="surrogatepass"), findings, is_yaml=is_yaml)
+    if has_error(findings.all):
+        return Checked(workflow_id=None, workflow_hash=None, findings=findings.all)
+    workflow_id = data.get("id") if isinstance(data, dict) else None
+    bindings = listing.bindings_of(workflow_id) if isinstance(workflow_id, str) else {}
+    outcome = compile_data(data, library=listing.library, bindings=bindings, strict=strict)
+    if outcome.definition is not None:
+        suggestion = suggested_id(outcome.definition.id, target, "", taken=listing.entries)
+        check_id(outcome.definition.id, target, findings, suggestion=suggestion, saving=saving)
+    found = ordered([*findings.all, *outcome.findings])
+    runs = outcome.compiled is not None and not has_error(found)
+    return Checked(
+        workflow_id=outcome.definition.id if outcome.definition else None,
+        workflow_hash=workflow_hash(outcome.compiled) if outcome.compiled and runs else None,
+        findings=found,
+    )
+
+
+def _refused(checked: Checked) -> RailsError:
+    errors = [one for one in checked.findings if one.severity is Severity.ERROR]
+    first = errors[0]
+    return RailsError(
+        "WORKFLOW_INVALID",
+        f"not saved: {len(errors)} error(s), first {first.code} at "
+        f"{first.pointer or 'the top'}: {first.message}",
+        f"Write {first.fix} instead." if first.fix else "Correct what the findings name.",
+        details={
+            "findings": [
+                {"code": one.code, "pointer": one.pointer, "message": one.message[:300]}
+                for one in errors[:10]
+            ]
+        },
+    )
+
+
+def _file_of(listing: Listing, workflow_id: str, folder: Path) -> Path | None:
+    return next(
+        (one.stamp.path for one in listing.files_of(workflow_id) if one.source.root == folder), None
+    )
+
+
+def _is_yaml(entry: Entry) -> bool:
+    return entry.stamp.path.suffix != ".json"
+
+
+def _spelt_alike(one: Path, other: Path) -> bool:
+    return (one.suffix == ".json") == (other.suffix == ".json")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise RailsError(
+            "VALIDATION_ERROR", f"{path.name} cannot be read: {error.strerror}", "Check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise RailsError(
+            "VALIDATION_ERROR",
+            f"{path.name} is not UTF-8 at byte {error.start}",
+            "Save it as UTF-8.",
+        ) from error
+
+
+def _write(path: Path, text: str) -> None:
+    """Put a file in place whole: written beside it, synced, renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    beside = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise

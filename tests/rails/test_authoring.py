@@ -1,0 +1,160 @@
+"""Writing workflows: nothing broken is saved, nothing is lost, what is new runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from backshop.rails.authoring import Authoring, starting_point
+from backshop.rails.catalog import Catalog
+from backshop.rails.errors import RailsError
+from backshop.rails.identity import SourceKind
+from backshop.rails.sources import Places
+
+GOOD = {
+    "id": "team.good",
+    "name": "Good",
+    "description": "For tests.",
+    "version": "1.0.0",
+    "steps": [{"id": "a", "title": "A", "prompt": "Do it."}],
+}
+
+
+@pytest.fixture
+def places(tmp_path):
+    return Places(user_dirs=(tmp_path / "home" / "workflows",))
+
+
+@pytest.fixture
+def catalog(places):
+    return Catalog(places)
+
+
+@pytest.fixture
+def authoring(catalog, places):
+    return Authoring(catalog, places)
+
+
+def codes(checked):
+    return [one.code for one in checked.findings]
+
+
+@pytest.mark.rule("R3.10")
+def test_a_saved_workflow_is_found_and_saved_over_in_place(authoring, catalog, places):
+    first = authoring.save(json.dumps(GOOD), target=SourceKind.USER)
+    renamed = first.path.rename(first.path.with_name("other.json"))
+
+    again = authoring.save(json.dumps({**GOOD, "name": "Better"}), target=SourceKind.USER)
+
+    assert (first.replaced, again.replaced, again.path) == (False, True, renamed)
+    assert catalog.look().load("team.good").compiled.name == "Better"
+    assert [one.name for one in places.user_dirs[0].iterdir()] == ["other.json"]
+
+
+@pytest.mark.rule("R3.10", "R1.5", "C4")
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"id": "legacy-id"}, "WF_ID_LEGACY_SAVE"),
+        ({"id": "wr.mine"}, "WF_ID_RESERVED"),
+        ({"id": "No Good"}, "WF_ID_INVALID"),
+        ({"steps": []}, "WF_SCHEMA"),
+        ({"unknown": 1}, "WF_SCHEMA"),
+    ],
+)
+def test_what_has_an_error_is_not_written(authoring, places, fields, code):
+    with pytest.raises(RailsError) as caught:
+        authoring.save(json.dumps({**GOOD, **fields}), target=SourceKind.USER)
+
+    assert caught.value.rails_code == "WORKFLOW_INVALID"
+    assert code in str(caught.value.details)
+    assert not places.user_dirs[0].exists()
+
+
+@pytest.mark.rule("R3.10")
+@pytest.mark.parametrize("target", [SourceKind.BUNDLED, SourceKind.GIT, SourceKind.PROJECT])
+def test_read_only_places_are_refused(authoring, target):
+    with pytest.raises(RailsError) as caught:
+        authoring.save(json.dumps(GOOD), target=target)
+
+    assert caught.value.rails_code == "VALIDATION_ERROR"
+
+
+@pytest.mark.rule("R3.10")
+def test_a_copy_keeps_the_text_and_gets_its_own_id(authoring, catalog, tmp_path):
+    saved = authoring.copy(
+        "rpi", new_id="project.my_rpi", target=SourceKind.PROJECT, workspace=tmp_path
+    )
+
+    original = authoring.source("wr.rpi")
+    assert saved.path == tmp_path / ".backshop" / "workflows" / "project.my_rpi.yaml"
+    assert saved.path.read_text() == original.text.replace("id: wr.rpi\n", "id: project.my_rpi\n")
+    workflow = catalog.look(tmp_path).load("project.my_rpi")
+    assert workflow.compiled.steps == catalog.look().load("wr.rpi").compiled.steps
+    with pytest.raises(RailsError, match="exists already"):
+        authoring.copy(
+            "rpi", new_id="project.my_rpi", target=SourceKind.PROJECT, workspace=tmp_path
+        )
+
+
+def test_a_json_workflow_is_copied_as_json(authoring, catalog):
+    authoring.save(json.dumps(GOOD), target=SourceKind.USER)
+
+    saved = authoring.copy("team.good", new_id="team.copy", target=SourceKind.USER)
+
+    assert json.loads(saved.path.read_text()) == {**GOOD, "id": "team.copy"}
+
+
+def test_the_starting_point_is_clean_and_runs(authoring, catalog):
+    saved = authoring.new("user.invoice_check", target=SourceKind.USER)
+
+    assert saved.checked.findings == ()
+    workflow = catalog.look().load("user.invoice_check")
+    assert workflow.compiled.name == "Invoice check"
+    assert [step.step_id for step in workflow.compiled.walk()] == [
+        *("understand", "prepare", "passes", "work", "good-enough", "check.check", "report")
+    ]
+    assert 'name: "A \\"b\\": c"' in starting_point("user.x", 'A "b": c')
+    with pytest.raises(RailsError, match="exists already"):
+        authoring.new("user.invoice_check", target=SourceKind.USER)
+
+
+@pytest.mark.rule("R1.3", "C12")
+def test_validation_tells_what_a_text_would_be(authoring, tmp_path):
+    loose = authoring.validate(json.dumps({**GOOD, "tipps": 1}))
+    strict = authoring.validate(json.dumps({**GOOD, "tipps": 1}), strict=True)
+
+    assert (loose.is_valid, codes(loose)) == (True, ["WW_UNKNOWN_FIELD"])
+    assert (strict.is_valid, codes(strict)) == (False, ["WF_SCHEMA"])
+    assert codes(authoring.validate(json.dumps({**GOOD, "id": "old-id"}))) == ["WW_LEGACY_ID"]
+    assert codes(authoring.validate("{")) == ["WF_PARSE"]
+    assert codes(authoring.validate("a: [", is_yaml=True)) == ["WF_PARSE"]
+    assert codes(authoring.validate('{"id": "\ud800"}')) == ["WF_PARSE"]
+
+
+def test_a_file_is_judged_by_where_it_lies(authoring, tmp_path):
+    (tmp_path / "workflows").mkdir()
+    inside = tmp_path / "workflows" / "a.json"
+    inside.write_text(json.dumps({**GOOD, "id": "wr.mine"}))
+
+    checked = authoring.validate_file(inside, workspace=tmp_path)
+
+    assert [(one.code, one.fix) for one in checked.findings] == [("WF_ID_RESERVED", "project.mine")]
+    with pytest.raises(RailsError, match="cannot be read"):
+        authoring.validate_file(tmp_path / "missing.json")
+
+
+def test_an_interrupted_save_leaves_the_old_file(authoring, catalog, places, monkeypatch):
+    saved = authoring.save(json.dumps(GOOD), target=SourceKind.USER)
+    before = saved.path.read_bytes()
+    monkeypatch.setattr("os.fsync", _fail)
+
+    with pytest.raises(OSError, match="disk"):
+        authoring.save(json.dumps({**GOOD, "name": "New"}), target=SourceKind.USER)
+
+    assert [one.read_bytes() for one in places.user_dirs[0].iterdir()] == [before]
+
+
+def _fail(_handle):
+    raise OSError("disk gone")
