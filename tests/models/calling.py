@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -25,6 +24,7 @@ from backshop.models.messages import (
 )
 from backshop.models.network import Limits
 from backshop.models.wires import anthropic_messages, openai_chat, openai_responses
+from backshop.prompts import CancelToken
 
 from . import provider as fake
 
@@ -121,7 +121,7 @@ def call(
     wire: ModuleType,
     url: str,
     *,
-    cancel: threading.Event | None = None,
+    cancel: CancelToken | None = None,
     limits: Limits | None = None,
     gate: OpenGate | None = None,
     asked: ModelRequest | None = None,
@@ -129,7 +129,7 @@ def call(
 ) -> Outcome:
     way = Egress(clock=SystemClock(), gate=gate or OpenGate(), limits=limits, **egress)
     errand = Errand(kind=EgressKind.CALL, model_id="local-x:m")
-    channel = way.open(record(url), KEY, errand, cancel or threading.Event())
+    channel = way.open(record(url), KEY, errand, cancel or CancelToken())
     events = list(stream.complete(wire, asked or request(), MODEL, channel))
     endings = [event for event in events if isinstance(event, Done | Failed)]
     assert len(endings) == 1, endings

@@ -11,6 +11,7 @@ import pytest
 
 from backshop.models.messages import Done, Failed, ReasoningProgress, Started, TextDelta
 from backshop.models.network import Limits
+from backshop.prompts import CancelToken
 
 from .calling import KEY, WIRES, OpenGate, call, request
 from .provider import Reply, serving, sse
@@ -267,10 +268,10 @@ def test_an_answer_that_goes_on_for_ever_ends_with_the_call(name):
 @pytest.mark.rule("M12.1", "M12.2")
 def test_a_cancellation_closes_the_stream_within_a_second(name):
     wire, make = WIRES[name]
-    cancel = threading.Event()
+    cancel = CancelToken()
 
     with serving(Reply(make("one ")[:3], hang=True)) as server:
-        threading.Timer(0.1, cancel.set).start()
+        threading.Timer(0.1, cancel.request).start()
         started = time.monotonic()
         got = call(wire, server.url, cancel=cancel)
 

@@ -77,7 +77,7 @@ class Watch:
         return _SLICE_S
 
     def _stop_if_cancelled(self) -> None:
-        if self._cancel.is_set():
+        if self._cancel.requested:
             raise Canceled("the call was cancelled")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,12 +24,13 @@ _TRANSIENT = frozenset(("PROVIDER_UNAVAILABLE", "NETWORK_UNAVAILABLE"))
 class Cancel(Protocol):
     """Something a person can stop; waiting on it ends at once when they do."""
 
-    def is_set(self) -> bool:
-        """Return whether it was stopped."""
+    @property
+    def requested(self) -> bool:
+        """Whether somebody asked to stop."""
         ...
 
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait at most `timeout` seconds; return whether it was stopped."""
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until somebody asks, at most so long; return whether somebody did."""
         ...
 
 
@@ -64,6 +64,8 @@ class Schedule:
     transient: int = 0
     rate_limited: int = 0
     waited_s: float = 0.0
+    is_too_late: bool = False
+    """Whether the last wait was refused because the caller's deadline comes first."""
 
     def after(self, error: ErrorInfo, *, budget_s: float | None = None) -> Wait | None:
         """Return the wait before the next attempt, or None: the error is final.
@@ -73,7 +75,8 @@ class Schedule:
         wait = self._next(error)
         if wait is None or self.waited_s + wait.seconds > RETRY_TOTAL_S:
             return None
-        if budget_s is not None and wait.seconds >= budget_s:
+        self.is_too_late = budget_s is not None and wait.seconds >= budget_s
+        if self.is_too_late:
             return None
         self.waited_s += wait.seconds
         return wait
@@ -102,18 +105,3 @@ class Schedule:
 
     def _jitter(self) -> float:
         return 1 + _JITTER * (self.random(16) / 0x8000 - 1)
-
-
-class Never:
-    """A cancellation nobody asks for."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-
-    def is_set(self) -> bool:
-        """Return False."""
-        return self._event.is_set()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait the whole time."""
-        return self._event.wait(timeout)

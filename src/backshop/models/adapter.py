@@ -1,0 +1,189 @@
+"""`evaluate` and `optimize` over one primitive, `complete`: all a provider adds (P5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from backshop.base.errors import BackshopError
+from backshop.prompts import (
+    MarkdownSection,
+    Prompt,
+    PromptFailed,
+    PromptOverridesStore,
+    Session,
+)
+
+from . import optimize as digest
+from . import preflight
+from .loop import Evaluation, Task
+from .messages import ModelRequest, StreamEvent
+from .response import (
+    Capabilities,
+    OptimizationResult,
+    OptimizationScope,
+    Phase,
+    PromptResponse,
+    evaluation_error,
+)
+from .retry import Cancel
+
+OutputT = TypeVar("OutputT")
+
+
+class AdapterBase:
+    """Every adapter. A subclass says what it is and implements `complete`.
+
+    `complete` yields stream events, the last of them `Done` or `Failed`; it makes one attempt.
+    Retries, tools, limits, structured output and digests are done here, alike for everybody.
+    """
+
+    def __init__(
+        self,
+        *,
+        adapter_name: str,
+        model_id: str,
+        capabilities: Capabilities | None = None,
+        prompt_budget_tokens: int | None = None,
+        workbench_id: str | None = None,
+        allow_exec: bool = False,
+    ) -> None:
+        self._name = adapter_name
+        self._model_id = model_id
+        self._capabilities = capabilities or Capabilities()
+        self._budget = prompt_budget_tokens
+        self._workbench_id = workbench_id
+        self._allow_exec = allow_exec
+
+    @property
+    def adapter_name(self) -> str:
+        """What kind of adapter this is."""
+        return self._name
+
+    @property
+    def model_id(self) -> str:
+        """The model it calls."""
+        return self._model_id
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+        return self._capabilities
+
+    @property
+    def prompt_budget_tokens(self) -> int | None:
+        """How large a prompt may be; None is no bound."""
+        return self._budget
+
+    @property
+    def workbench_id(self) -> str | None:
+        """Whose content its calls carry, if a workbench's."""
+        return self._workbench_id
+
+    @property
+    def allow_exec(self) -> bool:
+        """Whether a digest run may run commands in the sandbox."""
+        return self._allow_exec
+
+    def complete(self, request: ModelRequest, cancel: Cancel) -> Iterator[StreamEvent]:
+        """Send one request and yield what comes back; a subclass's whole work."""
+        raise NotImplementedError
+
+    def check_consent(self) -> None:
+        """Raise `ConsentRequired` when this model may not receive the content; else nothing."""
+
+    def prepare(self, prompt: Prompt[Any], session: Session) -> object | None:
+        """Open the prompt's workspace in a session, before it is rendered (P6.3)."""
+        return None
+
+    def evaluate(
+        self,
+        prompt: Prompt[OutputT],
+        *params: object,
+        overrides_store: PromptOverridesStore | None = None,
+        overrides_tag: str | None = None,
+        parse_output: bool = True,
+        session: Session,
+    ) -> PromptResponse[OutputT]:
+        """Render a prompt, call the model, run its tools, and return the answer.
+
+        Raises:
+            PromptEvaluationError: there is no answer; `phase` and `error` say why.
+        """
+        return self._execute_prompt(
+            prompt,
+            *params,
+            overrides_store=overrides_store,
+            overrides_tag=overrides_tag,
+            parse_output=parse_output,
+            session=session,
+        )
+
+    def optimize(
+        self,
+        prompt: Prompt[OutputT],
+        *params: object,
+        store_scope: OptimizationScope = OptimizationScope.SESSION,
+        overrides_store: PromptOverridesStore | None = None,
+        overrides_tag: str | None = None,
+        focus_areas: MarkdownSection | None = None,
+        parse_output: bool = True,
+        session: Session,
+    ) -> OptimizationResult[OutputT]:
+        """Let the model describe the workspace, and keep the digest for later prompts.
+
+        Raises:
+            PromptEvaluationError: no digest; or, in phase `persist`, one that is kept with the
+                session only and is on the error as `result`.
+        """
+        wish = preflight.Wish(
+            prompt=prompt,
+            params=params,
+            scope=store_scope,
+            overrides_store=overrides_store,
+            overrides_tag=overrides_tag,
+            focus_areas=focus_areas,
+            parse_output=parse_output,
+            session=session,
+        )
+        return digest.optimize(self, wish)
+
+    def run_task(self, task: Task) -> PromptResponse[Any]:
+        """Evaluate a task; a failure is published once as `PromptFailed` and raised."""
+        try:
+            return Evaluation(self, task).run()
+        except BackshopError as error:
+            failure = evaluation_error(error, task.prompt.display_name, Phase.REQUEST)
+            if not task.session.closed:
+                task.session.dispatch(
+                    PromptFailed(
+                        phase=failure.phase.value,
+                        code=failure.code,
+                        message=failure.message,
+                        retryable=failure.error.retryable,
+                    )
+                )
+            if failure is error:
+                raise
+            raise failure from error
+
+    def _execute_prompt(
+        self,
+        prompt: Prompt[OutputT],
+        *params: object,
+        session: Session,
+        parse_output: bool = True,
+        overrides_store: PromptOverridesStore | None = None,
+        overrides_tag: str | None = None,
+    ) -> PromptResponse[OutputT]:
+        """Render, stream, run tools, parse: the shared core of both methods (P5.22)."""
+        task = Task(
+            prompt=prompt,
+            params=params,
+            session=session,
+            overrides_store=overrides_store,
+            overrides_tag=overrides_tag,
+            parse_output=parse_output,
+            workspace=None if session.closed else self.prepare(prompt, session),
+        )
+        return self.run_task(task)

@@ -1,0 +1,186 @@
+"""Runs one tool call: policies, a time limit, a transaction, and exactly one answer (P5.6)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from backshop.base.errors import BackshopError
+from backshop.base.limits import TOOL_RESULT_MAX_BYTES
+from backshop.prompts import (
+    Prompt,
+    RenderedPrompt,
+    Session,
+    Tool,
+    ToolContext,
+    ToolInvoked,
+    ToolResult,
+)
+
+from .calls import Checked
+from .messages import Message, Role, ToolCall
+
+_LOG = logging.getLogger(__name__)
+_MESSAGE_MAX_CHARS = 1000  # of a ToolInvoked; the whole answer is the blob it names
+_CODES = {"tool_timeout": "TOOL_WORKER_UNAVAILABLE", "policy_denied": "ACCESS_DENIED"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A call's one answer: what the model reads, and the record of it."""
+
+    message: Message
+    record: ToolInvoked
+
+
+class ToolRunner:
+    """Runs the tools of one rendered prompt in one session."""
+
+    def __init__(
+        self,
+        *,
+        prompt: Prompt[Any],
+        rendered: RenderedPrompt,
+        adapter: object,
+        session: Session,
+        tools: tuple[Tool, ...],
+        workspace: object | None,
+    ) -> None:
+        self._prompt = prompt
+        self._rendered = rendered
+        self._adapter = adapter
+        self._session = session
+        self._tools = {tool.name: tool for tool in tools}
+        self._workspace = workspace
+
+    def answer(self, checked: Checked) -> Answered:
+        """Run a call, or say what is wrong with it; whatever happens is recorded."""
+        call, tool = checked.call, self._tools.get(checked.call.name)
+        began_at, began = self._session.now(), self._session.monotonic()
+        transaction = self._session.begin()
+        if checked.problem is not None or tool is None:
+            reason = checked.problem.reason if checked.problem else "tool_not_available"
+            detail = checked.problem.detail if checked.problem else "there is no such tool"
+            result = ToolResult.failure(reason, detail)
+            hints = checked.problem.hints if checked.problem else ()
+        else:
+            result, hints = self._run(tool, call, transaction), ()
+        text = result.text() if result.ok else failure_text(result, hints)
+        shown, result_ref = self._cut(text)
+        record = ToolInvoked(
+            call_id=call.id,
+            tool=call.name,
+            effects=tool.effects if tool else "",
+            params_ref=self._session.put(_json(dict(call.arguments))),
+            ok=result.ok,
+            code=result.code or "",
+            message=result.message[:_MESSAGE_MAX_CHARS],
+            result_ref=result_ref,
+            started_at=began_at,
+            duration_ms=max(0, int((self._session.monotonic() - began) * 1000)),
+            prompt_key=self._prompt.key,
+        )
+        if result.ok:
+            transaction.commit(record)
+        else:
+            transaction.discard()
+            self._session.dispatch(record)
+        reply = Message(role=Role.TOOL, text=shown, tool_call_id=call.id, is_error=not result.ok)
+        return Answered(reply, record)
+
+    def _run(self, tool: Tool, call: ToolCall, transaction: Any) -> ToolResult:
+        try:
+            params = tool.decode(call.arguments)
+        except BackshopError as error:
+            return ToolResult.failure("bad_arguments", "; ".join((error.message, *error.hints)))
+        denied = self._denied(tool, params)
+        if denied is not None:
+            return ToolResult.failure("policy_denied", denied)
+        context = ToolContext(
+            prompt=self._prompt,
+            rendered=self._rendered,
+            adapter=self._adapter,
+            session=transaction,
+            limits=self._session.limits,
+            cancel=self._session.cancel,
+            workspace=self._workspace,
+        )
+        result = self._within_time(tool, lambda: tool.handler(params, context=context))
+        if not result.ok:
+            return result
+        try:  # what it did must be acceptable before it counts as done
+            transaction.view()
+        except BackshopError as error:
+            return ToolResult.failure("tool_failed", error.message)
+        return result
+
+    def _denied(self, tool: Tool, params: object) -> str | None:
+        view = self._session.view()
+        for policy in self._rendered.policies.get(tool.name, ()):
+            try:
+                reason = policy.check(tool.name, params, view)
+            except Exception:  # a policy is somebody else's code: one that fails denies (P1.18)
+                _LOG.exception("a policy for %s failed", tool.name)
+                return "a policy could not be checked"
+            if reason is not None:
+                return reason
+        return None
+
+    def _within_time(self, tool: Tool, run: Callable[[], object]) -> ToolResult:
+        """Run a handler on a thread of its own; one that overruns can change nothing more."""
+        limit = min(tool.timeout_s, self._session.limits.tool_timeout_s)
+        outcome: list[ToolResult] = []
+
+        def work() -> None:
+            result: object
+            try:
+                result = run()
+            except Exception as error:  # a handler is somebody else's code: an answer (P5.6)
+                _LOG.warning("the tool %s failed", tool.name, exc_info=True)
+                result = ToolResult.failure("tool_failed", _said(error))
+            if not isinstance(result, ToolResult):
+                result = ToolResult.failure("tool_failed", "the tool gave no result")
+            outcome.append(result)
+
+        thread = threading.Thread(target=work, daemon=True, name=f"backshop-tool-{tool.name}")
+        thread.start()
+        thread.join(limit)
+        if outcome:
+            return outcome[0]
+        return ToolResult.failure("tool_timeout", f"the tool took longer than {limit:g} s")
+
+    def _cut(self, text: str) -> tuple[str, str]:
+        data = text.encode(errors="replace")
+        ref = self._session.put(data)
+        if len(data) <= TOOL_RESULT_MAX_BYTES:
+            return text, ref
+        kept = data[:TOOL_RESULT_MAX_BYTES].decode(errors="ignore")
+        return f"{kept}\n[cut: {len(data)} bytes in all]", ref
+
+
+def failure_text(result: ToolResult, hints: tuple[str, ...] = ()) -> str:
+    """Return the error answer of W8.3."""
+    code = result.code or "tool_failed"
+    error: dict[str, Any] = {
+        "error_code": _CODES.get(code, "VALIDATION_FAILED"),
+        "reason": code,
+        "detail": result.message,
+        "hints": list(hints),
+    }
+    payload: dict[str, Any] = {"error": error}
+    if result.value is not None:
+        payload["value"] = result.data()
+    return json.dumps(payload, ensure_ascii=False, sort_keys=True)
+
+
+def _said(error: Exception) -> str:
+    message = error.message if isinstance(error, BackshopError) else str(error)
+    return message[:_MESSAGE_MAX_CHARS] or type(error).__name__
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True).encode(errors="replace")
