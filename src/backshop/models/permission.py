@@ -1,0 +1,177 @@
+"""What may leave the machine and what left: consent, its record, and usage (M4, M13.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from backshop.base.ambient import Clock, timestamp
+from backshop.base.errors import ValidationFailed
+
+from .caller import ConsentGate
+from .choice import Choice
+from .consent import Consent, ConsentMode, Scope, covering, nearest
+from .events import ConsentRevoked
+from .ledger import Ledger
+from .requests import (
+    ConsentQuery,
+    ConsentStatus,
+    Done,
+    EgressList,
+    GrantConsent,
+    ListEgress,
+    Mode,
+    ModelUsage,
+    RevokeConsent,
+    ScopeItem,
+    SetConsentMode,
+    UsageQuery,
+    UsageReport,
+)
+from .usage import Spent
+
+_LIMIT_MAX = 1000
+
+
+class Permissions:
+    """The person's permissions, and the record of what was done under them."""
+
+    def __init__(
+        self,
+        *,
+        choice: Choice,
+        ledger: Ledger,
+        gate: ConsentGate,
+        clock: Clock,
+        default_model: Callable[[], str],
+    ) -> None:
+        self._choice = choice
+        self._ledger = ledger
+        self._gate = gate
+        self._clock = clock
+        self._default_model = default_model
+
+    def mode(self) -> Mode:
+        """Say whether the person is asked."""
+        return Mode(mode=self._choice.consent_mode().value)
+
+    def set_mode(self, request: SetConsentMode) -> Done:
+        """Ask before content leaves, or let everything pass (M4.9).
+
+        Raises:
+            ValidationFailed: `bad_mode`, or `not_approved` for `allow_all` without approval.
+        """
+        if request.mode not in set(ConsentMode):
+            raise ValidationFailed(
+                f"there is no consent mode {request.mode[:32]!r}",
+                reason="bad_mode",
+                choices=tuple(one.value for one in ConsentMode),
+            )
+        if request.mode == ConsentMode.ALLOW_ALL and not request.approved:
+            raise ValidationFailed("allow_all must be approved", reason="not_approved")
+        self._choice.settings.put("consent.mode", request.mode)
+        return Done()
+
+    def status(self, request: ConsentQuery) -> ConsentStatus:
+        """Say what may leave for a workbench's model, and what is new (M4.11)."""
+        provider_id, model_id, host = self._target(request.model_id or self._default_model())
+        scope = self._gate.scope(request.workbench_id)
+        mode = self._choice.consent_mode()
+        consents = self._ledger.consents()
+        given = covering(
+            consents,
+            workbench_id=request.workbench_id,
+            provider_id=provider_id,
+            model_id=model_id,
+            host=host,
+            scope=scope,
+        )
+        near = nearest(
+            consents,
+            workbench_id=request.workbench_id,
+            provider_id=provider_id,
+            model_id=model_id,
+            host=host,
+        )
+        known = near.scope if near else Scope()
+        return ConsentStatus(
+            consented=given is not None or mode is ConsentMode.ALLOW_ALL,
+            mode=mode.value,
+            provider_id=provider_id,
+            model_id=model_id,
+            host=host,
+            scope_hash=scope.hash(),
+            persisted=bool(given and given.persisted),
+            files=tuple(ScopeItem(path=one.path, size=one.size) for one in scope.files),
+            context=tuple(one.category for one in scope.context),
+            new_items=() if given else scope.new_items(known),
+        )
+
+    def grant(self, request: GrantConsent) -> Done:
+        """Allow a workbench's content, as it is now, to go to a model (M4.11).
+
+        Raises:
+            ValidationFailed: `scope_changed`, or a model of another provider.
+        """
+        provider_id, model_id, host = self._target(request.model_id)
+        if provider_id != request.provider_id:
+            raise ValidationFailed("the model is another provider's", reason="unknown_provider")
+        scope = self._gate.scope(request.workbench_id)
+        if request.scope_hash != scope.hash():
+            raise ValidationFailed("the content has changed since", reason="scope_changed")
+        self._ledger.grant(
+            Consent(
+                workbench_id=request.workbench_id,
+                provider_id=provider_id,
+                model_id=model_id,
+                host=host,
+                scope=scope,
+                granted_at=timestamp(self._clock.now_ms()),
+                persisted=request.persist,
+            )
+        )
+        return Done()
+
+    def revoke(self, request: RevokeConsent) -> Done:
+        """Take permissions back."""
+        self._ledger.revoke(
+            ConsentRevoked(
+                workbench_id=request.workbench_id,
+                provider_id=request.provider_id,
+                model_id=request.model_id,
+            )
+        )
+        return Done()
+
+    def egress_events(self, request: ListEgress) -> EgressList:
+        """List what left the machine."""
+        if not 1 <= request.limit <= _LIMIT_MAX:
+            raise ValidationFailed(f"limit is 1 to {_LIMIT_MAX}", reason="bad_request")
+        events = self._ledger.egress_events(
+            request.workbench_id, run_id=request.run_id, after=request.after, limit=request.limit
+        )
+        return EgressList(events=events)
+
+    def usage(self, request: UsageQuery) -> UsageReport:
+        """Say what was used, by model."""
+        spent = self._ledger.spent(request.workbench_id)
+        total = spent.get(f"run:{request.run_id}" if request.run_id else "", Spent())
+        prefix = "model:"
+        models = [
+            ModelUsage(
+                model_id=name.removeprefix(prefix),
+                calls=one.calls,
+                usage=one.usage,
+                usd_estimate=one.usd,
+            )
+            for name, one in sorted(spent.items())
+            if name.startswith(prefix) and not request.run_id
+        ]
+        return UsageReport(
+            calls=total.calls, usage=total.usage, by_model=tuple(models), usd_estimate=total.usd
+        )
+
+    def _target(self, model_id: str) -> tuple[str, str, str]:
+        catalog = self._choice.catalog()
+        model, _ = catalog.resolve(model_id)
+        provider = catalog.provider(model.provider_id)
+        return provider.provider_id, model.model_id, provider.hosts[0] if provider.hosts else ""

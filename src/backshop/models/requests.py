@@ -1,0 +1,279 @@
+"""Requests and responses of the models room's commands (M16)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .catalog import Price, Supports
+from .ledger import EgressEvent
+from .messages import Usage
+from .profile import Efforts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderRequest:
+    """Which provider."""
+
+    provider_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetApiKey:
+    """A key for a provider."""
+
+    provider_id: str
+    api_key: str
+
+    def __repr__(self) -> str:
+        return f"SetApiKey(provider_id={self.provider_id!r})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetEnabled:
+    """Whether a provider may be used."""
+
+    provider_id: str
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetReasoningEffort:
+    """How hard a provider's models think, per phase."""
+
+    provider_id: str
+    research_effort: str
+    plan_effort: str
+    implement_effort: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpsertLocal:
+    """A server of the person's own."""
+
+    provider_id: str
+    preset: str
+    base_url: str | None = None
+    models: tuple[str, ...] | None = None
+    allow_private_host: bool = False
+    needs_key: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderStatus:
+    """How a provider stands (M3.1)."""
+
+    provider_id: str
+    display_name: str
+    auth: str
+    status: str
+    enabled: bool
+    key_source: str
+    models: tuple[str, ...]
+    key_hint: str | None = None
+    attention: str | None = None
+    last_validated_at: str | None = None
+    last_error: str | None = None
+    cooldown_until: str | None = None
+    rpi_reasoning: Efforts | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvidersStatus:
+    """How every provider stands, and where the master key of their keys is kept."""
+
+    providers: tuple[ProviderStatus, ...]
+    secrets_source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusOnly:
+    """A provider's status after a change."""
+
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    """Whether a provider accepts its key."""
+
+    ok: bool
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probed:
+    """What a server can do, as far as a few fixed requests can tell (M6.6)."""
+
+    models: tuple[str, ...]
+    supports: Supports
+    context_tokens: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequestById:
+    """Which model."""
+
+    model_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelStatus:
+    """A model of the registry, and why it cannot be used if it cannot (M2.2)."""
+
+    model_id: str
+    provider_id: str
+    display_name: str
+    context_tokens_estimate: int
+    max_output_tokens: int
+    efforts: tuple[str, ...]
+    supports: Supports | None
+    price: Price | None = None
+    requires_key: bool = True
+    approximate: bool = False
+    is_default: bool = False
+    unavailable_reason: str | None = None
+    invalid_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelList:
+    """Every model there is."""
+
+    models: tuple[ModelStatus, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCapabilities:
+    """What can be done with a model (M1.7)."""
+
+    supports_file_read: bool
+    supports_file_ops: bool
+    supported_formats: tuple[str, ...]
+    context_tokens: int
+    supports: Supports
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefaultModel:
+    """The model new workbenches begin with."""
+
+    model_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetConsentMode:
+    """Whether the person is asked before content leaves."""
+
+    mode: str
+    approved: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mode:
+    """The consent mode in force."""
+
+    mode: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentQuery:
+    """Whose consent, and for which model; without one for the user's default."""
+
+    workbench_id: str
+    model_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeItem:
+    """A file the consent is about."""
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentStatus:
+    """What may leave for a workbench's model, and what is new since the person agreed (M4.11)."""
+
+    consented: bool
+    mode: str
+    provider_id: str
+    model_id: str
+    host: str
+    scope_hash: str
+    persisted: bool
+    files: tuple[ScopeItem, ...]
+    context: tuple[str, ...]
+    new_items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantConsent:
+    """The person agrees that this content goes to this model."""
+
+    workbench_id: str
+    provider_id: str
+    model_id: str
+    scope_hash: str
+    persist: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeConsent:
+    """The person takes permissions back."""
+
+    workbench_id: str
+    provider_id: str | None = None
+    model_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListEgress:
+    """Which records; without a workbench those of the home."""
+
+    workbench_id: str | None = None
+    run_id: str | None = None
+    after: int = -1
+    limit: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EgressList:
+    """What left the machine."""
+
+    events: tuple[EgressEvent, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageQuery:
+    """Whose usage."""
+
+    workbench_id: str | None = None
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUsage:
+    """What one model used."""
+
+    model_id: str
+    calls: int
+    usage: Usage
+    usd_estimate: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageReport:
+    """What was used (M13.2)."""
+
+    calls: int
+    usage: Usage
+    by_model: tuple[ModelUsage, ...]
+    usd_estimate: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """Nothing to say: it is done."""

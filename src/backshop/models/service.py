@@ -1,0 +1,218 @@
+"""`Models`: the facade of this room, and adapters that call models on the person's behalf."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from backshop.base.ambient import Clock, Mint
+from backshop.store import Store
+
+from .adapter import AdapterBase
+from .caller import Caller, ConsentGate
+from .catalog import Auth, Catalog, ModelRecord, ProviderRecord
+from .choice import Choice
+from .egress import Egress, Errand
+from .errors import SecretsUnreadable
+from .events import EgressCompleted
+from .ledger import Ledger, Scopes
+from .messages import ModelRequest, StreamEvent
+from .permission import Permissions
+from .providers import DEFAULT_MODEL, Settings
+from .redact import Redactor
+from .registry import Plugin, Wires
+from .requests import (
+    DefaultModel,
+    Done,
+    ModelCapabilities,
+    ModelList,
+    ModelRequestById,
+    ModelStatus,
+)
+from .response import Capabilities
+from .retry import Cancel
+from .secrets import Secrets, Vault
+from .setup import Providers
+
+_RESERVE_TOKENS = 8192  # M14.1
+_RESERVE_SHARE = 0.25
+
+
+class ModelAdapter(AdapterBase):
+    """Calls one model of the registry."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        model: ModelRecord,
+        provider: ProviderRecord,
+        workbench_id: str | None,
+    ) -> None:
+        window = model.context_tokens_estimate
+        supports = model.supports
+        super().__init__(
+            adapter_name=provider.adapter.value,
+            model_id=model.model_id,
+            capabilities=Capabilities(
+                streaming=supports.streaming,
+                tools=supports.tools,
+                native_output=supports.structured_output and provider.auth is Auth.API_KEY,
+                reports_usage=supports.usage,
+            ),
+            prompt_budget_tokens=window - min(_RESERVE_TOKENS, int(window * _RESERVE_SHARE)),
+            workbench_id=workbench_id,
+        )
+        self._caller = caller
+
+    def complete(self, request: ModelRequest, cancel: Cancel) -> Iterator[StreamEvent]:
+        """Make one attempt through the guarded way out."""
+        yield from self._caller.attempt(request, cancel)
+
+    def check_consent(self) -> None:
+        """Raise `ConsentRequired` when the workbench's content may not go to this model."""
+        self._caller.check_consent(self.model_id, self.workbench_id)
+
+
+class Models:
+    """Providers and models of one home: what there is, what is allowed, and the calls."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        settings: Settings,
+        home: Path,
+        clock: Clock,
+        mint: Mint,
+        offline: bool = False,
+        scopes: Scopes | None = None,
+        environ: Mapping[str, str] | None = None,
+        vault: Vault | None = None,
+        plugins: Mapping[str, Plugin] | None = None,
+        formats: tuple[str, ...] = (),
+        **network: Any,
+    ) -> None:
+        self.redactor = Redactor()
+        self._formats = formats
+        secrets = Secrets(home, clock=clock, vault=vault)
+        env = os.environ if environ is None else environ
+        self._choice = Choice(settings, secrets, self.redactor, env, plugins or {})
+        self._ledger = Ledger(store, mint)
+        self._gate = ConsentGate(self._choice, self._ledger, scopes)
+        wires = Wires(plugins=plugins or {})
+        egress = Egress(clock=clock, gate=self._gate, offline=offline, **network)
+        self.providers = Providers(
+            choice=self._choice,
+            secrets=secrets,
+            redactor=self.redactor,
+            egress=egress,
+            wires=wires,
+            clock=clock,
+            settled=self._settled,
+        )
+        self.permissions = Permissions(
+            choice=self._choice,
+            ledger=self._ledger,
+            gate=self._gate,
+            clock=clock,
+            default_model=lambda: self.default_model().model_id,
+        )
+        self._caller = Caller(
+            choices=self._choice,
+            ledger=self._ledger,
+            gate=self._gate,
+            egress=egress,
+            wires=wires,
+            clock=clock,
+            cooled=self.providers.cool,
+        )
+
+    def adapter(
+        self, model_id: str | None = None, *, workbench_id: str | None = None
+    ) -> ModelAdapter:
+        """Return an adapter for a model, by default the person's own choice.
+
+        Raises:
+            ValidationFailed: there is no such model.
+            ProviderNotConfigured: it cannot be called: no key, or switched off.
+        """
+        wanted = model_id or self.default_model().model_id
+        model, provider, _ = self._caller.usable(wanted)
+        return ModelAdapter(self._caller, model, provider, workbench_id)
+
+    def models(self) -> ModelList:
+        """List every model, and why one cannot be used if it cannot (M2.2)."""
+        catalog, default = self._choice.catalog(), self.default_model().model_id
+        known = [self._model_status(catalog, one, default) for one in catalog.models.values()]
+        bad = [
+            ModelStatus(
+                model_id=one.model_id,
+                provider_id=one.model_id.partition(":")[0],
+                display_name=one.model_id,
+                context_tokens_estimate=0,
+                max_output_tokens=0,
+                efforts=(),
+                supports=None,
+                unavailable_reason="invalid",
+                invalid_reason=one.invalid_reason,
+            )
+            for one in catalog.invalid
+        ]
+        return ModelList(models=(*known, *bad))
+
+    def capabilities(self, request: ModelRequestById) -> ModelCapabilities:
+        """Say what can be done with a model (M1.7)."""
+        model, warnings = self._choice.catalog().resolve(request.model_id)
+        return ModelCapabilities(
+            supports_file_read=True,
+            supports_file_ops=model.supports.tools,
+            supported_formats=self._formats,
+            context_tokens=model.context_tokens_estimate,
+            supports=model.supports,
+            warnings=warnings,
+        )
+
+    def default_model(self) -> DefaultModel:
+        """Return the model new workbenches begin with (M2.6)."""
+        return DefaultModel(model_id=self._choice.settings.get("model.default") or DEFAULT_MODEL)
+
+    def set_default_model(self, request: ModelRequestById) -> Done:
+        """Choose the model new workbenches begin with; existing ones keep theirs."""
+        model, _ = self._choice.catalog().resolve(request.model_id)
+        self._choice.settings.put("model.default", model.model_id)
+        return Done()
+
+    def _model_status(self, catalog: Catalog, model: ModelRecord, default: str) -> ModelStatus:
+        return ModelStatus(
+            model_id=model.model_id,
+            provider_id=model.provider_id,
+            display_name=model.display_name,
+            context_tokens_estimate=model.context_tokens_estimate,
+            max_output_tokens=model.max_output_tokens,
+            efforts=model.efforts,
+            supports=model.supports,
+            price=model.price,
+            requires_key=model.requires_key,
+            approximate=model.approximate,
+            is_default=model.model_id == default,
+            unavailable_reason=self._unavailable(catalog.provider(model.provider_id)),
+        )
+
+    def _unavailable(self, provider: ProviderRecord) -> str | None:
+        if not provider.enabled:
+            return "disabled"
+        if provider.auth is Auth.NONE:
+            return None
+        try:
+            return None if self._choice.key(provider) else "no_key"
+        except SecretsUnreadable:
+            return "needs_attention"
+
+    def _settled(self, errand: Errand, status: str) -> None:
+        """Record how a request that is no call ended."""
+        call_id = self._gate.take(errand)
+        if call_id is not None:
+            ended = EgressCompleted(call_id=call_id, status=status, duration_ms=0)
+            self._ledger.ended(errand.workbench_id, ended)
