@@ -1,6 +1,7 @@
 """Prompts of sections, tools, sessions, overrides and the workspace digest."""
 
 from .access import DigestAccess, SliceAccess, Transaction
+from .builder import DigestOutput, build_digest
 from .bus import Bus, DispatchResult, Envelope
 from .conversation import ConversationCall, ConversationItem
 from .descriptor import (
@@ -56,6 +57,7 @@ from .events import (
     ToolInvoked,
 )
 from .history import SessionForked, SessionRestored, SessionRewound, Snapshot
+from .manifest import Manifest, ManifestChange, ManifestEntry, compare
 from .model import KEEP, RAISE, Prompt
 from .output import is_array, output_schema, parse_output
 from .overrides import (
@@ -67,6 +69,7 @@ from .overrides import (
 )
 from .render import Part, RenderedPrompt, ToolSpec, estimate_tokens
 from .runlimits import CancelToken, RunLimits
+from .scan import DEFAULT_EXCLUDE, FolderDigest, Scan, ScanLimits, scan
 from .section import (
     Body,
     Diagnostic,
@@ -117,12 +120,14 @@ __all__ = [
     "Clear",
     "ConversationCall",
     "ConversationItem",
+    "DEFAULT_EXCLUDE",
     "DIGEST_KEY",
     "Diagnostic",
     "DigestAccess",
     "DigestCleared",
     "DigestItem",
     "DigestMissing",
+    "DigestOutput",
     "DigestStale",
     "DigestUpdated",
     "DispatchResult",
@@ -131,6 +136,7 @@ __all__ = [
     "Envelope",
     "Extend",
     "Finding",
+    "FolderDigest",
     "KEEP",
     "Keep",
     "LOG",
@@ -138,6 +144,9 @@ __all__ = [
     "LimitReached",
     "LocalPromptOverridesStore",
     "LogConflict",
+    "Manifest",
+    "ManifestChange",
+    "ManifestEntry",
     "MarkdownSection",
     "MemoryLog",
     "Mode",
@@ -172,6 +181,8 @@ __all__ = [
     "RunLimits",
     "STATE",
     "SandboxUnavailable",
+    "Scan",
+    "ScanLimits",
     "Section",
     "SectionDescriptor",
     "SectionKey",
@@ -206,6 +217,8 @@ __all__ = [
     "WorkspaceDigest",
     "WorkspaceFingerprint",
     "append",
+    "build_digest",
+    "compare",
     "delimit",
     "escape_template",
     "estimate_tokens",
@@ -218,6 +231,7 @@ __all__ = [
     "parse_output",
     "part_of",
     "replace_latest",
+    "scan",
     "session_stream",
     "slice_type",
     "upsert_by",
