@@ -17,6 +17,7 @@ LAZY = {
     "config": ("admin:config", "Show or change settings."),
     "demo": ("demo:demo", "See the product at work, offline."),
     "doctor": ("admin:doctor", "Look for damage and for what is missing."),
+    "file": ("files:file", "Map, read, query or compare any file."),
     "gc": ("admin:gc", "Remove stored contents that nothing needs."),
     "restore": ("admin:restore", "Make a home from a backup."),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .archive import members
+from .diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .errors import FormatError, fail, reasons
 from .kinds import FileKind, classify, kind_of_name
 from .notes import Warn
@@ -26,11 +27,13 @@ from .registry import Formats
 __all__ = [
     "Applied",
     "ChunkInfo",
+    "DiffLine",
     "Effect",
     "Effects",
     "FileKind",
     "FormatError",
     "Formats",
+    "Hunk",
     "Json",
     "JsonObject",
     "Kind",
@@ -38,8 +41,11 @@ __all__ = [
     "Map",
     "OpsRequest",
     "Read",
+    "RowChange",
     "Selector",
     "Source",
+    "TableDiff",
+    "TextDiff",
     "Warn",
     "classify",
     "fail",

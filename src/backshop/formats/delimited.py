@@ -12,16 +12,25 @@ from backshop.base import limits as numbers
 
 from . import text
 from .dialect import Dialect, records, sniff
+from .diff import MAX_ROWS, TableDiff, diff_tables
 from .notes import Warnings
 from .protocol import ChunkInfo, JsonObject, Read, Selector, Source
-from .text import extract_lines
+from .text import extract_lines, text_diff
 from .textedit import edit_text, write_text
 from .window import check_chunk, check_selector, chunk_count, cut, refuse_both
 
 CHUNK = numbers.TABLE_CHUNK_ROWS
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
-__all__ = ["edit_text", "extract_lines", "get_info", "read", "write_text"]
+__all__ = [
+    "edit_text",
+    "extract_lines",
+    "get_info",
+    "read",
+    "table_diff",
+    "text_diff",
+    "write_text",
+]
 
 
 def get_info(source: Source) -> JsonObject:
@@ -50,6 +59,37 @@ def read(source: Source, selector: Selector) -> Read:
             warnings=part.warnings,
         )
     return _rows(source, selector, selector.chunk_index)
+
+
+def table_diff(before: Source, after: Source) -> TableDiff:
+    """Return which columns and rows differ between two delimited files (B12.4)."""
+    old_columns, old = _table(before)
+    new_columns, new = _table(after)
+    if len(old) + len(new) > MAX_ROWS:
+        return TableDiff(too_large=True)
+    return diff_tables(old_columns, old, new_columns, new)
+
+
+def _table(source: Source) -> tuple[list[str], list[list[str]]]:
+    dialect = sniff(source)
+    rows = [fields for _, fields in islice(records(source, dialect), MAX_ROWS + 2)]
+    if dialect.has_header:
+        return _named(rows[0]), rows[1:]
+    width = max(map(len, rows), default=0)
+    return [f"column_{n}" for n in range(1, width + 1)], rows
+
+
+def _named(header: list[str]) -> list[str]:
+    """Return column names that differ: blank ones by place, doubles numbered (F25.2)."""
+    names: list[str] = []
+    for place, field in enumerate(header, 1):
+        name = base = field.strip() or f"column_{place}"
+        count = 1
+        while name in names:
+            count += 1
+            name = f"{base}_{count}"
+        names.append(name)
+    return names
 
 
 def _rows(source: Source, selector: Selector, chunk: int) -> Read:

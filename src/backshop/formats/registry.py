@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from backshop.base import limits as numbers
 
+from .diff import TableDiff, TextDiff
 from .errors import FormatError, fail
 from .guard import check_size
 from .kinds import FileKind, classify, kind_of_name
@@ -224,6 +225,30 @@ class Formats:
         self._readable(before)
         limit = self.limits.map_timeout_s
         return _object(self._read_call(module, "diff_cells", before, after, timeout_s=limit))
+
+    def diff_text(self, before: Source | None, after: Source | None) -> TextDiff:
+        """Return the line diff of two versions of a file; None is a version that is not there.
+
+        Text and csv compare their own lines, everything else the lines of F29.1 (B12.1, B12.6).
+        """
+        sides = [side for side in (before, after) if side is not None]
+        kinds = {self._readable(side)[1] for side in sides}
+        limit = self.limits.map_timeout_s
+        if kinds <= {Kind.TEXT, Kind.CSV}:
+            task = _HERE + "text"
+            return _a(TextDiff, self._read_call(task, "text_diff", before, after, timeout_s=limit))
+        old, new = ([] if side is None else self.extract_lines(side) for side in (before, after))
+        found = self._read_call(_HERE + "diff", "diff_lines", old, new, timeout_s=limit)
+        return _a(TextDiff, found)
+
+    def diff_table(self, before: Source, after: Source) -> TableDiff:
+        """Return the row diff of two delimited files (B12.4)."""
+        if {self._readable(side)[1] for side in (before, after)} != {Kind.CSV}:
+            raise fail("unsupported_format", "only delimited files have rows")
+        limit = self.limits.map_timeout_s
+        module = _HERE + "delimited"
+        found = self._read_call(module, "table_diff", before, after, timeout_s=limit)
+        return _a(TableDiff, found)
 
     # --- writing -------------------------------------------------------------------------------
 

@@ -7,14 +7,15 @@ not empty. The file is streamed, never loaded whole, so its size does not matter
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from backshop.base import limits as numbers
 
 from . import structure
 from .dialect import guess_tabular
-from .encoding import Encoding, detect, open_text
+from .diff import TextDiff, diff_lines
+from .encoding import UTF8, Encoding, detect, open_text
 from .errors import fail
 from .notes import Warn, Warnings
 from .protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
@@ -31,7 +32,15 @@ from .window import (
 
 CHUNK = numbers.TEXT_CHUNK_LINES
 
-__all__ = ["edit_text", "extract_lines", "get_info", "get_map", "read", "write_text"]
+__all__ = [
+    "edit_text",
+    "extract_lines",
+    "get_info",
+    "get_map",
+    "read",
+    "text_diff",
+    "write_text",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +124,44 @@ def read(source: Source, selector: Selector, *, line_numbers: bool = False) -> R
 def extract_lines(source: Source) -> list[str]:
     """Return the lines without their ends (F29.1)."""
     return list(iter_lines(source, detect(source)))
+
+
+def text_diff(before: Source | None, after: Source | None) -> TextDiff:
+    """Return what differs between two text files; None is a file that is not there (B12.3)."""
+    old, new = _side(before), _side(after)
+    diff = diff_lines(old.lines, new.lines)
+    flags = []
+    if before is not None and after is not None:
+        if old.newline != new.newline and old.lines and new.lines:
+            flags.append("eol_changed")
+        if old.encoding.name != new.encoding.name:
+            flags.append("encoding_changed")
+        if bool(old.encoding.mark) != bool(new.encoding.mark):
+            flags.append("bom_changed")
+    if old.lines and not old.closed:
+        flags.append("no_newline_old")
+    if new.lines and not new.closed:
+        flags.append("no_newline_new")
+    return replace(diff, flags=tuple(flags))
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    lines: list[str]
+    encoding: Encoding
+    newline: str
+    closed: bool  # the last line has an end
+
+
+def _side(source: Source | None) -> _Side:
+    if source is None:
+        return _Side([], UTF8, "lf", True)
+    encoding = detect(source)
+    with open_text(source, encoding) as file:
+        lines = list(file)
+    closed = bool(lines) and lines[-1].endswith(("\n", "\r"))
+    newline = measure(source, encoding).newline
+    return _Side([line.rstrip("\r\n") for line in lines], encoding, newline, closed)
 
 
 def iter_lines(source: Source, encoding: Encoding) -> Iterator[str]:

@@ -1,0 +1,197 @@
+"""`backshop file`: look into any file from the terminal; nothing is ever written (S4.2)."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backshop.formats import Formats, Json, Kind, Selector, Source, TextDiff
+
+from .door import Door, DoorGroup, clean, is_terminal, pass_door, table
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_MAX_ROWS = 20  # of a list in a map, for people
+_MAX_WIDTH = 48
+_COLOURS = {"added": "green", "removed": "red"}
+_SIGNS = {"added": "+", "removed": "-", "context": " "}
+
+
+@click.group(cls=DoorGroup)
+def file() -> None:
+    """Map, read, query or compare files; they are only read."""
+
+
+@file.command("map")
+@click.argument("path", type=_FILE)
+@pass_door
+def map_(door: Door, path: Path) -> None:
+    """Show what is inside PATH: sheets, sections, slides, pages, columns."""
+    with _formats(door) as formats:
+        door.show(formats.get_map(formats.source(path)), _outline)
+
+
+@file.command()
+@click.argument("path", type=_FILE)
+@click.option("--chunk", "chunk_index", type=int, help="A chunk the map lists, from 0.")
+@click.option("--sheet", help="Sheet of a workbook.")
+@click.option("--range", "range", help="Cells of a sheet, like A1:E50.")
+@click.option("--cells", help="values, formulas or both.")
+@click.option("--section", help="Heading or number of a document's section.")
+@click.option("--paragraphs", help="Paragraphs of a section, like 3-9.")
+@click.option("--slide", "slide_index", type=int, help="Slide, from 0.")
+@click.option("--pages", help="Pages of a PDF, like 1,4-6.")
+@click.option("--line", "line_start", type=int, help="First line, from 1.")
+@click.option("--lines", "line_count", type=int, help="How many lines.")
+@click.option("--char-offset", type=int, help="Where in a very long line to go on.")
+@pass_door
+def read(door: Door, /, path: Path, **selector: Any) -> None:
+    """Print a part of PATH as text, and how to read on."""
+    with _formats(door) as formats:
+        part = formats.read(formats.source(path), Selector(**selector))
+    door.show(part.to_json(path.name), lambda value: _visible(value["text"]))
+    if door.as_json:
+        return
+    for warning in part.warnings:
+        where = f" ({clean(warning.where)})" if warning.where else ""
+        click.echo(f"note: {warning.code}{where}", err=True)
+    if part.chunk_info.next is not None:
+        options = " ".join(f"{_option(k)} {v}" for k, v in part.chunk_info.next.given().items())
+        here, total = part.chunk_info.chunk_index, part.chunk_info.total_chunks
+        click.echo(f"chunk {here} of {total}; go on with: {clean(options)}", err=True)
+
+
+@file.command()
+@click.argument("old", type=_FILE)
+@click.argument("new", type=_FILE)
+@pass_door
+def diff(door: Door, old: Path, new: Path) -> None:
+    """Show what differs between OLD and NEW: cells of workbooks, else lines."""
+    with _formats(door) as formats:
+        before, after = formats.source(old), formats.source(new)
+        if {formats.classify(before).kind, formats.classify(after).kind} == {Kind.XLSX}:
+            door.show(formats.diff_cells(before, after), _cells)
+            return
+        found = formats.diff_text(before, after)
+    door.show(_whole(found), lambda _: _unified(found, before, after))
+
+
+@contextmanager
+def _formats(door: Door) -> Iterator[Formats]:
+    """Open formats with the home's cache when there is one; else with one that goes away."""
+    home = door.config().home
+    with tempfile.TemporaryDirectory(prefix="backshop-file-") as folder:
+        cache = home / "cache" if home.is_dir() else Path(folder)
+        with Formats(cache=cache, workers=1) as formats:
+            yield formats
+
+
+def _option(name: str) -> str:
+    spelled = {"chunk_index": "chunk", "slide_index": "slide", "line_start": "line"}
+    spelled["line_count"] = "lines"
+    return "--" + spelled.get(name, name.replace("_", "-"))
+
+
+def _visible(text: str) -> str:
+    return "\n".join("\t".join(map(clean, line.split("\t"))) for line in text.split("\n"))
+
+
+def _outline(value: Mapping[str, Json]) -> str:
+    """Return a map for people: its facts, then its lists as tables."""
+    facts: list[tuple[str, ...]] = [
+        (name, _brief(item))
+        for name, item in value.items()
+        if not _is_rows(item) and _brief(item) and name != "map_version"
+    ]
+    parts = [table(facts, ("", "")).strip("\n")]
+    for name, item in value.items():
+        if _is_rows(item):
+            assert isinstance(item, Sequence)
+            parts.append(_rows(name, [row for row in item if isinstance(row, Mapping)]))
+    return "\n\n".join(parts)
+
+
+def _is_rows(item: Json) -> bool:
+    return isinstance(item, Sequence) and bool(item) and isinstance(item[0], Mapping)
+
+
+def _rows(name: str, rows: list[Mapping[str, Json]]) -> str:
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    shown = [tuple(_brief(row.get(column)) for column in columns) for row in rows[:_MAX_ROWS]]
+    kept = [at for at in range(len(columns)) if any(row[at] for row in shown)]
+    body = table([tuple(row[at] for at in kept) for row in shown], tuple(columns[a] for a in kept))
+    more = f"\n… {len(rows) - _MAX_ROWS} more" if len(rows) > _MAX_ROWS else ""
+    return f"{name} ({len(rows)})\n{body}{more}"
+
+
+def _brief(item: Json) -> str:
+    """Return a value in few characters; long lists by their number."""
+    if item is None or item is False or item == [] or item == {}:
+        return ""
+    if item is True:
+        return "yes"
+    if isinstance(item, str):
+        text = item
+    elif _is_rows(item):
+        assert isinstance(item, Sequence)
+        text = f"{len(item)} listed"
+    elif isinstance(item, Sequence):
+        text = ", ".join(map(_brief, item))
+    elif isinstance(item, Mapping):
+        text = " ".join(f"{key}={_brief(value)}" for key, value in item.items())
+    else:
+        text = json.dumps(item)
+    return clean(text if len(text) <= _MAX_WIDTH else text[: _MAX_WIDTH - 1] + "…")
+
+
+def _whole(found: TextDiff) -> Mapping[str, Json]:
+    """Return every hunk in one document; a file on disk has no pages of answers."""
+    return {
+        "hunks": [hunk.to_json() for hunk in found.hunks],
+        "stats": {"added": found.added, "removed": found.removed},
+        "too_large": found.too_large,
+        "flags": found.flags,
+    }
+
+
+def _unified(found: TextDiff, before: Source, after: Source) -> str:
+    if found.too_large:
+        return f"too large to compare: about +{found.added} -{found.removed} lines"
+    if not found.hunks:
+        return "no differences" + (f" in lines ({', '.join(found.flags)})" if found.flags else "")
+    paint: Callable[[str, str], str] = _painted if is_terminal() else lambda text, _: text
+    lines = [f"--- {clean(before.name)}", f"+++ {clean(after.name)}"]
+    for hunk in found.hunks:
+        old, new = f"-{hunk.old_start},{hunk.old_count}", f"+{hunk.new_start},{hunk.new_count}"
+        lines.append(f"@@ {old} {new} @@")
+        lines += [paint(_SIGNS[line.type] + _visible(line.text), line.type) for line in hunk.lines]
+    return "\n".join(lines)
+
+
+def _painted(text: str, kind: str) -> str:
+    return click.style(text, fg=_COLOURS.get(kind))
+
+
+def _cells(value: Mapping[str, Any]) -> str:
+    """Return a cell diff for people."""
+    lines: list[str] = []
+    for sheet in value["sheets"]:
+        marks = [word for word in ("added", "removed", "renamed") if sheet.get(word)]
+        cells = sheet.get("cells") or []
+        if marks or cells:
+            title = clean(str(sheet.get("name") or sheet.get("sheet") or ""))
+            lines.append(f"{title} {' '.join(marks)}".rstrip())
+        rows: list[tuple[str, ...]] = [
+            (f"  {cell['cell']}", cell["kind"], _brief(cell["before"]), _brief(cell["after"]))
+            for cell in cells
+        ]
+        if rows:
+            lines.append(table(rows, ("  cell", "what", "before", "after")))
+    if value.get("more"):
+        lines.append(f"… {value['more']} more")
+    return "\n".join(lines) or "no differences"

@@ -1,0 +1,65 @@
+"""`backshop file`: readable for people, one JSON document for programs, nothing created."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from backshop.cli import main
+
+
+@pytest.mark.rule("S4.2")
+def test_a_map_reads_well_and_is_json_on_request(tmp_path, capsys):
+    path = tmp_path / "notes.md"
+    path.write_text("# One\n\ntext\n\n## Two\n", encoding="utf-8")
+
+    assert main(["file", "map", str(path), "--home", str(tmp_path / "none")]) == 0
+    people = capsys.readouterr().out
+    assert main(["file", "map", str(path), "--json", "--home", str(tmp_path / "none")]) == 0
+    program = json.loads(capsys.readouterr().out)
+
+    assert "line_count           5" in people
+    assert program["structure"]["headings"][1] == {"level": 2, "text": "Two", "line": 5}
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.rule("S4.2", "F5.3")
+def test_reading_tells_how_to_go_on(tmp_path, capsys):
+    path = tmp_path / "a.txt"
+    path.write_text("".join(f"{n}\x1b[31m\n" for n in range(1, 9)), encoding="utf-8")
+
+    assert main(["file", "read", str(path), "--line", "2", "--lines", "2"]) == 0
+
+    shown = capsys.readouterr()
+    assert shown.out == "2\ufffd[31m\n3\ufffd[31m\n"
+    assert "go on with: --line 4 --lines 2" in shown.err
+
+
+@pytest.mark.rule("S4.1", "F3")
+def test_a_refusal_has_its_reason_and_hints(tmp_path, capsys):
+    path = tmp_path / "a.txt"
+    path.write_text("a\n", encoding="utf-8")
+
+    assert main(["file", "read", str(path), "--sheet", "Q1", "--json"]) == 1
+    envelope = json.loads(capsys.readouterr().out)
+    assert main(["file", "map", str(tmp_path / "absent.txt")]) == 1
+
+    assert envelope["reason"] == "bad_selector"
+    assert "not_found" in capsys.readouterr().err
+
+
+@pytest.mark.rule("S4.2", "B12.1")
+def test_two_files_are_compared_by_lines(tmp_path, capsys):
+    old, new = tmp_path / "a.txt", tmp_path / "b.txt"
+    old.write_text("one\ntwo\n", encoding="utf-8")
+    new.write_text("one\nzwei", encoding="utf-8")
+
+    assert main(["file", "diff", str(old), str(new)]) == 0
+    people = capsys.readouterr().out
+    assert main(["file", "diff", str(old), str(new), "--json"]) == 0
+    program = json.loads(capsys.readouterr().out)
+
+    assert people == "--- a.txt\n+++ b.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n"
+    assert program["stats"] == {"added": 1, "removed": 1}
+    assert program["flags"] == ["no_newline_new"]
