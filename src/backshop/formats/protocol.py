@@ -5,7 +5,7 @@ How a format plugs in
 A format is a module (`formats/pdf.py`) or a package (`formats/xlsx/__init__.py`) of plain
 functions; no class is needed. It must satisfy `Format`; a kind that is written also satisfies
 `Editable`; the other functions of F1.4 (`extract_section`, `extract_slide`, `extract_grid`,
-`diff_cells`) are offered by whoever has them. `registry.BUILTIN` names the module of each kind by
+`diff_cells`) are offered by whoever has them. `dispatch.BUILTIN` names the module of each kind by
 its dotted name, so it is imported only inside a worker process and may import its heavy libraries
 at the top.
 
@@ -19,7 +19,7 @@ say it better where you can. Never put `source.path` into a result (F1.5); resul
 
 Warnings are collected with `notes.Warnings`; operations are decoded with `ops.decode`; pieces of
 a file are cut with `window`. Call `guard.scan(source)` (through `package.Package.open`) before any
-library sees an office file. The registry has called `guard.check_size` for you.
+library sees an office file. `dispatch` has called `guard.check_size` for you.
 """
 
 from __future__ import annotations

@@ -1,29 +1,20 @@
-"""Which module reads and writes which kind, and the entry points of F1.4 over all of them.
-
-To plug in a kind: put its module in `BUILTIN` under its dotted name and run the conformance suite
-`backshop.testing.conformance.formats` on it. Outside this package, declare an entry point in the
-group `backshop.formats` whose name is the file ending without its dot; the module is then asked for
-files of that ending that no built-in kind claims.
-"""
+"""The entry points of F1.4 over all kinds of file."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import cached_property
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TypeVar
 
 from backshop.base import limits as numbers
 
 from .diff import TableDiff, TextDiff
+from .dispatch import BUILTIN, HERE, OFFICE, Dispatcher, discover
 from .errors import FormatError, fail
 from .guard import check_size
-from .kinds import FileKind, classify, kind_of_name
+from .kinds import FileKind, kind_of_name
 from .mapcache import MapCache
-from .pool import Pool
 from .protocol import (
     Applied,
     Json,
@@ -37,39 +28,10 @@ from .protocol import (
     Source,
 )
 from .window import shorten
-from .worker import Task
 
 T = TypeVar("T")
 
-_HERE = "backshop.formats."
-BUILTIN: Mapping[Kind, str] = {
-    Kind.TEXT: _HERE + "text",
-    Kind.CSV: _HERE + "delimited",
-    Kind.XLSX: _HERE + "xlsx",
-    Kind.DOCX: _HERE + "docx",
-    Kind.PPTX: _HERE + "pptx",
-    Kind.PDF: _HERE + "pdf",
-    Kind.ODT: _HERE + "odt",
-    Kind.IMAGE: _HERE + "image",
-}
-GROUP = "backshop.formats"
-_OFFICE = frozenset({Kind.XLSX, Kind.DOCX, Kind.PPTX})
 _LEVELS = {"prompt": numbers.MAP_PROMPT_MAX_BYTES, "full": numbers.MAP_FULL_MAX_BYTES}
-_HARD = Limits(
-    max_file_bytes=numbers.FILE_HARD_MAX_BYTES,
-    max_text_bytes=numbers.TEXT_HARD_MAX_BYTES,
-    archive_bytes=numbers.ARCHIVE_HARD_MAX_BYTES,
-    part_bytes=numbers.PART_HARD_MAX_BYTES,
-    map_timeout_s=30.0,
-    read_timeout_s=30.0,
-    write_timeout_s=30.0,
-    render_timeout_s=120.0,
-    worker_memory_bytes=numbers.WORKER_MEMORY_HARD_MAX_BYTES,
-    sql_timeout_s=25.0,
-    sql_memory_bytes=64 * numbers.GIB,
-    sql_threads=64,
-    sql_spill_bytes=16 * numbers.GIB,
-)
 
 
 class Formats:
@@ -87,16 +49,14 @@ class Formats:
         workers: int = 2,
         plugins: Mapping[str, str] | None = None,
     ) -> None:
-        self.limits = _checked(limits or Limits())
-        self._cache = cache
-        self._maps = MapCache(None if cache is None else cache / "maps")
-        self._plugins = discover() if plugins is None else dict(plugins)
-        packages = tuple(f"{name.partition('.')[0]}." for name in self._plugins.values())
-        self._pool = Pool(
+        self._do = Dispatcher(
+            cache=cache,
+            limits=limits or Limits(),
             workers=workers,
-            memory_bytes=self.limits.worker_memory_bytes,
-            packages=packages,
+            plugins=discover() if plugins is None else plugins,
         )
+        self.limits = self._do.limits
+        self._maps = MapCache(None if cache is None else cache / "maps")
 
     def __enter__(self) -> Formats:
         return self
@@ -106,7 +66,7 @@ class Formats:
 
     def close(self) -> None:
         """End the workers."""
-        self._pool.close()
+        self._do.close()
 
     # --- what a file is ------------------------------------------------------------------------
 
@@ -124,17 +84,12 @@ class Formats:
 
     def classify(self, source: Source) -> FileKind:
         """Return the kind of a file from its name and first bytes (F2.1)."""
-        try:
-            with source.path.open("rb") as file:
-                head = file.read(numbers.CLASSIFY_HEAD_BYTES)
-        except FileNotFoundError as error:
-            raise fail("not_found", f"there is no file {source.name!r}") from error
-        return classify(source.name, head)
+        return self._do.classify(source)
 
     def get_info(self, source: Source) -> JsonObject:
         """Return kind, size and the few facts of F15.1; a damaged file still has those it can."""
         try:
-            kind = self.classify(source)
+            kind = self._do.classify(source)
         except FormatError as error:
             if error.reason == "not_found":
                 raise
@@ -142,12 +97,14 @@ class Formats:
             common = _common(source, promised, "application/octet-stream", writable=False)
             return {**common, "warnings": [_as_warning(error)]}
         common = _common(source, kind.kind, kind.mime, writable=kind.writable)
-        module = self._module(source, kind)
+        module = self._do.module(source, kind)
         if module is None:
             return {**common, "warnings": []}
         try:
             check_size(source, kind.kind, self.limits)
-            extra = self._read_call(module, "get_info", source, timeout_s=self.limits.map_timeout_s)
+            extra = self._do.read_call(
+                module, "get_info", source, timeout_s=self.limits.map_timeout_s
+            )
         except FormatError as error:
             return {**common, "warnings": [_as_warning(error)]}
         assert isinstance(extra, Mapping)
@@ -162,12 +119,12 @@ class Formats:
         known = self._maps.get(source, level)
         if known is not None:
             return known
-        module, kind = self._readable(source)
+        module, kind = self._do.readable(source)
         timeout_s = self.limits.map_timeout_s
         if kind is Kind.CSV:
-            drawn = self._table_call("get_map", source, timeout_s=timeout_s)
+            drawn = self._do.table_call("get_map", source, timeout_s=timeout_s)
         else:
-            drawn = self._read_call(module, "get_map", source, timeout_s=timeout_s)
+            drawn = self._do.read_call(module, "get_map", source, timeout_s=timeout_s)
         assert isinstance(drawn, Map)
         full = drawn.to_json(source)
         for name, most in _LEVELS.items():
@@ -176,34 +133,34 @@ class Formats:
 
     def read(self, source: Source, selector: Selector | None = None) -> Read:
         """Return a part of a file as text (F5.2)."""
-        module, _ = self._readable(source)
+        module, _ = self._do.readable(source)
         limit = self.limits.read_timeout_s
-        value = self._read_call(module, "read", source, selector or Selector(), timeout_s=limit)
+        value = self._do.read_call(module, "read", source, selector or Selector(), timeout_s=limit)
         return _a(Read, value)
 
     def get_styles(self, source: Source, sheet: str | None = None) -> JsonObject:
         """Return the styles and assets of an office file (F21)."""
-        module = self._office(source)
+        module = self._do.office(source)
         args = (source,) if sheet is None else (source, sheet)
-        return _object(self._read_call(module, "get_styles", *args))
+        return _object(self._do.read_call(module, "get_styles", *args))
 
     def extract_lines(self, source: Source) -> list[str]:
         """Return stable lines for review (F29.1)."""
-        module, _ = self._readable(source)
+        module, _ = self._do.readable(source)
         limit = self.limits.map_timeout_s
-        return _a(list, self._read_call(module, "extract_lines", source, timeout_s=limit))
+        return _a(list, self._do.read_call(module, "extract_lines", source, timeout_s=limit))
 
     def extract_section(self, source: Source, section_index: int) -> JsonObject:
         """Return one section of a document (F29.2)."""
-        module, _ = self._readable(source)
-        return _object(self._read_call(module, "extract_section", source, section_index))
+        module, _ = self._do.readable(source)
+        return _object(self._do.read_call(module, "extract_section", source, section_index))
 
     def extract_slide(
         self, source: Source, slide_index: int, detail: str = "positioned"
     ) -> JsonObject:
         """Return one slide of a presentation (F29.3)."""
-        module, _ = self._readable(source)
-        return _object(self._read_call(module, "extract_slide", source, slide_index, detail))
+        module, _ = self._do.readable(source)
+        return _object(self._do.read_call(module, "extract_slide", source, slide_index, detail))
 
     def extract_grid(
         self,
@@ -215,16 +172,16 @@ class Formats:
         col_count: int = numbers.GRID_MAX_COLUMNS,
     ) -> JsonObject:
         """Return a window of a sheet with values, formulas and looks (F29.4)."""
-        module, _ = self._readable(source)
+        module, _ = self._do.readable(source)
         window = (sheet, row_start, col_start, row_count, col_count)
-        return _object(self._read_call(module, "extract_grid", source, *window))
+        return _object(self._do.read_call(module, "extract_grid", source, *window))
 
     def diff_cells(self, before: Source, after: Source) -> JsonObject:
         """Return which cells differ between two workbooks (F29.5)."""
-        module, _ = self._readable(after)
-        self._readable(before)
+        module, _ = self._do.readable(after)
+        self._do.readable(before)
         limit = self.limits.map_timeout_s
-        return _object(self._read_call(module, "diff_cells", before, after, timeout_s=limit))
+        return _object(self._do.read_call(module, "diff_cells", before, after, timeout_s=limit))
 
     def diff_text(self, before: Source | None, after: Source | None) -> TextDiff:
         """Return the line diff of two versions of a file; None is a version that is not there.
@@ -232,163 +189,63 @@ class Formats:
         Text and csv compare their own lines, everything else the lines of F29.1 (B12.1, B12.6).
         """
         sides = [side for side in (before, after) if side is not None]
-        kinds = {self._readable(side)[1] for side in sides}
+        kinds = {self._do.readable(side)[1] for side in sides}
         limit = self.limits.map_timeout_s
         if kinds <= {Kind.TEXT, Kind.CSV}:
-            task = _HERE + "text"
-            return _a(TextDiff, self._read_call(task, "text_diff", before, after, timeout_s=limit))
+            task = HERE + "text"
+            return _a(
+                TextDiff, self._do.read_call(task, "text_diff", before, after, timeout_s=limit)
+            )
         old, new = ([] if side is None else self.extract_lines(side) for side in (before, after))
-        found = self._read_call(_HERE + "diff", "diff_lines", old, new, timeout_s=limit)
+        found = self._do.read_call(HERE + "diff", "diff_lines", old, new, timeout_s=limit)
         return _a(TextDiff, found)
 
     def diff_table(self, before: Source, after: Source) -> TableDiff:
         """Return the row diff of two delimited files (B12.4)."""
-        if {self._readable(side)[1] for side in (before, after)} != {Kind.CSV}:
+        if {self._do.readable(side)[1] for side in (before, after)} != {Kind.CSV}:
             raise fail("unsupported_format", "only delimited files have rows")
         limit = self.limits.map_timeout_s
-        module = _HERE + "delimited"
-        found = self._read_call(module, "table_diff", before, after, timeout_s=limit)
+        module = HERE + "delimited"
+        found = self._do.read_call(module, "table_diff", before, after, timeout_s=limit)
         return _a(TableDiff, found)
 
     # --- writing -------------------------------------------------------------------------------
 
     def apply_ops(self, existing: Source | None, request: OpsRequest, out: Path) -> Applied:
         """Write the edited office file to `out`; `existing` is what the target holds now (F16)."""
-        kind = self._writable(existing, request.name)
-        if kind not in _OFFICE:
+        kind = self._do.writable(existing, request.name)
+        if kind not in OFFICE:
             raise fail("unsupported_format", f"{request.name!r} has no operations")
         if request.copy_from is not None:
-            self._writable(request.copy_from, request.copy_from.name)
-        return self._write_call(BUILTIN[kind], "apply_ops", out, existing, request, out)
+            self._do.writable(request.copy_from, request.copy_from.name)
+        return self._do.write_call(BUILTIN[kind], "apply_ops", out, existing, request, out)
 
     def write_text(self, existing: Source | None, name: str, content: str, out: Path) -> Applied:
         """Write a whole text file to `out` (F6.7)."""
         kind = kind_of_name(name)
         if kind not in (None, Kind.TEXT, Kind.CSV):
             raise fail("unsupported_format", f"{name!r} is not the name of a text file")
-        return self._write_call(_HERE + "text", "write_text", out, existing, name, content, out)
+        return self._do.write_call(HERE + "text", "write_text", out, existing, name, content, out)
 
     def edit_text(self, source: Source, edits: Json, out: Path) -> Applied:
         """Replace exact pieces of a text file (F6.9)."""
         if kind_of_name(source.name) not in (None, Kind.TEXT, Kind.CSV):
             raise fail("unsupported_format", f"{source.name!r} is not a text file")
         check_size(source, Kind.TEXT, self.limits)
-        return self._write_call(_HERE + "text", "edit_text", out, source, edits, out)
+        return self._do.write_call(HERE + "text", "edit_text", out, source, edits, out)
 
     def copy_assets(self, source: Source, target: Source, assets: Json, out: Path) -> Applied:
         """Write `target` with styles or pictures of `source` to `out` (F22)."""
-        module = self._office(source)
-        kind = self._writable(target, target.name)
-        if kind not in _OFFICE or BUILTIN[kind] != module:
+        module = self._do.office(source)
+        kind = self._do.writable(target, target.name)
+        if kind not in OFFICE or BUILTIN[kind] != module:
             raise fail("unsupported_format", "both files must be of the same kind")
-        return self._write_call(module, "copy_assets", out, source, target, assets, out)
-
-    # --- choosing and calling ------------------------------------------------------------------
-
-    def _module(self, source: Source, kind: FileKind) -> str | None:
-        """Return the module for a file, a plugin's where no built-in kind claims its ending."""
-        if kind_of_name(source.name) is None:
-            plugin = self._plugins.get(source.extension.lstrip("."))
-            if plugin is not None:
-                return plugin
-        return BUILTIN.get(kind.kind)
-
-    def _readable(self, source: Source) -> tuple[str, Kind]:
-        kind = self.classify(source)
-        module = self._module(source, kind)
-        if module is None:
-            raise fail("unsupported_format", f"{source.name!r} cannot be read")
-        check_size(source, kind.kind, self.limits)
-        return module, kind.kind
-
-    def _office(self, source: Source) -> str:
-        module, kind = self._readable(source)
-        if kind not in _OFFICE:
-            raise fail("unsupported_format", f"{source.name!r} is not an office file")
-        return module
-
-    def _writable(self, existing: Source | None, name: str) -> Kind:
-        """Return the kind of a target that may be written (F2.1, F23.9)."""
-        kind = classify(name, b"") if existing is None and kind_of_name(name) is None else None
-        promised = kind_of_name(name)
-        if existing is not None:
-            found = replace(existing, name=name)
-            kind = self.classify(found)
-            check_size(found, kind.kind, self.limits)
-        ending = Path(name).suffix.lower()
-        if ending in {".xlsm", ".xltm", ".docm", ".dotm", ".pptm", ".potm"}:
-            raise fail("macro_enabled_read_only", "a file with macros is never changed")
-        what = kind.kind if kind is not None else promised
-        if what is None or what in {Kind.PDF, Kind.ODT, Kind.IMAGE, Kind.BINARY}:
-            hints = ("create a .docx instead",) if what is Kind.ODT else ()
-            raise fail("read_only_format", f"{name!r} is only read", hints=hints)
-        return what
-
-    def _read_call(
-        self, module: str, function: str, *args: object, timeout_s: float | None = None
-    ) -> object:
-        task = Task(module=module, function=function, args=args, reads=_paths(args))
-        return self._pool.call(task, timeout_s or self.limits.read_timeout_s)
-
-    def _write_call(self, module: str, function: str, out: Path, *args: object) -> Applied:
-        task = Task(
-            module=module,
-            function=function,
-            args=args,
-            reads=_paths(args),
-            writes=(str(out.parent),),
-            writing=True,
-        )
-        return _a(Applied, self._pool.call(task, self.limits.write_timeout_s, (out,)))
-
-    def _table_call(
-        self, function: str, source: Source, *args: object, timeout_s: float, **kwargs: object
-    ) -> object:
-        folder = self._tables
-        task = Task(
-            module=_HERE + "tables",
-            function=function,
-            args=(source, folder, *args),
-            kwargs=kwargs,
-            reads=_paths((source, *args)),
-            writes=(str(folder),),
-        )
-        return self._pool.call(task, timeout_s)
-
-    @cached_property
-    def _tables(self) -> Path:
-        if self._cache is None:
-            raise fail("bad_value", "tables need a cache folder")
-        folder = self._cache / "tables"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
-
-
-def discover() -> dict[str, str]:
-    """Return the endings and modules that installed plugins offer."""
-    return {point.name: point.value for point in entry_points(group=GROUP)}
-
-
-def _checked(limits: Limits) -> Limits:
-    """Refuse limits above the hard maxima of F2.5."""
-    for name in limits.__slots__:
-        most = getattr(_HARD, name)
-        if not 0 < getattr(limits, name) <= most:
-            raise fail("bad_value", f"{name} must be above 0 and at most {most}")
-    return limits
+        return self._do.write_call(module, "copy_assets", out, source, target, assets, out)
 
 
 def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _paths(args: tuple[object, ...]) -> tuple[str, ...]:
-    """Return the files behind the sources among the arguments."""
-    sources = [arg for arg in args if isinstance(arg, Source)]
-    requests = [arg for arg in args if isinstance(arg, OpsRequest)]
-    sources += [request.copy_from for request in requests if request.copy_from is not None]
-    return tuple(str(source.path) for source in sources)
 
 
 def _common(source: Source, kind: Kind | None, mime: str, *, writable: bool) -> dict[str, Json]:

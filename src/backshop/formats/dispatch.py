@@ -1,0 +1,187 @@
+"""Finds the module for a file, checks what may be done with it, and has a worker do it.
+
+To plug in a kind: put its module in `BUILTIN` under its dotted name and run the conformance suite
+`backshop.testing.conformance.formats` on it. Outside this package, declare an entry point in the
+group `backshop.formats` whose name is the file ending without its dot; the module is then asked for
+files of that ending that no built-in kind claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from backshop.base import limits as numbers
+
+from .errors import fail
+from .guard import check_size
+from .kinds import FileKind, classify, kind_of_name
+from .pool import Pool
+from .protocol import Applied, Kind, Limits, OpsRequest, Source
+from .worker import Task
+
+HERE = "backshop.formats."
+BUILTIN: Mapping[Kind, str] = {
+    Kind.TEXT: HERE + "text",
+    Kind.CSV: HERE + "delimited",
+    Kind.XLSX: HERE + "xlsx",
+    Kind.DOCX: HERE + "docx",
+    Kind.PPTX: HERE + "pptx",
+    Kind.PDF: HERE + "pdf",
+    Kind.ODT: HERE + "odt",
+    Kind.IMAGE: HERE + "image",
+}
+GROUP = "backshop.formats"
+OFFICE = frozenset({Kind.XLSX, Kind.DOCX, Kind.PPTX})
+_HARD = Limits(
+    max_file_bytes=numbers.FILE_HARD_MAX_BYTES,
+    max_text_bytes=numbers.TEXT_HARD_MAX_BYTES,
+    archive_bytes=numbers.ARCHIVE_HARD_MAX_BYTES,
+    part_bytes=numbers.PART_HARD_MAX_BYTES,
+    map_timeout_s=30.0,
+    read_timeout_s=30.0,
+    write_timeout_s=30.0,
+    render_timeout_s=120.0,
+    worker_memory_bytes=numbers.WORKER_MEMORY_HARD_MAX_BYTES,
+    sql_timeout_s=25.0,
+    sql_memory_bytes=64 * numbers.GIB,
+    sql_threads=64,
+    sql_spill_bytes=16 * numbers.GIB,
+)
+
+
+class Dispatcher:
+    """Calls functions of format modules in workers, under the limits of F2.5."""
+
+    def __init__(
+        self,
+        *,
+        cache: Path | None,
+        limits: Limits,
+        workers: int,
+        plugins: Mapping[str, str],
+    ) -> None:
+        self.limits = _checked(limits)
+        self._cache = cache
+        self._plugins = dict(plugins)
+        packages = tuple(f"{name.partition('.')[0]}." for name in self._plugins.values())
+        memory = self.limits.worker_memory_bytes
+        self._pool = Pool(workers=workers, memory_bytes=memory, packages=packages)
+
+    def close(self) -> None:
+        """End the workers."""
+        self._pool.close()
+
+    def classify(self, source: Source) -> FileKind:
+        """Return the kind of a file from its name and first bytes (F2.1)."""
+        try:
+            with source.path.open("rb") as file:
+                head = file.read(numbers.CLASSIFY_HEAD_BYTES)
+        except FileNotFoundError as error:
+            raise fail("not_found", f"there is no file {source.name!r}") from error
+        return classify(source.name, head)
+
+    def module(self, source: Source, kind: FileKind) -> str | None:
+        """Return the module for a file, a plugin's where no built-in kind claims its ending."""
+        if kind_of_name(source.name) is None:
+            plugin = self._plugins.get(source.extension.lstrip("."))
+            if plugin is not None:
+                return plugin
+        return BUILTIN.get(kind.kind)
+
+    def readable(self, source: Source) -> tuple[str, Kind]:
+        kind = self.classify(source)
+        module = self.module(source, kind)
+        if module is None:
+            raise fail("unsupported_format", f"{source.name!r} cannot be read")
+        check_size(source, kind.kind, self.limits)
+        return module, kind.kind
+
+    def office(self, source: Source) -> str:
+        module, kind = self.readable(source)
+        if kind not in OFFICE:
+            raise fail("unsupported_format", f"{source.name!r} is not an office file")
+        return module
+
+    def writable(self, existing: Source | None, name: str) -> Kind:
+        """Return the kind of a target that may be written (F2.1, F23.9)."""
+        kind = classify(name, b"") if existing is None and kind_of_name(name) is None else None
+        promised = kind_of_name(name)
+        if existing is not None:
+            found = replace(existing, name=name)
+            kind = self.classify(found)
+            check_size(found, kind.kind, self.limits)
+        ending = Path(name).suffix.lower()
+        if ending in {".xlsm", ".xltm", ".docm", ".dotm", ".pptm", ".potm"}:
+            raise fail("macro_enabled_read_only", "a file with macros is never changed")
+        what = kind.kind if kind is not None else promised
+        if what is None or what in {Kind.PDF, Kind.ODT, Kind.IMAGE, Kind.BINARY}:
+            hints = ("create a .docx instead",) if what is Kind.ODT else ()
+            raise fail("read_only_format", f"{name!r} is only read", hints=hints)
+        return what
+
+    def read_call(
+        self, module: str, function: str, *args: object, timeout_s: float | None = None
+    ) -> object:
+        task = Task(module=module, function=function, args=args, reads=_paths(args))
+        return self._pool.call(task, timeout_s or self.limits.read_timeout_s)
+
+    def write_call(self, module: str, function: str, out: Path, *args: object) -> Applied:
+        task = Task(
+            module=module,
+            function=function,
+            args=args,
+            reads=_paths(args),
+            writes=(str(out.parent),),
+            writing=True,
+        )
+        done = self._pool.call(task, self.limits.write_timeout_s, (out,))
+        assert isinstance(done, Applied)
+        return done
+
+    def table_call(
+        self, function: str, source: Source, *args: object, timeout_s: float, **kwargs: object
+    ) -> object:
+        folder = self._table_folder
+        task = Task(
+            module=HERE + "tables",
+            function=function,
+            args=(source, folder, *args),
+            kwargs=kwargs,
+            reads=_paths((source, *args)),
+            writes=(str(folder),),
+        )
+        return self._pool.call(task, timeout_s)
+
+    @cached_property
+    def _table_folder(self) -> Path:
+        if self._cache is None:
+            raise fail("bad_value", "tables need a cache folder")
+        folder = self._cache / "tables"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+
+def discover() -> dict[str, str]:
+    """Return the endings and modules that installed plugins offer."""
+    return {point.name: point.value for point in entry_points(group=GROUP)}
+
+
+def _checked(limits: Limits) -> Limits:
+    """Refuse limits above the hard maxima of F2.5."""
+    for name in limits.__slots__:
+        most = getattr(_HARD, name)
+        if not 0 < getattr(limits, name) <= most:
+            raise fail("bad_value", f"{name} must be above 0 and at most {most}")
+    return limits
+
+
+def _paths(args: tuple[object, ...]) -> tuple[str, ...]:
+    """Return the files behind the sources among the arguments."""
+    sources = [arg for arg in args if isinstance(arg, Source)]
+    requests = [arg for arg in args if isinstance(arg, OpsRequest)]
+    sources += [request.copy_from for request in requests if request.copy_from is not None]
+    return tuple(str(source.path) for source in sources)
