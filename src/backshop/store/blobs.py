@@ -70,6 +70,20 @@ class Blobs:
                 sync_folder(folder)
         return names
 
+    def put_stream(self, source: BinaryIO, limit_bytes: int) -> BlobId | None:
+        """Store what an open file holds, read once; None if it is longer than the limit."""
+        with _file_errors():
+            temp, name = self._copy_temp(_Limited(source, limit_bytes))
+            if temp.stat().st_size > limit_bytes:
+                temp.unlink()
+                return None
+            if self._renew(name):
+                temp.unlink()
+                return name
+            folder = self._name_temp(temp, name)
+            sync_folder(folder)
+        return name
+
     def read(self, blob: BlobId) -> bytes:
         """Return the bytes.
 
@@ -190,6 +204,10 @@ class Blobs:
             if self._renew(name):
                 temp.unlink()
                 return name, None
+        return name, self._name_temp(temp, name)
+
+    def _name_temp(self, temp: Path, name: BlobId) -> Path:
+        """Give a written temporary file its name; return the folder to sync."""
         target = self._file(name)
         try:
             target.parent.mkdir(exist_ok=True, parents=True)
@@ -197,7 +215,7 @@ class Blobs:
         except BaseException:
             temp.unlink(missing_ok=True)
             raise
-        return name, target.parent
+        return target.parent
 
     def _renew(self, name: BlobId) -> bool:
         """Make known content young, so that it is not swept; say whether it was there."""
@@ -227,7 +245,7 @@ class Blobs:
             raise
         return temp
 
-    def _copy_temp(self, source: BinaryIO) -> tuple[Path, BlobId]:
+    def _copy_temp(self, source: BinaryIO | _Limited) -> tuple[Path, BlobId]:
         digest = hashlib.sha256()
 
         def chunks() -> Iterator[bytes]:
@@ -258,6 +276,20 @@ class Blobs:
                 temp = self._write_temp([data])
                 temp.rename(path)
         return path
+
+
+class _Limited:
+    """Reads at most one byte more than allowed, which is how too much is noticed."""
+
+    def __init__(self, source: BinaryIO, limit_bytes: int) -> None:
+        self._source = source
+        self._left = limit_bytes + 1
+
+    def read(self, size: int) -> bytes:
+        """Read on, up to the limit."""
+        chunk = self._source.read(min(size, self._left))
+        self._left -= len(chunk)
+        return chunk
 
 
 def _fingerprint(path: Path) -> tuple[int, int, int]:

@@ -51,6 +51,8 @@ class Part:
     events: Sequence[NewEvent]
     expected: int | None = None
     pins: Sequence[Pin] = ()
+    unpins: Sequence[BlobId] = ()
+    """What the stream needs no longer: pruned revisions and checkpoints."""
     lease: str | None = None
     """Owner of the run lease; the append is refused if somebody else holds it by now."""
 
@@ -267,6 +269,8 @@ def _write(cursor: Cursor, part: Part, head: Head, now_ms: int, mint: Mint) -> t
         "head_update",
         {"name": part.stream, "last_idx": idx, "last_hash": previous, "last_seq": seq},
     )
+    for ref in part.unpins:
+        cursor.run("pin_drop", {"name": part.stream, "ref": ref})
     for pin in part.pins:
         cursor.run(
             "pin_insert",

@@ -140,6 +140,9 @@ def statements(dialect: str) -> dict[str, Any]:
         ).order_by(e.seq),
         "find_key": read.where(e.stream == stream, e.dedupe_key == sa.bindparam("key")),
         "pin_insert": _upsert(PIN, dialect, "ref", ()),
+        "pin_drop": sa.delete(PIN).where(
+            p.stream == sa.bindparam("name"), p.ref == sa.bindparam("ref")
+        ),
         "pins": sa.select(p.ref, p.kind).where(p.stream == stream).order_by(p.ref),
         "pins_all": sa.select(p.ref, p.kind).distinct(),
         "blob_upsert": _upsert(BLOB, dialect, "sha256", ("at_ms",)),

@@ -39,6 +39,7 @@ class Write:
     pins: Sequence[Pin] = ()
     blobs: Sequence[bytes] = field(default=(), repr=False)
     lease: str | None = None
+    unpins: Sequence[BlobId] = ()
 
 
 Rule = Callable[[S], Write | Sequence[NewEvent]]
@@ -136,7 +137,9 @@ class Store:
             write = wish if isinstance(wish, Write) else Write(wish)
             if not write.events:
                 return None
-            part = Part(stream, write.events, pins=write.pins, lease=write.lease)
+            part = Part(
+                stream, write.events, None, write.pins, unpins=write.unpins, lease=write.lease
+            )
             return Plan((part,), write.blobs)
 
         states, appended = self.update_many(((stream, fold),), decide)

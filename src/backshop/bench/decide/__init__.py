@@ -1,0 +1,76 @@
+"""The rules of a workbench: state and wish in, facts out, or a refusal. No clock, no disk.
+
+Trees are built by the caller beforehand and come in as values; ids come in ready-made.
+"""
+
+from .bench import change_context, create, delete, fork, name_of, rename, set_limits, undelete
+from .checkpoint import (
+    checkpoint,
+    checkpoint_by_hand,
+    fresh_pins,
+    pin,
+    prune,
+    restore,
+    stale_pins,
+    with_facts,
+)
+from .draft import (
+    BatchIds,
+    BatchWish,
+    PublishWish,
+    batch,
+    confirm_deletions,
+    discard,
+    open_draft,
+    publish,
+    restore_revision,
+)
+from .files import add, adopt, remove, rename_file
+from .refuse import (
+    LISTED_PATHS,
+    Totals,
+    require_checkpoint,
+    require_draft,
+    require_exists,
+    require_no_draft,
+    revision_of,
+)
+
+__all__ = [
+    "LISTED_PATHS",
+    "BatchIds",
+    "BatchWish",
+    "PublishWish",
+    "Totals",
+    "add",
+    "adopt",
+    "batch",
+    "change_context",
+    "checkpoint",
+    "checkpoint_by_hand",
+    "confirm_deletions",
+    "create",
+    "delete",
+    "discard",
+    "fork",
+    "fresh_pins",
+    "name_of",
+    "open_draft",
+    "pin",
+    "prune",
+    "publish",
+    "remove",
+    "rename",
+    "rename_file",
+    "require_checkpoint",
+    "require_draft",
+    "require_exists",
+    "require_no_draft",
+    "restore",
+    "restore_revision",
+    "revision_of",
+    "set_limits",
+    "stale_pins",
+    "undelete",
+    "with_facts",
+]

@@ -1,0 +1,137 @@
+"""Rules about the workbench itself: made, named, limited, forked, thrown away, its context."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.ids import (
+    BenchId,
+    TreeId,
+)
+from backshop.base.tree import EMPTY
+from backshop.bench.errors import ConfirmationRequired
+from backshop.bench.events import (
+    BenchCreated,
+    BenchDeleted,
+    BenchEvent,
+    BenchRenamed,
+    BenchUndeleted,
+    ContextChanged,
+    FileFact,
+    Limits,
+    LimitsSet,
+)
+from backshop.bench.state import PROFILES, BenchState
+
+from .refuse import (
+    require_exists,
+    require_no_draft,
+)
+
+NAME_MAX_CHARS = 120
+CEILING = Limits(
+    max_files=1_000_000,
+    max_file_bytes=68_719_476_736,
+    max_total_bytes=2**62,
+    max_depth=32,
+)
+
+
+def name_of(raw: str, *, default: str | None) -> str:
+    """Return a bench name; an empty one becomes the default, or is refused without one."""
+    name = unicodedata.normalize("NFC", raw.strip())
+    if any(unicodedata.category(char) in ("Cc", "Cs") for char in name):
+        raise ValidationFailed("a name holds control characters", reason="bad_name")
+    if len(name) > NAME_MAX_CHARS:
+        raise ValidationFailed("a name is longer than 120 characters", reason="bad_name")
+    if not name:
+        if default is None:
+            raise ValidationFailed("a name is empty", reason="bad_name")
+        return default
+    return name
+
+
+def create(bench_id: BenchId, name: str, profile: str = "standard") -> list[BenchEvent]:
+    """Make an empty bench (B5.1)."""
+    if profile not in PROFILES:
+        raise ValidationFailed("there is no such profile", reason="bad_limits")
+    return [
+        BenchCreated(
+            bench_id=bench_id,
+            name=name_of(name, default="Untitled Workbench"),
+            limits=PROFILES[profile],
+            profile=profile,
+            tree=EMPTY,
+            context_tree=EMPTY,
+        )
+    ]
+
+
+def fork(
+    state: BenchState, bench_id: BenchId, name: str | None, mode: str, files: Sequence[FileFact]
+) -> list[BenchEvent]:
+    """Make another bench from this one's Published; trees are shared (B5.7)."""
+    require_no_draft(state)
+    if mode not in ("clone_files_only", "clone_files_and_context_no_chat"):
+        raise ValidationFailed("there is no such way to fork", reason="bad_mode")
+    assert state.bench_id is not None
+    return [
+        BenchCreated(
+            bench_id=bench_id,
+            name=name_of(name or "", default=f"{state.name[: NAME_MAX_CHARS - 7]} (fork)"),
+            limits=state.limits,
+            profile=state.profile,
+            tree=state.published,
+            context_tree=EMPTY if mode == "clone_files_only" else state.context_tree,
+            files=tuple(files),
+            parent_bench_id=state.bench_id,
+            fork_mode=mode,
+        )
+    ]
+
+
+def rename(state: BenchState, name: str) -> list[BenchEvent]:
+    """Give the bench another name (B5.4)."""
+    require_exists(state)
+    return [BenchRenamed(name=name_of(name, default=None))]
+
+
+def set_limits(state: BenchState, limits: Limits, profile: str) -> list[BenchEvent]:
+    """Change limits; files beyond them stay, only growth is blocked (B6.4)."""
+    require_exists(state)
+    pairs = (
+        (limits.max_files, CEILING.max_files),
+        (limits.max_file_bytes, CEILING.max_file_bytes),
+        (limits.max_total_bytes, CEILING.max_total_bytes),
+        (limits.max_depth, CEILING.max_depth),
+    )
+    if any(not 0 < value <= ceiling for value, ceiling in pairs):
+        raise ValidationFailed("a limit is not between 1 and its ceiling", reason="bad_limits")
+    return [LimitsSet(limits=limits, profile=profile)]
+
+
+def delete(state: BenchState, confirm: str) -> list[BenchEvent]:
+    """Throw the bench away (B5.5)."""
+    require_no_draft(state)
+    if confirm != state.bench_id:
+        raise ConfirmationRequired(
+            "deleting needs the workbench's id as confirmation", reason="confirm_delete"
+        )
+    return [BenchDeleted()]
+
+
+def undelete(state: BenchState) -> list[BenchEvent]:
+    """Take the bench out of the trash (B5.6)."""
+    if state.bench_id is None or state.deleted_ms is None:
+        raise NotFound("there is no such workbench in the trash", reason="not_found")
+    return [BenchUndeleted()]
+
+
+def change_context(
+    state: BenchState, category: str, action: str, tree_id: TreeId
+) -> list[BenchEvent]:
+    """Add, update or delete a context item (B14)."""
+    require_no_draft(state)
+    return [ContextChanged(category=category, action=action, tree=tree_id)]

@@ -1,0 +1,123 @@
+"""Rules about checkpoints, and about which trees a state still needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from backshop.base.errors import ValidationFailed
+from backshop.base.ids import (
+    BlobId,
+    CheckpointId,
+    MessageId,
+)
+from backshop.base.tree import EMPTY
+from backshop.bench.events import (
+    BenchEvent,
+    CheckpointCreated,
+    CheckpointPinned,
+    CheckpointRestored,
+    CheckpointsPruned,
+)
+from backshop.bench.state import BenchState, apply
+
+from .refuse import (
+    Totals,
+    require_checkpoint,
+    require_exists,
+    require_no_draft,
+)
+
+DESCRIPTION_MAX_CHARS = 200
+KEPT = {"auto": 200, "publish": 200, "pre_restore": 50}  # B10.6
+
+
+def checkpoint(
+    state: BenchState,
+    checkpoint_id: CheckpointId,
+    reason: str,
+    description: str,
+    totals: Totals,
+    trigger: str | None = None,
+) -> CheckpointCreated:
+    """Return the fact that keeps Published and context as they are now."""
+    return CheckpointCreated(
+        checkpoint_id=checkpoint_id,
+        reason=reason,
+        trigger=trigger,
+        description=description,
+        tree=state.published,
+        context_tree=state.context_tree,
+        file_count=totals.files,
+        total_bytes=totals.bytes,
+    )
+
+
+def checkpoint_by_hand(
+    state: BenchState, checkpoint_id: CheckpointId, description: str, totals: Totals
+) -> list[BenchEvent]:
+    """Keep Published because the person asks for it (B10.3)."""
+    require_no_draft(state)
+    if len(description) > DESCRIPTION_MAX_CHARS or not description.isprintable():
+        raise ValidationFailed(
+            "a description is one line of at most 200 characters", reason="bad_description"
+        )
+    text = description.strip() or "Manual checkpoint"
+    return [checkpoint(state, checkpoint_id, "manual", text, totals)]
+
+
+def restore(
+    state: BenchState,
+    wanted: CheckpointId,
+    pre_restore_id: CheckpointId,
+    message_id: MessageId,
+    totals: Totals,
+    description: str,
+) -> list[BenchEvent]:
+    """Bring a checkpoint back, keeping one of what it replaces (B10.9, B10.10)."""
+    require_no_draft(state)
+    target = require_checkpoint(state, wanted)
+    return [
+        checkpoint(state, pre_restore_id, "pre_restore", description, totals),
+        CheckpointRestored(
+            checkpoint_id=wanted,
+            pre_restore_checkpoint_id=pre_restore_id,
+            tree=target.tree,
+            context_tree=target.context_tree,
+            message_id=message_id,
+        ),
+    ]
+
+
+def pin(state: BenchState, wanted: CheckpointId, pinned: bool) -> list[BenchEvent]:
+    """Keep a checkpoint from being pruned, or not."""
+    require_exists(state)
+    require_checkpoint(state, wanted)
+    return [CheckpointPinned(checkpoint_id=wanted, pinned=pinned)]
+
+
+def prune(state: BenchState) -> list[BenchEvent]:
+    """Let checkpoints go that are beyond what their kind keeps (B10.6)."""
+    gone: list[CheckpointId] = []
+    for reason, count in KEPT.items():
+        of_kind = [c for c in state.checkpoints if c.reason == reason]
+        gone += [c.checkpoint_id for c in of_kind[: max(0, len(of_kind) - count)] if not c.pinned]
+    if not gone:
+        return []
+    return [CheckpointsPruned(checkpoint_ids=tuple(gone), reason="count")]
+
+
+def stale_pins(before: BenchState, after: BenchState) -> list[BlobId]:
+    """Return the trees the bench needed before and needs no longer."""
+    return [BlobId(root) for root in sorted(before.roots() - after.roots()) if root != EMPTY]
+
+
+def fresh_pins(before: BenchState, after: BenchState) -> list[BlobId]:
+    """Return the trees the bench needs now and did not before."""
+    return [BlobId(root) for root in sorted(after.roots() - before.roots()) if root != EMPTY]
+
+
+def with_facts(state: BenchState, facts: Iterable[BenchEvent]) -> BenchState:
+    """Return the state these facts will lead to, for what depends on it before they are stored."""
+    for fact in facts:
+        state = apply(state, fact, state.updated_ms, 0)
+    return state

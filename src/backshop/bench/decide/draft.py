@@ -1,0 +1,216 @@
+"""Rules about the Draft: opened, written in batches, taken back, published, discarded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.ids import (
+    BatchId,
+    BlobId,
+    CheckpointId,
+    DraftId,
+    MessageId,
+    RevisionId,
+    TreeId,
+)
+from backshop.base.paths import BenchPath
+from backshop.bench.errors import ConfirmationRequired, PublishedChanged
+from backshop.bench.events import (
+    BatchApplied,
+    BenchEvent,
+    DeletionsConfirmed,
+    DraftCreated,
+    DraftDiscarded,
+    DraftPublished,
+    DraftRestored,
+    FileFact,
+    PathChange,
+    Source,
+)
+from backshop.bench.state import BenchState
+
+from .checkpoint import checkpoint
+from .refuse import (
+    LISTED_PATHS,
+    Totals,
+    require_confirmed,
+    require_draft,
+    require_exists,
+    require_room,
+)
+
+
+def open_draft(
+    state: BenchState, draft_id: DraftId, revision_id: RevisionId, source: Source, actor: str
+) -> list[BenchEvent]:
+    """Begin a Draft from Published; nothing if there is one (B7.2)."""
+    require_exists(state)
+    if state.draft is not None:
+        return []
+    return [
+        DraftCreated(
+            draft_id=draft_id,
+            base_tree=state.published,
+            base_generation=state.generation,
+            revision_id=revision_id,
+            source=source,
+            actor=actor,
+        )
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchWish:
+    """A batch ready to be recorded: its tree is built and its contents are stored."""
+
+    built_on: TreeId
+    """The Draft (or Published) tree the batch was made from."""
+    tree: TreeId
+    changes: Sequence[PathChange]
+    after: Totals
+    source: Source
+    actor: str = "agent"
+    kind: str = "batch"
+    message_id: MessageId | None = None
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchIds:
+    """Ids for a batch and for the Draft it may open."""
+
+    batch: BatchId
+    draft: DraftId
+    opening: RevisionId
+    revision: RevisionId
+
+
+def batch(state: BenchState, wish: BatchWish, ids: BatchIds) -> list[BenchEvent]:
+    """Record a batch; the first effective one opens the Draft (B7.3, B8.2)."""
+    require_exists(state)
+    current = state.published if state.draft is None else state.draft.tree
+    if wish.built_on != current:
+        raise PublishedChanged("the files changed while the batch was made", reason="batch_stale")
+    if wish.tree == current:
+        return []
+    require_room(state, wish.after, len(wish.changes))
+    opening = open_draft(state, ids.draft, ids.opening, wish.source, wish.actor)
+    return [
+        *opening,
+        BatchApplied(
+            batch_id=ids.batch,
+            draft_id=ids.draft if state.draft is None else state.draft.draft_id,
+            changes=tuple(wish.changes),
+            tree=wish.tree,
+            revision_id=ids.revision,
+            source=wish.source,
+            kind=wish.kind,
+            message_id=wish.message_id,
+            run_id=wish.run_id,
+            actor=wish.actor,
+        ),
+    ]
+
+
+def restore_revision(
+    state: BenchState, wanted: RevisionId, revision_id: RevisionId
+) -> list[BenchEvent]:
+    """Bring an earlier state of the Draft back, as a new revision (B8.11)."""
+    draft = require_draft(state)
+    found = next((r for r in state.revisions if r.revision_id == wanted), None)
+    if found is None or found.draft_id != draft.draft_id or found.tree is None:
+        raise NotFound("there is no such revision of this Draft", reason="not_found")
+    return [
+        DraftRestored(
+            draft_id=draft.draft_id,
+            tree=found.tree,
+            revision_id=revision_id,
+            restored_revision_id=wanted,
+        )
+    ]
+
+
+def confirm_deletions(
+    state: BenchState,
+    paths: Sequence[BenchPath],
+    deleted: Mapping[BenchPath, BlobId],
+    confirmed: bool,
+) -> list[BenchEvent]:
+    """Record that the person agrees to deletions, or not any more (B13.4, B13.5)."""
+    draft = require_draft(state)
+    strange = [path for path in paths if path not in deleted]
+    if strange:
+        raise ValidationFailed(
+            "only deleted files can be confirmed",
+            reason="not_deleted",
+            detail=", ".join(strange[:LISTED_PATHS]),
+        )
+    return [
+        DeletionsConfirmed(
+            draft_id=draft.draft_id,
+            paths=tuple(paths),
+            sha256=tuple(deleted[path] for path in paths),
+            confirmed=confirmed,
+        )
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishWish:
+    """What the caller found out about the Draft before publishing it."""
+
+    reviewed_tree: TreeId | None
+    files: Sequence[FileFact]
+    removed: Mapping[BenchPath, BlobId]
+    counts: tuple[int, int, int, int]
+    before: Totals
+    after: Totals
+
+
+def publish(
+    state: BenchState, wish: PublishWish, checkpoint_id: CheckpointId, message_id: MessageId
+) -> list[BenchEvent]:
+    """Make the Draft Published and keep a checkpoint of what it replaces (B9.3–B9.9)."""
+    draft = require_draft(state)
+    if wish.reviewed_tree is not None and wish.reviewed_tree != draft.tree:
+        raise ConfirmationRequired(
+            "the Draft changed since it was reviewed", reason="draft_changed"
+        )
+    if (draft.base_generation, draft.base_tree) != (state.generation, state.published):
+        raise PublishedChanged(
+            f"the Draft began at generation {draft.base_generation}, "
+            f"Published is at {state.generation}",
+            reason="published_changed",
+        )
+    if draft.tree == state.published:
+        return [
+            DraftPublished(
+                draft_id=draft.draft_id,
+                tree=draft.tree,
+                files=(),
+                removed=(),
+                message_id=message_id,
+            )
+        ]
+    require_confirmed(draft.confirmed, wish.removed)
+    require_room(state, wish.after, len(wish.files))
+    return [
+        checkpoint(state, checkpoint_id, "publish", "Before publish", wish.before),
+        DraftPublished(
+            draft_id=draft.draft_id,
+            tree=draft.tree,
+            files=tuple(wish.files),
+            removed=tuple(wish.removed),
+            message_id=message_id,
+            checkpoint_id=checkpoint_id,
+            counts=wish.counts,
+        ),
+    ]
+
+
+def discard(state: BenchState, message_id: MessageId) -> list[BenchEvent]:
+    """Throw the Draft away (B9.14)."""
+    draft = require_draft(state)
+    return [DraftDiscarded(draft_id=draft.draft_id, message_id=message_id)]

@@ -1,0 +1,196 @@
+"""What every part of the bench stands on: states by id, one way to commit, one way to lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from backshop.base import tree
+from backshop.base.ambient import Clock, Mint
+from backshop.base.errors import NotFound
+from backshop.base.ids import (
+    BatchId,
+    BenchId,
+    BlobId,
+    CheckpointId,
+    DraftId,
+    FileId,
+    MessageId,
+    RevisionId,
+    TreeId,
+    check_id,
+)
+from backshop.base.paths import BenchPath
+from backshop.store import Event, Fold, NewEvent, Pin, Store, StreamNotHealthy, Write
+
+from . import decide
+from .decide import Totals
+from .errors import BenchBusy, BenchDamaged
+from .events import BenchEvent
+from .state import BenchState, apply
+from .views import Views
+
+Rule = Callable[[BenchState], list[BenchEvent]]
+
+
+def _apply(state: BenchState, event: Event) -> BenchState:
+    fact = event.fact
+    if not isinstance(fact, BenchEvent):
+        return state  # the conversation's facts live in the same stream
+    return apply(state, fact, event.at_ms, event.seq)
+
+
+FOLD: Fold[BenchState] = Fold("bench", 1, BenchState(), _apply)
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A change that stands; warnings say what went less well than asked."""
+
+    state: BenchState
+    warnings: tuple[str, ...] = ()
+
+
+class Desk:
+    """Store, views, ids and clock of one home, as the bench uses them."""
+
+    def __init__(self, store: Store, mint: Mint, clock: Clock) -> None:
+        self.store = store
+        self.clock = clock
+        self.views = Views(store, clock)
+        self._mint = mint
+
+    # ------------------------------------------------------------ ids
+
+    def new_bench(self) -> BenchId:
+        """Return a fresh id; so do the methods below, each of its kind."""
+        return BenchId(self._mint.new("wb"))
+
+    def new_file(self) -> FileId:
+        """Return a file identity."""
+        return FileId(self._mint.new("file"))
+
+    def new_checkpoint(self) -> CheckpointId:
+        """Return a checkpoint id."""
+        return CheckpointId(self._mint.new("cp"))
+
+    def new_message(self) -> MessageId:
+        """Return the id of a conversation record."""
+        return MessageId(self._mint.new("msg"))
+
+    def new_revision(self) -> RevisionId:
+        """Return a revision id."""
+        return RevisionId(self._mint.new("rev"))
+
+    def new_batch(self) -> decide.BatchIds:
+        """Return the ids a batch may need."""
+        return decide.BatchIds(
+            batch=BatchId(self._mint.new("batch")),
+            draft=DraftId(self._mint.new("draft")),
+            opening=self.new_revision(),
+            revision=self.new_revision(),
+        )
+
+    def new_tx(self) -> str:
+        """Return a transaction id."""
+        return self._mint.new("tx")
+
+    # ------------------------------------------------------------ reading
+
+    def state(self, bench_id: str) -> BenchState:
+        """Return the bench as it is now.
+
+        Raises:
+            NotFound: there is none, or it lies in the trash.
+        """
+        state = self.raw_state(bench_id)
+        decide.require_exists(state)
+        return state
+
+    def raw_state(self, bench_id: str) -> BenchState:
+        """Return the state even of a bench in the trash."""
+        try:
+            return self.store.state(stream_of(bench_id), FOLD)
+        except StreamNotHealthy as error:
+            raise BenchDamaged(error.message, reason=error.reason) from error
+
+    def entries(self, tree_id: TreeId) -> dict[BenchPath, tree.File]:
+        """Return every file of a tree."""
+        return dict(tree.walk(tree_id, self.store.load_tree))
+
+    def find(self, tree_id: TreeId, path: BenchPath) -> tree.File:
+        """Return one file of a tree.
+
+        Raises:
+            NotFound: with the path that was probably meant.
+        """
+        found = tree.lookup(tree_id, path, self.store.load_tree)
+        if found is None:
+            near = tree.similar(tree_id, path, self.store.load_tree)
+            raise NotFound("there is no such file", reason="not_found", hints=tuple(near))
+        return found
+
+    def totals(self, state: BenchState) -> Totals:
+        """Return how much Published holds."""
+        return Totals(len(state.files.records), state.files.total_bytes)
+
+    def totals_after(self, state: BenchState, tree_id: TreeId) -> Totals:
+        """Return how much a tree holds that differs a little from Published."""
+        files, size = len(state.files.records), state.files.total_bytes
+        for change in tree.diff(state.published, tree_id, self.store.load_tree):
+            files += (change.after is not None) - (change.before is not None)
+            size += (change.after.size if change.after else 0) - (
+                change.before.size if change.before else 0
+            )
+        return Totals(files, size)
+
+    def missing(self, tree_id: TreeId) -> list[str]:
+        """Return what of a tree is not in the store: node ids or paths."""
+        try:
+            entries = self.entries(tree_id)
+        except (NotFound, ValueError) as error:
+            return [str(error)]
+        return [path for path, file in entries.items() if not self.store.blobs.has(file.sha256)]
+
+    # ------------------------------------------------------------ writing
+
+    @contextmanager
+    def locked(self, bench_id: str, *, run: str | None = None) -> Iterator[BenchState]:
+        """Hold the bench and give its state; refused while another run has the lease (B3.8)."""
+        with self.views.locked(BenchId(check_id(bench_id, "wb"))):
+            holder = self.store.leases.holder(stream_of(bench_id))
+            if holder is not None and holder != run:
+                raise BenchBusy("an agent is at work here", reason="turn_active")
+            yield self.state(bench_id)
+
+    def commit(self, bench_id: str, rule: Rule, *, blobs: Sequence[bytes] = ()) -> Committed:
+        """Append what the rule decides as one transaction, then bring the folders along."""
+        tx_id = self.new_tx()
+
+        def write(state: BenchState) -> Write:
+            facts = rule(state)
+            after = decide.with_facts(state, facts)
+            pruned = decide.prune(after)
+            after = decide.with_facts(after, pruned)
+            events = [
+                NewEvent(fact, f"{tx_id}:{number}") for number, fact in enumerate([*facts, *pruned])
+            ]
+            pins = [Pin(ref, "tree") for ref in decide.fresh_pins(state, after)]
+            unpins: list[BlobId] = decide.stale_pins(state, after)
+            return Write(events, pins, blobs, unpins=unpins)
+
+        before = self.store.position(stream_of(bench_id))
+        state, _done = self.store.update(stream_of(bench_id), FOLD, write)
+        if self.store.position(stream_of(bench_id)) == before:
+            return Committed(state)
+        return Committed(state, tuple(self.views.project(state)) if state.exists else ())
+
+    def grow(self, base: TreeId, changes: dict[BenchPath, tree.File | None]) -> tree.Built:
+        """Return a changed tree; its new nodes are stored with the commit."""
+        return tree.change(base, changes, self.store.load_tree)
+
+
+def stream_of(bench_id: str) -> str:
+    """Return the stream of a bench; the id is checked first."""
+    return f"bench:{check_id(bench_id, 'wb')}"

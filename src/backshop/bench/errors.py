@@ -1,0 +1,59 @@
+"""What can be the case with a workbench, from the point of view of the person it happens to."""
+
+from __future__ import annotations
+
+from backshop.base.errors import BackshopError
+
+
+class DraftExists(BackshopError):
+    """A Draft is waiting for review; this would change what it is compared with."""
+
+    code = "DRAFT_EXISTS"
+
+
+class BenchBusy(BackshopError):
+    """An agent is at work here, or another command has not finished."""
+
+    code = "BENCH_BUSY"
+
+
+class PublishedChanged(BackshopError):
+    """Published is not what the Draft began from, so publishing would undo that change."""
+
+    code = "CONFLICT_PUBLISHED_CHANGED"
+
+
+class ConfirmationRequired(BackshopError):
+    """This removes something; the person has to say so first."""
+
+    code = "CONFIRMATION_REQUIRED"
+
+
+class BenchDamaged(BackshopError):
+    """Something this workbench needs is missing from the store."""
+
+    code = "STORAGE_CORRUPT"
+
+
+class RestoreFailed(BackshopError):
+    """The checkpoint cannot be brought back whole; nothing was changed."""
+
+    code = "CHECKPOINT_RESTORE_FAILED"
+
+
+class SandboxViolation(BackshopError):
+    """A path leads out of the workbench."""
+
+    code = "SANDBOX_VIOLATION"
+
+
+class SourceUnreadable(BackshopError):
+    """A file outside could not be read."""
+
+    code = "FILE_READ_FAILED"
+
+
+class DestinationFailed(BackshopError):
+    """A file outside could not be written."""
+
+    code = "FILE_WRITE_FAILED"

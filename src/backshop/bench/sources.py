@@ -1,0 +1,166 @@
+"""Files from outside: read once, never followed, never written; and copies going out (B4.9, B6)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from backshop.base.errors import ValidationFailed
+from backshop.base.ids import BlobId
+from backshop.store import Blobs, StorageCorrupt, file_error
+
+SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Skip(Exception):
+    """This one source is passed over; the word says why (B6.7)."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A source to be read, and the path below the destination it will get."""
+
+    source: Path
+    relative: str
+
+
+def found_sources(
+    source: Path, *, recursive: bool, limit: int
+) -> Iterator[Found | tuple[Path, str]]:
+    """Yield files to read; a pair of path and reason for what is passed over.
+
+    A folder is walked only when asked to, without following links and without VCS internals.
+    """
+    try:
+        mode = source.lstat().st_mode
+    except OSError:
+        yield source, "unreadable"
+        return
+    if stat.S_ISLNK(mode):
+        yield source, "symlink"
+    elif stat.S_ISDIR(mode) and not recursive:
+        yield source, "directory"
+    elif stat.S_ISDIR(mode):
+        yield from _walk(source, limit)
+    elif stat.S_ISREG(mode):
+        yield Found(source, source.name)
+    else:
+        yield source, "not_regular"
+
+
+def _walk(source: Path, limit: int) -> Iterator[Found | tuple[Path, str]]:
+    count = 0
+    for root, folders, names in os.walk(source, followlinks=False):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
+        for name in list(folders):
+            if (Path(root) / name).is_symlink():
+                yield Path(root) / name, "symlink"
+        for name in sorted(names):
+            path = Path(root) / name
+            if path.is_symlink():
+                yield path, "symlink"
+                continue
+            count += 1
+            if count > limit + 1:
+                return
+            yield Found(path, path.relative_to(source.parent).as_posix())
+
+
+def store_source(source: Path, blobs: Blobs, home: Path, limit_bytes: int) -> tuple[BlobId, int]:
+    """Read a source once into a blob.
+
+    Raises:
+        Skip: it cannot or must not be read; nothing of it is kept.
+    """
+    try:
+        handle = os.open(source, _OPEN)
+    except OSError as error:
+        raise Skip("symlink" if error.errno == errno.ELOOP else "unreadable") from error
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise Skip("not_regular")
+        if source.resolve().is_relative_to(home.resolve()):
+            raise Skip("inside_home")
+        return _stored(file, blobs, limit_bytes)
+
+
+def _stored(file: BinaryIO, blobs: Blobs, limit_bytes: int) -> tuple[BlobId, int]:
+    blob = blobs.put_stream(file, limit_bytes)
+    if blob is None:
+        raise Skip("size_limit")
+    return blob, blobs.size(blob)
+
+
+def require_destination(folder: Path, home: Path) -> Path:
+    """Return an existing writable folder outside the home, or refuse (B6.14)."""
+    try:
+        target = folder.resolve(strict=True)
+    except OSError as error:
+        raise ValidationFailed(
+            "the destination does not exist", reason="bad_destination"
+        ) from error
+    if not target.is_dir() or target.is_relative_to(home.resolve()):
+        raise ValidationFailed(
+            "the destination is not a folder outside the home", reason="bad_destination"
+        )
+    if not os.access(target, os.W_OK | os.X_OK):
+        raise ValidationFailed("the destination cannot be written", reason="bad_destination")
+    return target
+
+
+def copy_out(blob: BlobId, blobs: Blobs, folder: Path, relative: str) -> Path:
+    """Copy content to a name that is free; existing files are never overwritten.
+
+    Raises:
+        Skip: `disk_full` or `copy_failed`.
+    """
+    target = folder / relative
+    try:
+        source = blobs.path(blob)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for candidate in free_names(target):
+            try:
+                handle = os.open(candidate, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            except FileExistsError:
+                continue
+            _fill(handle, source, candidate)
+            return candidate
+    except OSError as error:
+        full = file_error(error).code == "DISK_FULL"
+        raise Skip("disk_full" if full else "copy_failed") from error
+    except StorageCorrupt as error:
+        raise Skip("copy_failed") from error
+    raise Skip("copy_failed")
+
+
+def _fill(handle: int, source: Path, target: Path) -> None:
+    try:
+        with os.fdopen(handle, "wb") as writing, source.open("rb") as reading:
+            while chunk := reading.read(1024 * 1024):
+                writing.write(chunk)
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise
+
+
+def free_names(target: Path) -> Iterator[Path]:
+    """Yield `name`, `name(1)`, `name(2)`, … with the number before the extension."""
+    yield target
+    for number in range(1, 100_000):
+        yield target.with_name(numbered(target.name, number))
+
+
+def numbered(name: str, number: int) -> str:
+    """Return `stem(N).ext`; a dot-file has no extension (B6.14)."""
+    path = PurePosixPath(name)
+    return f"{path.stem}({number}){path.suffix}"

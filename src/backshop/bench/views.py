@@ -1,0 +1,274 @@
+"""A bench's folder on disk: views of its trees, its lock, staging, and rescue of outside edits.
+
+Everything here is a cache of the log except `salvage/`, which keeps bytes that others put into a
+view. Layout: B2.1.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from backshop.base import tree
+from backshop.base.ambient import Clock, timestamp
+from backshop.base.errors import BackshopError
+from backshop.base.ids import BenchId, BlobId, TreeId, check_id
+from backshop.base.paths import BenchPath
+from backshop.store import Placer, Store, View, file_error
+
+from .errors import BenchBusy
+from .state import BenchState
+
+LOCK_WAIT_S = 10.0  # B3.7
+_POLL_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """One path of a view that is not what its tree says; `actual` None means it is gone."""
+
+    path: str
+    expected: BlobId | None
+    actual: Path | None
+
+
+class Views:
+    """The folders of all benches of one home."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._placer = Placer(store.blobs)
+        self._threads: dict[BenchId, threading.RLock] = {}
+        self._guard = threading.Lock()
+
+    def folder(self, bench_id: BenchId) -> Path:
+        """Return the bench's folder; the id is checked before it becomes a path."""
+        return self._store.home / "benches" / check_id(bench_id, "wb")
+
+    def meta(self, bench_id: BenchId) -> Path:
+        """Return the folder for what is beside the views."""
+        return self.folder(bench_id) / "meta"
+
+    @contextmanager
+    def locked(self, bench_id: BenchId) -> Iterator[None]:
+        """Hold the bench: one command at a time, in this process and in others (B3.7)."""
+        with self._guard:
+            mine = self._threads.setdefault(bench_id, threading.RLock())
+        if not mine.acquire(timeout=LOCK_WAIT_S):
+            raise BenchBusy("another command has not finished", reason="locked")
+        try:
+            with self._file_lock(bench_id):
+                yield
+        finally:
+            mine.release()
+
+    @contextmanager
+    def _file_lock(self, bench_id: BenchId) -> Iterator[None]:
+        path = self.meta(bench_id) / "lock"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise file_error(error) from error
+        try:
+            _wait_for(handle)
+            yield
+        finally:
+            os.close(handle)  # gives the lock back
+
+    @contextmanager
+    def staging(self, bench_id: BenchId, tx_id: str) -> Iterator[Path]:
+        """Give a private folder for one transaction, removed afterwards."""
+        folder = self.meta(bench_id) / "tmp" / check_id(tx_id, "tx")
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            raise file_error(error) from error
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def project(self, state: BenchState) -> list[str]:
+        """Bring the folders in line with the heads; return warnings, never an error (B3.6)."""
+        for last_try in (False, True):
+            try:
+                self._project(state)
+            except BackshopError:
+                if last_try:
+                    return ["view_stale"]
+            except OSError:
+                if last_try:
+                    return ["view_stale"]
+            else:
+                return []
+        return []
+
+    def _project(self, state: BenchState) -> None:
+        assert state.bench_id is not None
+        folder = self.folder(state.bench_id)
+        self.view(state.bench_id, "published").show(state.published)
+        draft = self.view(state.bench_id, "draft")
+        if state.draft is None:
+            draft.remove()
+        else:
+            draft.show(state.draft.tree)
+        View(folder / "meta" / "context", self._store.load_tree, self._placer).show(
+            state.context_tree
+        )
+        _write_json(folder / "meta" / "workbench.json", _about(state))
+        _write_json(
+            folder / "meta" / "view.json",
+            {
+                "published_tree": state.published,
+                "draft_tree": state.draft.tree if state.draft else None,
+                "context_tree": state.context_tree,
+            },
+        )
+
+    def view(self, bench_id: BenchId, name: str) -> View:
+        """Return one of the two views: `published` or `draft`."""
+        return View(self.folder(bench_id) / name, self._store.load_tree, self._placer)
+
+    def recover(self, state: BenchState) -> list[str]:
+        """Make folders agree with the log after a crash; say what had to be done (B3.4)."""
+        assert state.bench_id is not None
+        done: list[str] = []
+        staging = self.meta(state.bench_id) / "tmp"
+        if staging.exists() and any(staging.iterdir()):
+            shutil.rmtree(staging, ignore_errors=True)
+            done.append("staging_removed")
+        wanted = {"published": state.published}
+        if state.draft is not None:
+            wanted["draft"] = state.draft.tree
+        for name, head in wanted.items():
+            if self.view(state.bench_id, name).shown() != head:
+                self._rescue(state.bench_id, name)
+                done.append(f"{name}_rebuilt")
+        if state.draft is None and (self.folder(state.bench_id) / "draft").exists():
+            done.append("draft_removed")
+        return [*done, *self.project(state)] if done else []
+
+    def _rescue(self, bench_id: BenchId, name: str) -> None:
+        """Keep bytes of a view about to be replaced that are found in no blob (B3.4)."""
+        folder = self.folder(bench_id) / name
+        for path, actual in _regular_files(folder):
+            if not self._store.blobs.has(_hash(actual)):
+                self.salvage(bench_id, [Outside(path, None, actual)])
+
+    def outside(self, bench_id: BenchId, name: str, head: TreeId) -> list[Outside]:
+        """Return what other programs changed in a view (B8.10, B9.4).
+
+        A file that shares its inode with a blob of the right content needs no reading.
+        """
+        folder = self.folder(bench_id) / name
+        expected = dict(tree.walk(head, self._store.load_tree))
+        found: list[Outside] = []
+        for path, actual in _regular_files(folder):
+            file = expected.pop(BenchPath(path), None)
+            if file is None or not self._is_content(actual, file):
+                found.append(Outside(path, file.sha256 if file else None, actual))
+        found += [Outside(path, file.sha256, None) for path, file in expected.items()]
+        return sorted(found, key=lambda one: one.path)
+
+    def _is_content(self, actual: Path, file: tree.File) -> bool:
+        here = actual.stat(follow_symlinks=False)
+        if here.st_size != file.size:
+            return False
+        blob = self._store.blobs.stat(file.sha256)
+        if blob is not None and (blob.st_dev, blob.st_ino) == (here.st_dev, here.st_ino):
+            return self._store.blobs.verify(file.sha256)
+        return _hash(actual) == file.sha256
+
+    def salvage(self, bench_id: BenchId, found: list[Outside]) -> list[str]:
+        """Copy outside bytes into a stamped folder; return where they are, below `salvage/`."""
+        stamp = timestamp(self._clock.now_ms()).replace(":", "").replace(".", "")
+        base = self.meta(bench_id) / "salvage" / f"{stamp}-{os.getpid()}"
+        kept: list[str] = []
+        for one in found:
+            if one.actual is None:
+                continue
+            target = base / one.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(one.actual, target, follow_symlinks=False)
+            kept.append(f"{base.name}/{one.path}")
+        return kept
+
+    def rebuild(self, bench_id: BenchId, name: str, head: TreeId) -> None:
+        """Make a view from nothing; used after outside edits were looked at."""
+        view = self.view(bench_id, name)
+        view.remove()
+        view.show(head)
+
+    def to_trash(self, bench_id: BenchId, now_ms: int) -> None:
+        """Move the folder out of sight; views can be made again at any time."""
+        trash = self._store.home / "trash" / f"{bench_id}-{now_ms}"
+        folder = self.folder(bench_id)
+        try:
+            trash.parent.mkdir(parents=True, exist_ok=True)
+            if folder.exists():
+                folder.rename(trash)
+        except OSError as error:
+            raise file_error(error) from error
+
+
+def _wait_for(handle: int) -> None:
+    ends = time.monotonic() + LOCK_WAIT_S
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > ends:
+                raise BenchBusy("another program has not finished", reason="locked") from None
+            time.sleep(_POLL_S)
+
+
+def _regular_files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield what is in a view; links and devices are yielded too and never followed."""
+    if not folder.exists():
+        return
+    for root, folders, names in os.walk(folder, followlinks=False):
+        links = [name for name in folders if (Path(root) / name).is_symlink()]
+        for name in (*names, *links):
+            path = Path(root) / name
+            yield path.relative_to(folder).as_posix(), path
+
+
+def _hash(path: Path) -> BlobId:
+    """Return the content's name; what is not a regular file has the name of nothing stored."""
+    if not stat.S_ISREG(path.stat(follow_symlinks=False).st_mode):
+        return BlobId("0" * 64)
+    with path.open("rb") as file:
+        return BlobId(hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def _about(state: BenchState) -> dict[str, object]:
+    return {
+        "workbench_id": state.bench_id,
+        "name": state.name,
+        "created_at": timestamp(state.created_ms),
+        "published_generation": state.generation,
+        "has_draft": state.draft is not None,
+    }
+
+
+def _write_json(path: Path, value: object) -> None:
+    temp = path.with_name(f".{path.name}.tmp")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with temp.open("w", encoding="utf-8") as file:
+        json.dump(value, file, indent=1, sort_keys=True)
+        file.flush()
+        os.fsync(file.fileno())
+    temp.replace(path)
