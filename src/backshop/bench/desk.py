@@ -164,8 +164,18 @@ class Desk:
                 raise BenchBusy("an agent is at work here", reason="turn_active")
             yield self.state(bench_id)
 
-    def commit(self, bench_id: str, rule: Rule, *, blobs: Sequence[bytes] = ()) -> Committed:
-        """Append what the rule decides as one transaction, then bring the folders along."""
+    def commit(
+        self,
+        bench_id: str,
+        rule: Rule,
+        *,
+        blobs: Sequence[bytes] = (),
+        keep: Sequence[BlobId] = (),
+    ) -> Committed:
+        """Append what the rule decides as one transaction, then bring the folders along.
+
+        `blobs` are stored with it; `keep` names those among them that no tree leads to.
+        """
         tx_id = self.new_tx()
 
         def write(state: BenchState) -> Write:
@@ -177,6 +187,7 @@ class Desk:
                 NewEvent(fact, f"{tx_id}:{number}") for number, fact in enumerate([*facts, *pruned])
             ]
             pins = [Pin(ref, "tree") for ref in decide.fresh_pins(state, after)]
+            pins += [Pin(ref, "review") for ref in keep]
             unpins: list[BlobId] = decide.stale_pins(state, after)
             return Write(events, pins, blobs, unpins=unpins)
 

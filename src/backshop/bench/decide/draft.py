@@ -164,6 +164,8 @@ class PublishWish:
     reviewed_tree: TreeId | None
     files: Sequence[FileFact]
     removed: Mapping[BenchPath, BlobId]
+    moved: Sequence[BenchPath]
+    """Old paths of renamed files: they go too, and need no confirmation."""
     counts: tuple[int, int, int, int]
     before: Totals
     after: Totals
@@ -202,7 +204,7 @@ def publish(
             draft_id=draft.draft_id,
             tree=draft.tree,
             files=tuple(wish.files),
-            removed=tuple(wish.removed),
+            removed=(*wish.removed, *wish.moved),
             message_id=message_id,
             checkpoint_id=checkpoint_id,
             counts=wish.counts,

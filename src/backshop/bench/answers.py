@@ -1,0 +1,278 @@
+"""What the bench's commands answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .requests import LimitValues
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Created:
+    """A new workbench."""
+
+    workbench_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """It is done; warnings say what went less well than asked."""
+
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchInfo:
+    """A workbench in one line."""
+
+    workbench_id: str
+    name: str
+    created_at: str
+    updated_at: str
+    file_count: int
+    total_bytes: int
+    published_generation: int
+    has_draft: bool
+    health: str
+    deleted_at: str | None = None
+    parent_workbench_id: str | None = None
+    fork_mode: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchList:
+    """A page of workbenches."""
+
+    workbenches: tuple[BenchInfo, ...]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftState:
+    """Whether there is a Draft, and how old."""
+
+    has_draft: bool
+    state: str
+    draft_id: str | None = None
+    created_at: str | None = None
+    last_activity_at: str | None = None
+    source: str | None = None
+    base_generation: int | None = None
+    tree: str | None = None
+    revision_id: str | None = None
+    reminder: str = "none"
+    outside_changes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A workbench with all it takes to show it."""
+
+    workbench: BenchInfo
+    draft: DraftState
+    health: str
+    recovery: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """How much it may hold."""
+
+    limits: LimitValues
+    profile: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileEntry:
+    """One file (B6.5)."""
+
+    path: str
+    kind: str
+    access: str
+    size: int
+    sha256: str
+    mime_type: str
+    is_opaque: bool
+    readable: bool
+    unreadable_reason: str | None = None
+    file_id: str | None = None
+    origin: str | None = None
+    import_sha256: str | None = None
+    added_at: str | None = None
+    modified_at: str | None = None
+    draft_status: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileList:
+    """A page of files."""
+
+    files: tuple[FileEntry, ...]
+    total: int
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddResult:
+    """What became of one source."""
+
+    source_path: str
+    status: str
+    path: str | None = None
+    file_id: str | None = None
+    reason: str | None = None
+    opaque_notice: bool | None = None
+    normalized_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """What became of every source."""
+
+    add_results: tuple[AddResult, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathResult:
+    """What became of one path."""
+
+    path: str
+    status: str
+    reason: str | None = None
+    final_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """What became of every path."""
+
+    remove_results: tuple[PathResult, ...]
+    checkpoint_id: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """What became of every path."""
+
+    extract_results: tuple[PathResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renamed:
+    """A file under its new path."""
+
+    path: str
+    checkpoint_id: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batched:
+    """What a write did to the Draft."""
+
+    draft_id: str | None
+    draft_revision_id: str | None
+    no_changes: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedFile:
+    """One file that a step would change or has changed."""
+
+    path: str
+    kind: str
+    bytes_before: int | None = None
+    bytes_after: int | None = None
+    sha256_after: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """The Draft is Published; `changed` with the hashes that are there now."""
+
+    published_generation: int
+    published_at: str
+    tree: str
+    checkpoint_id: str | None = None
+    no_changes: bool = False
+    dry_run: bool = False
+    changed: tuple[ChangedFile, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointInfo:
+    """One checkpoint."""
+
+    checkpoint_id: str
+    created_at: str
+    reason: str
+    description: str
+    files: int
+    total_bytes: int
+    published_generation: int
+    pinned: bool
+    restorable: bool
+    trigger: str | None = None
+    actor: str = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointList:
+    """A page of checkpoints, newest first."""
+
+    checkpoints: tuple[CheckpointInfo, ...]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointMade:
+    """A new checkpoint."""
+
+    checkpoint_id: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """Published is again what the checkpoint holds."""
+
+    published_generation: int
+    tree: str
+    pre_restore_checkpoint_id: str | None = None
+    dry_run: bool = False
+    changed: tuple[ChangedFile, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """Outside edits were dealt with; `salvaged` says where their bytes are."""
+
+    published_generation: int
+    salvaged: tuple[str, ...] = ()
+    draft_revision_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """One thing that happened (B17.1)."""
+
+    seq: int
+    at: str
+    actor: str
+    kind: str
+    paths: tuple[str, ...] = ()
+    refs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPage:
+    """A page of the audit log."""
+
+    entries: tuple[AuditEntry, ...]
+    next_after_seq: int | None = None

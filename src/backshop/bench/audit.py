@@ -1,0 +1,76 @@
+"""The audit log: what happened to a bench, read off its facts (B17)."""
+
+from __future__ import annotations
+
+from backshop.base.ambient import timestamp
+from backshop.base.errors import ValidationFailed
+from backshop.store import Event
+
+from . import requests
+from .answers import AuditEntry, AuditPage
+from .desk import Desk, stream_of
+from .events import BenchEvent
+
+KINDS = {
+    "bench.created": "bench_created",
+    "bench.renamed": "bench_renamed",
+    "bench.limits_set": "limits_changed",
+    "bench.deleted": "bench_deleted",
+    "bench.undeleted": "bench_undeleted",
+    "files.added": "files_added",
+    "files.removed": "files_removed",
+    "file.renamed": "file_renamed",
+    "files.extracted": "files_extracted",
+    "published.adopted": "published_repaired",
+    "published.repaired": "published_repaired",
+    "draft.created": "draft_created",
+    "draft.batch_applied": "batch_applied",
+    "draft.restored": "draft_rewound",
+    "draft.deletions_confirmed": "deletions_confirmed",
+    "draft.published": "draft_published",
+    "draft.discarded": "draft_discarded",
+    "checkpoint.created": "checkpoint_created",
+    "checkpoint.restored": "checkpoint_restored",
+    "checkpoint.pinned": "checkpoint_pinned",
+    "checkpoints.pruned": "checkpoint_pruned",
+    "context.changed": "context_changed",
+    "bench.recovered": "recovery",
+}
+PAGE_MAX = 1000
+_LISTED = 50
+_REFS = ("draft_id", "checkpoint_id", "revision_id", "batch_id", "run_id", "message_id")
+
+
+def page(desk: Desk, request: requests.AuditList) -> AuditPage:
+    """Return entries after a position, oldest first (B17.4)."""
+    if not 1 <= request.limit <= PAGE_MAX:
+        raise ValidationFailed("a page has 1 to 1000 entries", reason="bad_params")
+    desk.raw_state(request.workbench_id)
+    entries: list[AuditEntry] = []
+    for event in desk.store.read(stream_of(request.workbench_id)):
+        kind = KINDS.get(event.kind)
+        if event.seq <= request.after_seq or kind is None:
+            continue
+        if request.kinds is not None and kind not in request.kinds:
+            continue
+        if len(entries) == request.limit:
+            return AuditPage(entries=tuple(entries), next_after_seq=entries[-1].seq)
+        entries.append(_entry(event, kind))
+    return AuditPage(entries=tuple(entries))
+
+
+def _entry(event: Event, kind: str) -> AuditEntry:
+    fact: BenchEvent = event.fact
+    data = event.data
+    paths = [change["path"] for change in data.get("changes", ())]
+    paths += [file["path"] for file in data.get("files", ())]
+    paths += [*data.get("paths", ()), *data.get("removed", ())]
+    paths += [data[key] for key in ("path", "new_path") if key in data]
+    return AuditEntry(
+        seq=event.seq,
+        at=timestamp(event.at_ms),
+        actor=fact.actor,
+        kind=kind,
+        paths=tuple(paths[:_LISTED]),
+        refs=tuple(f"{name}={data[name]}" for name in _REFS if name in data),
+    )

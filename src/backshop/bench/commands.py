@@ -1,0 +1,71 @@
+"""The bench's commands: name ↔ request ↔ facade method (B19)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from backshop.base.command import Command
+
+from . import answers, requests, review
+from .service import Bench
+
+
+def _command(
+    name: str,
+    summary: str,
+    request: type[Any],
+    response: Any,
+    run: Callable[[Bench, Any], Any],
+    *,
+    phase: str = "workbench",
+    writes: bool = False,
+) -> Command[Bench, Any, Any]:
+    return Command(
+        name=name,
+        summary=summary,
+        request=request,
+        response=response,
+        run=run,
+        phase=phase,
+        writes=writes,
+    )
+
+
+COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
+    _command("WorkbenchCreate", "Make an empty workbench.", requests.WorkbenchCreate, answers.Created, Bench.create, writes=True),
+    _command("WorkbenchOpen", "Open a workbench.", requests.BenchRequest, answers.Opened, Bench.open),
+    _command("WorkbenchList", "List workbenches.", requests.WorkbenchList, answers.BenchList, Bench.list),
+    _command("WorkbenchRename", "Give a workbench another name.", requests.WorkbenchRename, answers.Done, Bench.rename, writes=True),
+    _command("WorkbenchDelete", "Throw a workbench away.", requests.WorkbenchDelete, answers.Done, Bench.delete, writes=True),
+    _command("WorkbenchUndelete", "Take a workbench out of the trash.", requests.BenchRequest, answers.Done, Bench.undelete, writes=True),
+    _command("WorkbenchFork", "Make another workbench from this one.", requests.WorkbenchFork, answers.Created, Bench.fork, writes=True),
+    _command("WorkbenchGetScope", "Say how much a workbench may hold.", requests.BenchRequest, answers.Scope, Bench.get_scope),
+    _command("WorkbenchSetLimits", "Change how much a workbench may hold.", requests.WorkbenchSetLimits, answers.Scope, Bench.set_limits, writes=True),
+    _command("WorkbenchFilesList", "List files of a workbench.", requests.WorkbenchFilesList, answers.FileList, Bench.files_list),
+    _command("WorkbenchFilesAdd", "Copy files into a workbench.", requests.WorkbenchFilesAdd, answers.Added, Bench.files_add, writes=True),
+    _command("WorkbenchFilesRemove", "Take files out of Published.", requests.WorkbenchFilesRemove, answers.Removed, Bench.files_remove, writes=True),
+    _command("WorkbenchFilesExtract", "Copy Published files to a folder outside.", requests.WorkbenchFilesExtract, answers.Extracted, Bench.files_extract),
+    _command("WorkbenchFileRename", "Rename a Published file.", requests.WorkbenchFileRename, answers.Renamed, Bench.file_rename, writes=True),
+    _command("DraftGetState", "Say whether there is a Draft.", requests.BenchRequest, answers.DraftState, Bench.draft_get_state),
+    _command("DraftCreate", "Begin a Draft without a write.", requests.DraftCreate, answers.Batched, Bench.draft_create, writes=True),
+    _command("DraftPublish", "Make the Draft Published.", requests.DraftPublish, answers.Published, Bench.draft_publish, phase="publish", writes=True),
+    _command("DraftDiscard", "Throw the Draft away.", requests.BenchRequest, answers.Done, Bench.draft_discard, phase="review", writes=True),
+    _command("DraftDeletePath", "Delete a path of the Draft.", requests.DraftPath, answers.Batched, Bench.draft_delete_path, phase="review", writes=True),
+    _command("DraftRenamePath", "Rename a path of the Draft.", requests.DraftPath, answers.Batched, Bench.draft_rename_path, phase="review", writes=True),
+    _command("DraftRevertPath", "Bring a path of the Draft back.", requests.DraftPath, answers.Batched, Bench.draft_revert_path, phase="review", writes=True),
+    _command("DraftRestoreRevision", "Bring an earlier revision of the Draft back.", requests.DraftRestoreRevision, answers.Batched, Bench.draft_restore_revision, phase="review", writes=True),
+    _command("DraftRescan", "Deal with outside edits of the Draft's folder.", requests.RepairMode, answers.Repaired, Bench.draft_rescan, phase="review", writes=True),
+    _command("PublishedRepair", "Deal with outside edits of the Published folder.", requests.RepairMode, answers.Repaired, Bench.published_repair, phase="publish", writes=True),
+    _command("CheckpointCreate", "Keep Published as it is.", requests.CheckpointCreate, answers.CheckpointMade, Bench.checkpoint_create, writes=True),
+    _command("CheckpointsList", "List checkpoints.", requests.CheckpointsList, answers.CheckpointList, Bench.checkpoints_list),
+    _command("CheckpointGet", "Return one checkpoint.", requests.CheckpointId_, answers.CheckpointInfo, Bench.checkpoint_get),
+    _command("CheckpointCompare", "Compare a checkpoint with another, or with Published.", requests.CheckpointCompare, tuple[answers.ChangedFile, ...], Bench.checkpoint_compare),
+    _command("CheckpointRestore", "Bring a checkpoint back.", requests.CheckpointRestore, answers.Restored, Bench.checkpoint_restore, phase="restore", writes=True),
+    _command("CheckpointPin", "Keep a checkpoint from being pruned.", requests.CheckpointPin, answers.Done, Bench.checkpoint_pin, writes=True),
+    _command("ReviewGetChangeSet", "List what the Draft changes.", requests.ReviewGetChangeSet, review.ChangeSet, Bench.review_get_change_set, phase="review"),
+    _command("ReviewGetDiff", "Return the best diff there is for a path.", requests.ReviewPath, review.Diff, Bench.review_get_diff, phase="review"),
+    _command("ReviewGetTextDiff", "Return the line diff of a path.", requests.ReviewPath, review.Diff, Bench.review_get_text_diff, phase="review"),
+    _command("ReviewSetDeletionConfirmations", "Agree to deletions, or not any more.", requests.ReviewSetDeletionConfirmations, answers.Done, Bench.review_set_deletion_confirmations, phase="review", writes=True),
+    _command("AuditList", "Return the audit log of a workbench.", requests.AuditList, answers.AuditPage, Bench.audit_list),
+)  # fmt: skip

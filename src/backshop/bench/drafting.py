@@ -1,0 +1,458 @@
+"""The Draft: written in batches, corrected by the person, published or thrown away (B7–B9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from backshop.base import paths, tree
+from backshop.base.ambient import timestamp
+from backshop.base.canon import sha256_hex
+from backshop.base.errors import LimitExceeded, ValidationFailed
+from backshop.base.ids import BenchId, BlobId, MessageId, RevisionId, TreeId, check_id, check_sha256
+from backshop.base.paths import BenchPath
+
+from . import decide, lifecycle, requests, review
+from .answers import Batched, ChangedFile, Done, DraftState, Published, Repaired
+from .desk import Desk
+from .errors import BenchDamaged, PublishedChanged
+from .events import FileFact, PathChange, PublishedRepaired, Source
+from .review import Change
+from .state import BenchState, Draft
+from .views import Outside
+
+OPERATIONS_MAX = 500  # B8.4
+FILES_MAX = 200
+NEW_BYTES_MAX = 256 * 1024 * 1024
+NOTE_MAX_CHARS = 280
+PHASES = (
+    "validating",
+    "conflict_check",
+    "checkpoint_pre_publish",
+    "swap_directories",
+    "finalizing",
+)
+Progress = Callable[[str], None]
+
+
+def _silent(_: str) -> None:
+    """Nobody watches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Put:
+    """Content for one path of a batch; `blob` is in the store already. None deletes."""
+
+    path: str
+    blob: BlobId | None
+    size: int = 0
+    note: str | None = None
+    effects: bytes | None = None
+    old_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """Who writes: recorded with the batch and with the Draft it may open."""
+
+    source: Source
+    actor: str = "agent"
+    kind: str = "batch"
+    message_id: MessageId | None = None
+    run_id: str | None = None
+
+
+PERSON = Author(source=Source(kind="system"), actor="user")
+
+
+def state_of(desk: Desk, request: requests.BenchRequest) -> DraftState:
+    """Say whether there is a Draft."""
+    return lifecycle.draft_state(desk, desk.state(request.workbench_id))
+
+
+def create(desk: Desk, request: requests.DraftCreate) -> Batched:
+    """Begin a Draft without a write; the one there is, if there is one (B20)."""
+    ids = desk.new_batch()
+    with desk.locked(request.workbench_id):
+        done = desk.commit(
+            request.workbench_id,
+            lambda s: decide.open_draft(s, ids.draft, ids.opening, PERSON.source, "user"),
+        )
+    draft = decide.require_draft(done.state)
+    existed = draft.draft_id != ids.draft
+    return Batched(
+        draft_id=draft.draft_id,
+        draft_revision_id=draft.revision_id,
+        warnings=("draft_exists",) if existed else done.warnings,
+    )
+
+
+def apply_batch(desk: Desk, bench_id: str, puts: Sequence[Put], author: Author) -> Batched:
+    """Write to the Draft: all of it or nothing; the first write opens it (B8.1–B8.4)."""
+    if not puts or len(puts) > OPERATIONS_MAX:
+        raise LimitExceeded("a batch has 1 to 500 operations", reason="too_large")
+    if len({put.path for put in puts}) > FILES_MAX:
+        raise LimitExceeded("a batch touches at most 200 files", reason="too_large")
+    if sum(put.size for put in puts) > NEW_BYTES_MAX:
+        raise LimitExceeded("a batch brings at most 256 MiB", reason="too_large")
+    if author.actor != "user" and any(put.blob is None or put.old_path for put in puts):
+        raise ValidationFailed(
+            "only the person deletes or renames files", reason="delete_not_allowed"
+        )
+    with desk.locked(bench_id, run=author.run_id) as state:
+        return _apply(desk, bench_id, state, puts, author)
+
+
+def _apply(
+    desk: Desk, bench_id: str, state: BenchState, puts: Sequence[Put], author: Author
+) -> Batched:
+    base = state.published if state.draft is None else state.draft.tree
+    files: dict[BenchPath, tree.File | None] = {}
+    made: list[PathChange] = []
+    reports: list[bytes] = []
+    for put in puts:
+        made.append(_change(desk, state, base, put, files))
+        reports += [put.effects] if put.effects else []
+    built = desk.grow(base, files)
+    ids = desk.new_batch()
+    wish = decide.BatchWish(
+        built_on=base,
+        tree=built.id,
+        changes=made,
+        after=_after(desk, state, base, files),
+        source=author.source,
+        actor=author.actor,
+        kind=author.kind,
+        message_id=author.message_id,
+        run_id=author.run_id,
+    )
+    done = desk.commit(
+        bench_id,
+        lambda now: decide.batch(now, wish, ids),
+        blobs=(*built.nodes.values(), *reports),
+        keep=[change.effects_ref for change in made if change.effects_ref],
+    )
+    draft = done.state.draft
+    return Batched(
+        draft_id=draft.draft_id if draft else None,
+        draft_revision_id=draft.revision_id if draft else None,
+        no_changes=draft is None or draft.revision_id != ids.revision,
+        warnings=done.warnings,
+    )
+
+
+def _after(
+    desk: Desk,
+    state: BenchState,
+    base: TreeId,
+    files: dict[BenchPath, tree.File | None],
+) -> decide.Totals:
+    """Return the totals after a batch: those of the base and the difference."""
+    start = desk.totals_after(state, base)
+    count, size = start.files, start.bytes
+    for path, file in files.items():
+        old = tree.lookup(base, path, desk.store.load_tree)
+        count += (file is not None) - (old is not None)
+        size += (file.size if file else 0) - (old.size if old else 0)
+    return decide.Totals(count, size)
+
+
+def _change(
+    desk: Desk,
+    state: BenchState,
+    base: TreeId,
+    put: Put,
+    files: dict[BenchPath, tree.File | None],
+) -> PathChange:
+    path = paths.parse(put.path, max_depth=state.limits.max_depth).path
+    if put.size > state.limits.max_file_bytes:
+        raise LimitExceeded("a file would be larger than this workbench takes", reason="too_large")
+    old_path = paths.bench_path(put.old_path) if put.old_path else None
+    before = tree.lookup(base, old_path or path, desk.store.load_tree)
+    if put.blob is None and old_path is None:
+        if before is None:
+            desk.find(base, path)  # refuses with the path that was meant
+        files[path] = None
+        return PathChange(op="delete", path=path, before_sha256=before.sha256 if before else None)
+    if old_path is not None:
+        moved = desk.find(base, old_path)
+        files[old_path], files[path] = None, moved
+        return PathChange(op="rename", path=path, old_path=old_path, after_sha256=moved.sha256)
+    assert put.blob is not None
+    mode = before.mode if before else "644"
+    files[path] = tree.File(put.blob, put.size, mode)
+    return PathChange(
+        op="update" if before else "create",
+        path=path,
+        before_sha256=before.sha256 if before else None,
+        after_sha256=put.blob,
+        note=put.note[:NOTE_MAX_CHARS] if put.note else None,
+        effects_ref=_report_name(put.effects),
+    )
+
+
+def _report_name(effects: bytes | None) -> BlobId | None:
+    return BlobId(sha256_hex(effects)) if effects else None
+
+
+# ---------------------------------------------------------------- the person's corrections
+
+
+def delete_path(desk: Desk, request: requests.DraftPath) -> Batched:
+    """Delete a path of the Draft (B8.9)."""
+    return _person(desk, request, [Put(path=request.path, blob=None)])
+
+
+def rename_path(desk: Desk, request: requests.DraftPath) -> Batched:
+    """Rename a path of the Draft."""
+    if request.new_path is None:
+        raise ValidationFailed("a rename needs a new path", reason="bad_params")
+    return _person(
+        desk, request, [Put(path=request.new_path, blob=BlobId("0" * 64), old_path=request.path)]
+    )
+
+
+def revert_path(desk: Desk, request: requests.DraftPath) -> Batched:
+    """Bring one path back to what it was when the Draft began; a new revision."""
+    state = desk.state(request.workbench_id)
+    draft = decide.require_draft(state)
+    path = paths.bench_path(request.path)
+    old = tree.lookup(draft.base_tree, path, desk.store.load_tree)
+    if old is None:
+        desk.find(draft.tree, path)
+        return _person(desk, request, [Put(path=path, blob=None)])
+    return _person(desk, request, [Put(path=path, blob=old.sha256, size=old.size)])
+
+
+def _person(desk: Desk, request: requests.DraftPath, puts: Sequence[Put]) -> Batched:
+    decide.require_draft(desk.state(request.workbench_id))
+    return apply_batch(desk, request.workbench_id, puts, PERSON)
+
+
+def restore_revision(desk: Desk, request: requests.DraftRestoreRevision) -> Batched:
+    """Bring an earlier revision of the Draft back."""
+    wanted = RevisionId(check_id(request.revision_id, "rev"))
+    fresh = desk.new_revision()
+    with desk.locked(request.workbench_id):
+        done = desk.commit(
+            request.workbench_id, lambda s: decide.restore_revision(s, wanted, fresh)
+        )
+    draft = decide.require_draft(done.state)
+    return Batched(
+        draft_id=draft.draft_id, draft_revision_id=draft.revision_id, warnings=done.warnings
+    )
+
+
+# ---------------------------------------------------------------- publish and discard
+
+
+def publish(desk: Desk, request: requests.DraftPublish, progress: Progress = _silent) -> Published:
+    """Make the Draft Published; what was reviewed is what is published (B9)."""
+    reviewed = None
+    if request.reviewed_tree is not None:
+        reviewed = TreeId(check_sha256(request.reviewed_tree))
+    with desk.locked(request.workbench_id) as state:
+        progress("validating")
+        draft = decide.require_draft(state)
+        _require_clean_draft(desk, state, draft)
+        progress("conflict_check")
+        _require_clean_published(desk, state)
+        found = review.changes(desk, draft.base_tree, draft.tree)
+        wish = _publish_wish(desk, state, draft, found, reviewed)
+        if request.dry_run:
+            decide.publish(state, wish, desk.new_checkpoint(), desk.new_message())
+            return _published(state, draft.tree, found, None, dry_run=True)
+        progress("checkpoint_pre_publish")
+        checkpoint_id, message_id = desk.new_checkpoint(), desk.new_message()
+        progress("swap_directories")
+        done = desk.commit(
+            request.workbench_id,
+            lambda now: decide.publish(now, wish, checkpoint_id, message_id),
+        )
+        progress("finalizing")
+    kept = checkpoint_id if done.state.checkpoint(checkpoint_id) else None
+    return _published(done.state, done.state.published, found, kept, warnings=done.warnings)
+
+
+def _publish_wish(
+    desk: Desk, state: BenchState, draft: Draft, found: list[Change], reviewed: TreeId | None
+) -> decide.PublishWish:
+    number = review.counts(found)
+    return decide.PublishWish(
+        reviewed_tree=reviewed,
+        files=[_fact(desk, state, change) for change in found if change.after is not None],
+        removed={c.path: c.before.sha256 for c in found if c.kind == "DELETED" and c.before},
+        moved=[c.old_path for c in found if c.old_path is not None],
+        counts=(number.added, number.modified, number.deleted, number.renamed),
+        before=desk.totals(state),
+        after=desk.totals_after(state, draft.tree),
+    )
+
+
+def _fact(desk: Desk, state: BenchState, change: Change) -> FileFact:
+    assert change.after is not None
+    known = state.files.records.get(change.old_path or change.path)
+    return FileFact(
+        path=change.path,
+        file_id=known.file_id if known else desk.new_file(),
+        sha256=change.after.sha256,
+        size=change.after.size,
+        imported=False,
+    )
+
+
+def _published(
+    state: BenchState,
+    tree_id: TreeId,
+    found: list[Change],
+    checkpoint_id: str | None,
+    *,
+    dry_run: bool = False,
+    warnings: tuple[str, ...] = (),
+) -> Published:
+    return Published(
+        published_generation=state.generation,
+        published_at=timestamp(state.updated_ms),
+        tree=tree_id,
+        checkpoint_id=checkpoint_id,
+        no_changes=not found,
+        dry_run=dry_run,
+        changed=tuple(changed_file(change) for change in found),
+        warnings=warnings,
+    )
+
+
+def changed_file(change: Change) -> ChangedFile:
+    """Return a change as an answer lists it."""
+    return ChangedFile(
+        path=change.path,
+        kind=change.kind,
+        bytes_before=change.before.size if change.before else None,
+        bytes_after=change.after.size if change.after else None,
+        sha256_after=change.after.sha256 if change.after else None,
+    )
+
+
+def discard(desk: Desk, request: requests.BenchRequest) -> Done:
+    """Throw the Draft away; works even when it is damaged (B9.14)."""
+    message_id = desk.new_message()
+    with desk.locked(request.workbench_id):
+        done = desk.commit(request.workbench_id, lambda s: decide.discard(s, message_id))
+    return Done(warnings=done.warnings)
+
+
+def _require_clean_draft(desk: Desk, state: BenchState, draft: Draft) -> None:
+    assert state.bench_id is not None
+    lost = desk.missing(draft.tree)
+    if lost:
+        raise BenchDamaged("the Draft lacks contents", reason="missing_blob", detail=lost[0])
+    outside = desk.views.outside(state.bench_id, "draft", draft.tree)
+    if outside:
+        raise ValidationFailed(
+            "another program changed the Draft's folder",
+            reason="draft_outside_changes",
+            detail=_listed(outside),
+        )
+
+
+def _require_clean_published(desk: Desk, state: BenchState) -> None:
+    assert state.bench_id is not None
+    outside = desk.views.outside(state.bench_id, "published", state.published)
+    if outside:
+        raise PublishedChanged(
+            "another program changed the Published folder",
+            reason="published_changed",
+            detail=_listed(outside),
+        )
+
+
+def _listed(outside: list[Outside]) -> str:
+    return ", ".join(one.path for one in outside[: decide.LISTED_PATHS])
+
+
+# ---------------------------------------------------------------- outside edits
+
+
+def rescan(desk: Desk, request: requests.RepairMode) -> Repaired:
+    """Take outside edits of the Draft's folder as a batch, or put its own files back (B8.10)."""
+    if request.mode not in ("adopt", "revert"):
+        raise ValidationFailed("a rescan adopts or reverts", reason="bad_params")
+    with desk.locked(request.workbench_id) as state:
+        draft = decide.require_draft(state)
+        bench_id = BenchId(request.workbench_id)
+        outside = desk.views.outside(bench_id, "draft", draft.tree)
+        if not outside:
+            return Repaired(published_generation=state.generation)
+        if request.mode == "revert":
+            salvaged = desk.views.salvage(bench_id, outside)
+            desk.views.rebuild(bench_id, "draft", draft.tree)
+            return Repaired(published_generation=state.generation, salvaged=tuple(salvaged))
+        puts = [_adopted(desk, state, one) for one in outside]
+        author = Author(source=Source(kind="system"), actor="user", kind="rescan")
+        done = _apply(desk, request.workbench_id, state, puts, author)
+        after = decide.require_draft(desk.state(request.workbench_id))
+        desk.views.rebuild(bench_id, "draft", after.tree)
+    return Repaired(published_generation=state.generation, draft_revision_id=done.draft_revision_id)
+
+
+def repair_published(desk: Desk, request: requests.RepairMode) -> Repaired:
+    """Put Published's own files back, or take outside edits as the person's change (B9.5)."""
+    if request.mode not in ("restore", "adopt"):
+        raise ValidationFailed("a repair restores or adopts", reason="bad_params")
+    with desk.locked(request.workbench_id) as state:
+        bench_id = BenchId(request.workbench_id)
+        outside = desk.views.outside(bench_id, "published", state.published)
+        if request.mode == "restore":
+            salvaged = desk.views.salvage(bench_id, outside)
+            desk.views.rebuild(bench_id, "published", state.published)
+            fact = PublishedRepaired(salvaged=tuple(salvaged))
+            desk.commit(request.workbench_id, lambda _: [fact])
+            return Repaired(published_generation=state.generation, salvaged=tuple(salvaged))
+        if not outside:
+            return Repaired(published_generation=state.generation)
+        after = _adopt(desk, state, outside)
+        desk.views.rebuild(bench_id, "published", after.published)
+    return Repaired(published_generation=after.generation)
+
+
+def _adopt(desk: Desk, state: BenchState, outside: list[Outside]) -> BenchState:
+    assert state.bench_id is not None
+    puts = [_adopted(desk, state, one) for one in outside]
+    files: dict[BenchPath, tree.File | None] = {
+        paths.bench_path(put.path): None if put.blob is None else tree.File(put.blob, put.size)
+        for put in puts
+    }
+    built = desk.grow(state.published, files)
+    facts = [
+        FileFact(
+            path=path,
+            file_id=known.file_id if (known := state.files.records.get(path)) else desk.new_file(),
+            sha256=file.sha256,
+            size=file.size,
+            imported=True,
+        )
+        for path, file in files.items()
+        if file is not None
+    ]
+    removed = [path for path, file in files.items() if file is None]
+    kept = decide.checkpoint(
+        state,
+        desk.new_checkpoint(),
+        "auto",
+        "Before taking over outside edits",
+        desk.totals(state),
+        "before_adopt",
+    )
+    done = desk.commit(
+        state.bench_id,
+        lambda now: decide.adopt(now, built.id, facts, removed, kept),
+        blobs=tuple(built.nodes.values()),
+    )
+    return done.state
+
+
+def _adopted(desk: Desk, state: BenchState, one: Outside) -> Put:
+    if one.actual is None or one.actual.is_symlink() or not one.actual.is_file():
+        return Put(path=one.path, blob=None)
+    blob = desk.store.blobs.put(one.actual)
+    return Put(path=one.path, blob=blob, size=desk.store.blobs.size(blob))

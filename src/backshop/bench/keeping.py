@@ -1,0 +1,137 @@
+"""Checkpoints: made, listed, compared, pinned, and brought back (B10)."""
+
+from __future__ import annotations
+
+from backshop.base.ambient import timestamp
+from backshop.base.errors import ValidationFailed
+from backshop.base.ids import CheckpointId, check_id
+
+from . import decide, requests, review
+from .answers import (
+    ChangedFile,
+    CheckpointInfo,
+    CheckpointList,
+    CheckpointMade,
+    Done,
+    Restored,
+)
+from .desk import Desk
+from .drafting import changed_file
+from .errors import RestoreFailed
+from .state import BenchState, Checkpoint
+
+PAGE_MAX = 1000
+MANY_MANUAL = 50
+
+
+def create(desk: Desk, request: requests.CheckpointCreate) -> CheckpointMade:
+    """Keep Published because the person asks for it (B10.3)."""
+    if request.reason != "manual":
+        raise ValidationFailed("a person makes manual checkpoints", reason="bad_reason")
+    wanted = desk.new_checkpoint()
+    with desk.locked(request.workbench_id) as state:
+        totals = desk.totals(state)
+        done = desk.commit(
+            request.workbench_id,
+            lambda now: decide.checkpoint_by_hand(now, wanted, request.description, totals),
+        )
+    manual = sum(c.reason == "manual" for c in done.state.checkpoints)
+    many = ("many_checkpoints",) if manual > MANY_MANUAL else ()
+    return CheckpointMade(checkpoint_id=wanted, warnings=(*done.warnings, *many))
+
+
+def list_all(desk: Desk, request: requests.CheckpointsList) -> CheckpointList:
+    """List checkpoints, newest first; damaged ones too (B10.8)."""
+    if not 1 <= request.limit <= PAGE_MAX:
+        raise ValidationFailed("a page has 1 to 1000 checkpoints", reason="bad_params")
+    state = desk.state(request.workbench_id)
+    found = list(reversed(state.checkpoints))
+    start = 0
+    if request.cursor is not None:
+        places = [n for n, c in enumerate(found) if c.checkpoint_id == request.cursor]
+        if not places:
+            raise ValidationFailed("the cursor is not of this list", reason="bad_params")
+        start = places[0] + 1
+    page = found[start : start + request.limit]
+    more = start + request.limit < len(found)
+    return CheckpointList(
+        checkpoints=tuple(_info(desk, one) for one in page),
+        next_cursor=page[-1].checkpoint_id if more else None,
+    )
+
+
+def get(desk: Desk, request: requests.CheckpointId_) -> CheckpointInfo:
+    """Return one checkpoint."""
+    state = desk.state(request.workbench_id)
+    return _info(desk, _find(state, request.checkpoint_id))
+
+
+def compare(desk: Desk, request: requests.CheckpointCompare) -> tuple[ChangedFile, ...]:
+    """Say what differs from another checkpoint, or from Published (B10.15)."""
+    state = desk.state(request.workbench_id)
+    before = _find(state, request.checkpoint_id).tree
+    after = state.published if request.other_id is None else _find(state, request.other_id).tree
+    return tuple(changed_file(change) for change in review.changes(desk, before, after))
+
+
+def pin(desk: Desk, request: requests.CheckpointPin) -> Done:
+    """Keep a checkpoint from being pruned, or not any more."""
+    wanted = CheckpointId(check_id(request.checkpoint_id, "cp"))
+    done = desk.commit(request.workbench_id, lambda now: decide.pin(now, wanted, request.pinned))
+    return Done(warnings=done.warnings)
+
+
+def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
+    """Bring a checkpoint back, keeping what it replaces (B10.9–B10.12)."""
+    wanted = CheckpointId(check_id(request.checkpoint_id, "cp"))
+    with desk.locked(request.workbench_id) as state:
+        decide.require_no_draft(state)
+        target = decide.require_checkpoint(state, wanted)
+        lost = [*desk.missing(target.tree), *desk.missing(target.context_tree)]
+        if lost:
+            raise RestoreFailed(
+                "the checkpoint lacks contents", reason="missing_blob", detail=lost[0]
+            )
+        found = review.changes(desk, state.published, target.tree)
+        changed = tuple(changed_file(change) for change in found)
+        if request.dry_run:
+            return Restored(
+                published_generation=state.generation,
+                tree=target.tree,
+                dry_run=True,
+                changed=changed,
+            )
+        pre, message = desk.new_checkpoint(), desk.new_message()
+        totals = desk.totals(state)
+        text = f"Before restoring {timestamp(target.created_ms)[:16].replace('T', ' ')}"
+        done = desk.commit(
+            request.workbench_id,
+            lambda now: decide.restore(now, wanted, pre, message, totals, text),
+        )
+    return Restored(
+        published_generation=done.state.generation,
+        tree=done.state.published,
+        pre_restore_checkpoint_id=pre,
+        changed=changed,
+        warnings=done.warnings,
+    )
+
+
+def _find(state: BenchState, raw: str) -> Checkpoint:
+    return decide.require_checkpoint(state, CheckpointId(check_id(raw, "cp")))
+
+
+def _info(desk: Desk, one: Checkpoint) -> CheckpointInfo:
+    return CheckpointInfo(
+        checkpoint_id=one.checkpoint_id,
+        created_at=timestamp(one.created_ms),
+        reason=one.reason,
+        trigger=one.trigger,
+        description=one.description,
+        files=one.file_count,
+        total_bytes=one.total_bytes,
+        published_generation=one.generation,
+        pinned=one.pinned,
+        restorable=not desk.missing(one.tree),
+        actor=one.actor,
+    )

@@ -1,0 +1,234 @@
+"""Making, opening, listing, naming, limiting, forking and throwing away benches (B5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backshop.base.ambient import timestamp
+from backshop.base.errors import ValidationFailed
+from backshop.base.ids import BenchId, RevisionId
+
+from . import decide, requests
+from .answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope
+from .desk import Desk, stream_of
+from .errors import BenchDamaged
+from .events import FileFact, Limits, Recovered
+from .state import PROFILES, BenchState
+
+PAGE_MAX = 200
+_DAY_MS = 86_400_000
+
+
+def create(desk: Desk, request: requests.WorkbenchCreate) -> Created:
+    """Make an empty bench."""
+    bench_id = desk.new_bench()
+    desk.commit(bench_id, lambda _: decide.create(bench_id, request.name, request.profile))
+    return Created(workbench_id=bench_id)
+
+
+def open_bench(desk: Desk, request: requests.BenchRequest) -> Opened:
+    """Bring folders in line with the log if need be, and say all there is to show (B5.2)."""
+    state = desk.state(request.workbench_id)
+    with desk.views.locked(BenchId(request.workbench_id)):
+        recovery = desk.views.recover(state)
+    if recovery:
+        desk.commit(request.workbench_id, lambda _: [Recovered(actions=tuple(recovery))])
+    health = health_of(desk, state)
+    return Opened(
+        workbench=info(state, health),
+        draft=draft_state(desk, state),
+        health=health,
+        recovery=tuple(recovery),
+    )
+
+
+def list_benches(desk: Desk, request: requests.WorkbenchList) -> BenchList:
+    """List benches, damaged ones too, newest change first (B5.3)."""
+    if not 1 <= request.limit <= PAGE_MAX:
+        raise ValidationFailed("a page has 1 to 200 workbenches", reason="bad_params")
+    found = []
+    for head in reversed(desk.store.streams("bench")):
+        bench_id = head.stream.partition(":")[2]
+        try:
+            state = desk.raw_state(bench_id)
+        except BenchDamaged:
+            found.append(_damaged(bench_id, head.created_ms))
+            continue
+        if state.bench_id is not None and (state.exists or request.include_trash):
+            found.append(info(state, "ok"))
+    found.sort(key=lambda one: (one.updated_at, one.workbench_id), reverse=True)
+    start = _after(found, request.cursor)
+    page = found[start : start + request.limit]
+    more = start + request.limit < len(found)
+    return BenchList(workbenches=tuple(page), next_cursor=page[-1].workbench_id if more else None)
+
+
+def rename(desk: Desk, request: requests.WorkbenchRename) -> Done:
+    """Give a bench another name."""
+    with desk.views.locked(BenchId(request.workbench_id)):
+        done = desk.commit(request.workbench_id, lambda s: decide.rename(s, request.new_name))
+    return Done(warnings=done.warnings)
+
+
+def set_limits(desk: Desk, request: requests.WorkbenchSetLimits) -> Scope:
+    """Choose a profile, or give limits (B6.4)."""
+    if (request.profile is None) == (request.limits is None):
+        raise ValidationFailed("give a profile or limits", reason="bad_params")
+    if request.profile is not None and request.profile not in PROFILES:
+        raise ValidationFailed("there is no such profile", reason="bad_limits")
+    values = request.limits
+    limits = (
+        PROFILES[request.profile or "standard"]
+        if values is None
+        else Limits(
+            max_files=values.max_files,
+            max_file_bytes=values.max_file_bytes,
+            max_total_bytes=values.max_total_bytes,
+            max_depth=values.max_depth,
+        )
+    )
+    profile = request.profile or "custom"
+    desk.commit(request.workbench_id, lambda s: decide.set_limits(s, limits, profile))
+    return scope(desk, requests.BenchRequest(workbench_id=request.workbench_id))
+
+
+def scope(desk: Desk, request: requests.BenchRequest) -> Scope:
+    """Say how much a bench may hold."""
+    state = desk.state(request.workbench_id)
+    limits = state.limits
+    return Scope(
+        limits=requests.LimitValues(
+            max_files=limits.max_files,
+            max_file_bytes=limits.max_file_bytes,
+            max_total_bytes=limits.max_total_bytes,
+            max_depth=limits.max_depth,
+        ),
+        profile=state.profile,
+    )
+
+
+def delete(desk: Desk, request: requests.WorkbenchDelete) -> Done:
+    """Throw a bench away; it can be taken back (B5.5, B5.6)."""
+    with desk.locked(request.workbench_id) as state:
+        desk.commit(request.workbench_id, lambda s: decide.delete(s, request.confirm))
+        assert state.bench_id is not None
+        desk.views.to_trash(state.bench_id, desk.clock.now_ms())
+    return Done()
+
+
+def undelete(desk: Desk, request: requests.BenchRequest) -> Done:
+    """Take a bench out of the trash; its folders are made again."""
+    done = desk.commit(request.workbench_id, decide.undelete)
+    return Done(warnings=done.warnings)
+
+
+def fork(desk: Desk, request: requests.WorkbenchFork) -> Created:
+    """Make another bench from this one's Published; no content is copied (B5.7)."""
+    bench_id = desk.new_bench()
+    with desk.locked(request.workbench_id) as state:
+        files = _as_facts(desk, state)
+        facts = decide.fork(state, bench_id, request.name, request.mode, files)
+        desk.commit(bench_id, lambda _: facts)
+    return Created(workbench_id=bench_id)
+
+
+def _as_facts(desk: Desk, state: BenchState) -> Sequence[FileFact]:
+    return [
+        FileFact(
+            path=path,
+            file_id=desk.new_file(),
+            sha256=file.sha256,
+            size=file.size,
+            imported=True,
+        )
+        for path, file in desk.entries(state.published).items()
+    ]
+
+
+# ---------------------------------------------------------------- how it is
+
+
+def health_of(desk: Desk, state: BenchState) -> str:
+    """Return `ok`, `degraded` or `damaged` (B3.11)."""
+    assert state.bench_id is not None
+    if not desk.store.health(stream_of(state.bench_id)).is_healthy:
+        return "damaged"
+    heads = [state.published, state.context_tree]
+    heads += [state.draft.tree] if state.draft else []
+    if any(desk.missing(head) for head in heads):
+        return "damaged"
+    older = {c.tree for c in state.checkpoints} - {state.published}
+    return "degraded" if any(desk.missing(one) for one in older) else "ok"
+
+
+def info(state: BenchState, health: str) -> BenchInfo:
+    """Return a bench in one line."""
+    assert state.bench_id is not None
+    return BenchInfo(
+        workbench_id=state.bench_id,
+        name=state.name,
+        created_at=timestamp(state.created_ms),
+        updated_at=timestamp(state.updated_ms),
+        file_count=len(state.files.records),
+        total_bytes=state.files.total_bytes,
+        published_generation=state.generation,
+        has_draft=state.draft is not None,
+        health=health,
+        deleted_at=None if state.deleted_ms is None else timestamp(state.deleted_ms),
+        parent_workbench_id=state.parent_bench_id,
+        fork_mode=state.fork_mode,
+    )
+
+
+def draft_state(desk: Desk, state: BenchState) -> DraftState:
+    """Say whether there is a Draft, how old, and whether others wrote into its folder."""
+    draft = state.draft
+    if draft is None or state.bench_id is None:
+        return DraftState(has_draft=False, state="NO_DRAFT")
+    outside = desk.views.outside(state.bench_id, "draft", draft.tree)
+    source = (
+        draft.source.kind if draft.source.ref is None else f"{draft.source.kind}:{draft.source.ref}"
+    )
+    return DraftState(
+        has_draft=True,
+        state="DRAFT_READY",
+        draft_id=draft.draft_id,
+        created_at=timestamp(draft.created_ms),
+        last_activity_at=timestamp(draft.activity_ms),
+        source=source,
+        base_generation=draft.base_generation,
+        tree=draft.tree,
+        revision_id=RevisionId(draft.revision_id),
+        reminder=reminder(draft.created_ms, draft.activity_ms, desk.clock.now_ms()),
+        outside_changes=tuple(one.path for one in outside),
+    )
+
+
+def reminder(created_ms: int, activity_ms: int, now_ms: int) -> str:
+    """Return `stale`, `age` or `none` (B7.8); both limits are strict."""
+    if now_ms - activity_ms > 7 * _DAY_MS:
+        return "stale"
+    return "age" if now_ms - created_ms > _DAY_MS else "none"
+
+
+def _damaged(bench_id: str, created_ms: int) -> BenchInfo:
+    return BenchInfo(
+        workbench_id=bench_id,
+        name="(damaged)",
+        created_at=timestamp(created_ms),
+        updated_at=timestamp(created_ms),
+        file_count=0,
+        total_bytes=0,
+        published_generation=0,
+        has_draft=False,
+        health="damaged",
+    )
+
+
+def _after(found: Sequence[BenchInfo], cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    for place, one in enumerate(found):
+        if one.workbench_id == cursor:
+            return place + 1
+    raise ValidationFailed("the cursor is not of this list", reason="bad_params")

@@ -1,0 +1,195 @@
+"""`Bench`: files, Draft, review and checkpoints of every workbench of a home.
+
+One method for each command, named after it. The work is in the modules beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backshop.base.ambient import Clock, Mint
+from backshop.formats import Formats
+from backshop.store import Store
+
+from . import audit, drafting, filing, keeping, lifecycle, requests, review
+from .answers import (
+    Added,
+    AuditPage,
+    Batched,
+    BenchList,
+    ChangedFile,
+    CheckpointInfo,
+    CheckpointList,
+    CheckpointMade,
+    Created,
+    Done,
+    DraftState,
+    Extracted,
+    FileList,
+    Opened,
+    Published,
+    Removed,
+    Renamed,
+    Repaired,
+    Restored,
+    Scope,
+)
+from .desk import Desk
+from .drafting import Author, Put
+from .review import ChangeSet, Diff, Differ
+
+
+class Bench:
+    """The facade of this room. Safe for threads and for several processes on one home."""
+
+    def __init__(self, store: Store, formats: Formats, mint: Mint, clock: Clock) -> None:
+        self.desk = Desk(store, mint, clock)
+        self.formats = formats
+        self._differ = Differ(self.desk, formats)
+
+    def create(self, request: requests.WorkbenchCreate) -> Created:
+        """Make an empty workbench."""
+        return lifecycle.create(self.desk, request)
+
+    def open(self, request: requests.BenchRequest) -> Opened:
+        """Open a workbench, repairing its folders if a crash left them behind."""
+        return lifecycle.open_bench(self.desk, request)
+
+    def list(self, request: requests.WorkbenchList) -> BenchList:
+        """List workbenches."""
+        return lifecycle.list_benches(self.desk, request)
+
+    def rename(self, request: requests.WorkbenchRename) -> Done:
+        """Give a workbench another name."""
+        return lifecycle.rename(self.desk, request)
+
+    def delete(self, request: requests.WorkbenchDelete) -> Done:
+        """Throw a workbench away."""
+        return lifecycle.delete(self.desk, request)
+
+    def undelete(self, request: requests.BenchRequest) -> Done:
+        """Take a workbench out of the trash."""
+        return lifecycle.undelete(self.desk, request)
+
+    def fork(self, request: requests.WorkbenchFork) -> Created:
+        """Make another workbench from this one."""
+        return lifecycle.fork(self.desk, request)
+
+    def get_scope(self, request: requests.BenchRequest) -> Scope:
+        """Say how much a workbench may hold."""
+        return lifecycle.scope(self.desk, request)
+
+    def set_limits(self, request: requests.WorkbenchSetLimits) -> Scope:
+        """Change how much a workbench may hold."""
+        return lifecycle.set_limits(self.desk, request)
+
+    def files_list(self, request: requests.WorkbenchFilesList) -> FileList:
+        """List files."""
+        return filing.list_files(self.desk, request)
+
+    def files_add(self, request: requests.WorkbenchFilesAdd) -> Added:
+        """Copy files in."""
+        return filing.add(self.desk, request)
+
+    def files_remove(self, request: requests.WorkbenchFilesRemove) -> Removed:
+        """Take files out of Published."""
+        return filing.remove(self.desk, request)
+
+    def files_extract(self, request: requests.WorkbenchFilesExtract) -> Extracted:
+        """Copy Published files out."""
+        return filing.extract(self.desk, request)
+
+    def file_rename(self, request: requests.WorkbenchFileRename) -> Renamed:
+        """Rename a Published file."""
+        return filing.rename(self.desk, request)
+
+    def draft_get_state(self, request: requests.BenchRequest) -> DraftState:
+        """Say whether there is a Draft."""
+        return drafting.state_of(self.desk, request)
+
+    def draft_create(self, request: requests.DraftCreate) -> Batched:
+        """Begin a Draft without a write."""
+        return drafting.create(self.desk, request)
+
+    def draft_publish(self, request: requests.DraftPublish) -> Published:
+        """Make the Draft Published."""
+        return drafting.publish(self.desk, request)
+
+    def draft_discard(self, request: requests.BenchRequest) -> Done:
+        """Throw the Draft away."""
+        return drafting.discard(self.desk, request)
+
+    def draft_delete_path(self, request: requests.DraftPath) -> Batched:
+        """Delete a path of the Draft."""
+        return drafting.delete_path(self.desk, request)
+
+    def draft_rename_path(self, request: requests.DraftPath) -> Batched:
+        """Rename a path of the Draft."""
+        return drafting.rename_path(self.desk, request)
+
+    def draft_revert_path(self, request: requests.DraftPath) -> Batched:
+        """Bring a path back to what it was when the Draft began."""
+        return drafting.revert_path(self.desk, request)
+
+    def draft_restore_revision(self, request: requests.DraftRestoreRevision) -> Batched:
+        """Bring an earlier revision of the Draft back."""
+        return drafting.restore_revision(self.desk, request)
+
+    def draft_rescan(self, request: requests.RepairMode) -> Repaired:
+        """Deal with outside edits of the Draft's folder."""
+        return drafting.rescan(self.desk, request)
+
+    def published_repair(self, request: requests.RepairMode) -> Repaired:
+        """Deal with outside edits of the Published folder."""
+        return drafting.repair_published(self.desk, request)
+
+    def apply_batch(self, bench_id: str, puts: Sequence[Put], author: Author) -> Batched:
+        """Write to the Draft; for tools and the Workshop, not a command of its own."""
+        return drafting.apply_batch(self.desk, bench_id, puts, author)
+
+    def checkpoint_create(self, request: requests.CheckpointCreate) -> CheckpointMade:
+        """Keep Published as it is."""
+        return keeping.create(self.desk, request)
+
+    def checkpoints_list(self, request: requests.CheckpointsList) -> CheckpointList:
+        """List checkpoints."""
+        return keeping.list_all(self.desk, request)
+
+    def checkpoint_get(self, request: requests.CheckpointId_) -> CheckpointInfo:
+        """Return one checkpoint."""
+        return keeping.get(self.desk, request)
+
+    def checkpoint_compare(self, request: requests.CheckpointCompare) -> tuple[ChangedFile, ...]:
+        """Compare a checkpoint with another, or with Published."""
+        return keeping.compare(self.desk, request)
+
+    def checkpoint_restore(self, request: requests.CheckpointRestore) -> Restored:
+        """Bring a checkpoint back."""
+        return keeping.restore(self.desk, request)
+
+    def checkpoint_pin(self, request: requests.CheckpointPin) -> Done:
+        """Keep a checkpoint from being pruned."""
+        return keeping.pin(self.desk, request)
+
+    def review_get_change_set(self, request: requests.ReviewGetChangeSet) -> ChangeSet:
+        """List what the Draft changes."""
+        return review.change_set(self.desk, request)
+
+    def review_get_diff(self, request: requests.ReviewPath) -> Diff:
+        """Return the best diff there is for a path."""
+        return self._differ.diff(request)
+
+    def review_get_text_diff(self, request: requests.ReviewPath) -> Diff:
+        """Return the line diff of a path."""
+        return self._differ.text_diff(request)
+
+    def review_set_deletion_confirmations(
+        self, request: requests.ReviewSetDeletionConfirmations
+    ) -> Done:
+        """Agree to deletions, or not any more."""
+        review.confirm(self.desk, request)
+        return Done()
+
+    def audit_list(self, request: requests.AuditList) -> AuditPage:
+        """Return the audit log."""
+        return audit.page(self.desk, request)
