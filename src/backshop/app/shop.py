@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from backshop.base.ambient import Clock, Mint, SystemClock
+from backshop.bench import COMMANDS as BENCH_COMMANDS
+from backshop.bench import Bench
+from backshop.formats import Formats
 from backshop.rails import COMMANDS as RAILS_COMMANDS
 from backshop.rails import Catalog, Places, Rails
 from backshop.rails import Settings as RailsSettings
@@ -81,11 +84,22 @@ class Backshop:
         return Rails(self.store, Catalog(places), settings=settings)
 
     @cached_property
+    def formats(self) -> Formats:
+        """What is inside files; its workers start with the first call and end with `close`."""
+        return Formats(cache=self.config.home / "cache")
+
+    @cached_property
+    def benches(self) -> Bench:
+        """Files, Draft, review and checkpoints."""
+        return Bench(self.store, self.formats, self.mint, self.clock)
+
+    @cached_property
     def commands(self) -> Registry:
         """Every command of the product."""
         registry = Registry()
         registry.add(STORE_COMMANDS, self.store)
         registry.add(RAILS_COMMANDS, self.rails)
+        registry.add(BENCH_COMMANDS, self.benches)
         return registry
 
     def call(self, name: str, request: object) -> Any:
@@ -93,7 +107,9 @@ class Backshop:
         return self.commands.call(name, request)
 
     def close(self) -> None:
-        """Close the store."""
+        """End the workers and close the store."""
+        if "formats" in self.__dict__:
+            self.formats.close()
         self.store.close()
 
     def __enter__(self) -> Backshop:

@@ -11,7 +11,7 @@ from backshop.base.ambient import Clock, Mint
 from backshop.formats import Formats
 from backshop.store import Store
 
-from . import audit, drafting, filing, keeping, lifecycle, requests, review
+from . import audit, drafting, filing, keeping, lifecycle, outside, requests, review
 from .answers import (
     Added,
     AuditPage,
@@ -137,11 +137,11 @@ class Bench:
 
     def draft_rescan(self, request: requests.RepairMode) -> Repaired:
         """Deal with outside edits of the Draft's folder."""
-        return drafting.rescan(self.desk, request)
+        return outside.rescan(self.desk, request)
 
     def published_repair(self, request: requests.RepairMode) -> Repaired:
         """Deal with outside edits of the Published folder."""
-        return drafting.repair_published(self.desk, request)
+        return outside.repair_published(self.desk, request)
 
     def apply_batch(self, bench_id: str, puts: Sequence[Put], author: Author) -> Batched:
         """Write to the Draft; for tools and the Workshop, not a command of its own."""

@@ -108,8 +108,6 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # ------------------------------------------------------------ writing
-
     def append(self, plan: Plan) -> Appended:
         """Commit a plan: all parts and pins, or nothing (T2.1).
 
@@ -137,9 +135,7 @@ class Store:
             write = wish if isinstance(wish, Write) else Write(wish)
             if not write.events:
                 return None
-            part = Part(
-                stream, write.events, None, write.pins, unpins=write.unpins, lease=write.lease
-            )
+            part = Part(stream, write.events, None, write.pins, write.unpins, write.lease)
             return Plan((part,), write.blobs)
 
         states, appended = self.update_many(((stream, fold),), decide)
@@ -233,7 +229,7 @@ class Store:
     def head(self, stream: str) -> Head | None:
         """Return where the stream ends, or None if it does not exist."""
         row = self._one("head", {"stream": log.check_stream(stream)})
-        return None if row is None else log.head_of(row)
+        return log.head_of(row) if row else None
 
     def streams(self, kind: str | None = None) -> list[Head]:
         """Return the heads of all streams of a kind, least recently written first."""
@@ -291,7 +287,7 @@ class Store:
     def find_key(self, stream: str, dedupe_key: str) -> Event | None:
         """Return the event recorded under a key, or None."""
         row = self._one("find_key", {"stream": stream, "key": dedupe_key})
-        return None if row is None else log.event_of(row)
+        return log.event_of(row) if row else None
 
     def pins(self, stream: str) -> list[Pin]:
         """Return what a stream pins."""

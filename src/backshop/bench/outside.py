@@ -1,0 +1,101 @@
+"""Edits that other programs made in a bench's folders: put back, or taken over (B8.10, B9.5)."""
+
+from __future__ import annotations
+
+from backshop.base import paths, tree
+from backshop.base.errors import ValidationFailed
+from backshop.base.ids import BenchId
+from backshop.base.paths import BenchPath
+
+from . import decide, requests
+from .answers import Repaired
+from .desk import Desk
+from .drafting import Author, Put, write
+from .events import FileFact, PublishedRepaired, Source
+from .state import BenchState
+from .views import Outside
+
+
+def rescan(desk: Desk, request: requests.RepairMode) -> Repaired:
+    """Take outside edits of the Draft's folder as a batch, or put its own files back (B8.10)."""
+    if request.mode not in ("adopt", "revert"):
+        raise ValidationFailed("a rescan adopts or reverts", reason="bad_params")
+    with desk.locked(request.workbench_id) as state:
+        draft = decide.require_draft(state)
+        bench_id = BenchId(request.workbench_id)
+        outside = desk.views.outside(bench_id, "draft", draft.tree)
+        if not outside:
+            return Repaired(published_generation=state.generation)
+        if request.mode == "revert":
+            salvaged = desk.views.salvage(bench_id, outside)
+            desk.views.rebuild(bench_id, "draft", draft.tree)
+            return Repaired(published_generation=state.generation, salvaged=tuple(salvaged))
+        puts = [_adopted(desk, state, one) for one in outside]
+        author = Author(source=Source(kind="system"), actor="user", kind="rescan")
+        done = write(desk, request.workbench_id, state, puts, author)
+        after = decide.require_draft(desk.state(request.workbench_id))
+        desk.views.rebuild(bench_id, "draft", after.tree)
+    return Repaired(published_generation=state.generation, draft_revision_id=done.draft_revision_id)
+
+
+def repair_published(desk: Desk, request: requests.RepairMode) -> Repaired:
+    """Put Published's own files back, or take outside edits as the person's change (B9.5)."""
+    if request.mode not in ("restore", "adopt"):
+        raise ValidationFailed("a repair restores or adopts", reason="bad_params")
+    with desk.locked(request.workbench_id) as state:
+        bench_id = BenchId(request.workbench_id)
+        outside = desk.views.outside(bench_id, "published", state.published)
+        if request.mode == "restore":
+            salvaged = desk.views.salvage(bench_id, outside)
+            desk.views.rebuild(bench_id, "published", state.published)
+            fact = PublishedRepaired(salvaged=tuple(salvaged))
+            desk.commit(request.workbench_id, lambda _: [fact])
+            return Repaired(published_generation=state.generation, salvaged=tuple(salvaged))
+        if not outside:
+            return Repaired(published_generation=state.generation)
+        after = _adopt(desk, state, outside)
+        desk.views.rebuild(bench_id, "published", after.published)
+    return Repaired(published_generation=after.generation)
+
+
+def _adopt(desk: Desk, state: BenchState, outside: list[Outside]) -> BenchState:
+    assert state.bench_id is not None
+    puts = [_adopted(desk, state, one) for one in outside]
+    files: dict[BenchPath, tree.File | None] = {
+        paths.bench_path(put.path): None if put.blob is None else tree.File(put.blob, put.size)
+        for put in puts
+    }
+    built = desk.grow(state.published, files)
+    facts = [
+        FileFact(
+            path=path,
+            file_id=known.file_id if (known := state.files.records.get(path)) else desk.new_file(),
+            sha256=file.sha256,
+            size=file.size,
+            imported=True,
+        )
+        for path, file in files.items()
+        if file is not None
+    ]
+    removed = [path for path, file in files.items() if file is None]
+    kept = decide.checkpoint(
+        state,
+        desk.new_checkpoint(),
+        "auto",
+        "Before taking over outside edits",
+        desk.totals(state),
+        "before_adopt",
+    )
+    done = desk.commit(
+        state.bench_id,
+        lambda now: decide.adopt(now, built.id, facts, removed, kept),
+        blobs=tuple(built.nodes.values()),
+    )
+    return done.state
+
+
+def _adopted(desk: Desk, state: BenchState, one: Outside) -> Put:
+    if one.actual is None or one.actual.is_symlink() or not one.actual.is_file():
+        return Put(path=one.path, blob=None)
+    blob = desk.store.blobs.put(one.actual)
+    return Put(path=one.path, blob=blob, size=desk.store.blobs.size(blob))

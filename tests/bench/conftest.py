@@ -1,0 +1,78 @@
+"""A bench facade on a home of its own, and short ways to fill it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backshop.app import Backshop
+from backshop.bench import Author, Put, Source
+
+AGENT = Author(source=Source(kind="workshop", ref="turn"))
+
+
+class Room:
+    """One shop with one bench; calls go through the command registry, as every door does."""
+
+    def __init__(self, shop: Backshop, folder: Path) -> None:
+        self.shop = shop
+        self.folder = folder
+        self.id: str = shop.call("WorkbenchCreate", {"name": "Test"})["workbench_id"]
+
+    def call(self, name: str, /, **request):
+        """Run a command about this bench."""
+        return self.shop.call(name, {"workbench_id": self.id, **request})
+
+    def add(self, files: dict[str, str | bytes], **options):
+        """Write files outside and add them."""
+        outside = self.folder / "outside"
+        paths = []
+        for name, content in files.items():
+            path = outside / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+            paths.append(str(path))
+        return self.call("WorkbenchFilesAdd", source_paths=paths, **options)
+
+    def write(self, files: dict[str, str | None], author: Author = AGENT):
+        """Write to the Draft as an agent does."""
+        puts = []
+        for path, text in files.items():
+            blob = None if text is None else self.shop.store.blobs.put(text.encode())
+            puts.append(Put(path=path, blob=blob, size=len((text or "").encode())))
+        return self.shop.benches.apply_batch(self.id, puts, author)
+
+    def published(self) -> dict[str, str]:
+        """Return Published as the log knows it."""
+        return self._tree(self.shop.benches.desk.state(self.id).published)
+
+    def draft(self) -> dict[str, str] | None:
+        """Return the Draft as the log knows it."""
+        state = self.shop.benches.desk.state(self.id)
+        return None if state.draft is None else self._tree(state.draft.tree)
+
+    def on_disk(self, view: str) -> dict[str, str] | None:
+        """Return a view's folder."""
+        folder = self.shop.config.home / "benches" / self.id / view
+        if not folder.exists():
+            return None
+        return {
+            path.relative_to(folder).as_posix(): path.read_text()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+
+    def _tree(self, tree_id) -> dict[str, str]:
+        desk = self.shop.benches.desk
+        return {
+            path: desk.store.blobs.read(file.sha256).decode()
+            for path, file in desk.entries(tree_id).items()
+        }
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    with Backshop.open(tmp_path / "home") as shop:
+        yield Room(shop, tmp_path)
