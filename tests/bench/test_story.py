@@ -137,7 +137,7 @@ def test_while_a_draft_waits_published_cannot_move_under_it(room):
     room.add({"a.txt": "one"})
     cp = room.call("CheckpointCreate")["checkpoint_id"]
     room.write({"a.txt": "two"})
-    commands = [
+    commands: list[tuple[str, dict[str, object]]] = [
         ("WorkbenchFilesRemove", {"workbench_paths": ["a.txt"]}),
         ("WorkbenchFileRename", {"path": "a.txt", "new_path": "b.txt"}),
         ("WorkbenchFilesExtract", {"destination_dir": str(room.folder)}),

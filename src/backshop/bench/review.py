@@ -16,7 +16,7 @@ from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
-from backshop.formats import FormatError, Formats, Source, classify, diff_lines
+from backshop.formats import FormatError, Formats, Source, classify
 
 from . import decide, requests
 from .desk import Desk
@@ -350,6 +350,10 @@ class Differ:
     ) -> tuple[str, dict[str, Any]]:
         if kind == "xlsx" and before is not None and after is not None:
             return "cells", dict(self._formats.diff_cells(before, after))
+        if kind == "csv" and before is not None and after is not None:
+            table = self._formats.diff_table(before, after)
+            if not table.too_large:
+                return "table", dict(table.page(_cursor(request.cursor)))
         if kind in ("image", "binary"):
             return "metadata", self._facts(before, after)
         return "text", self._lines(before, after, _cursor(request.cursor))
@@ -363,9 +367,7 @@ class Differ:
             return "metadata", {**self._facts(before, after), "reason": error.reason}
 
     def _lines(self, before: Source | None, after: Source | None, cursor: int) -> dict[str, Any]:
-        old = self._formats.extract_lines(before) if before else []
-        new = self._formats.extract_lines(after) if after else []
-        return dict(diff_lines(old, new).page(cursor))
+        return dict(self._formats.diff_text(before, after).page(cursor))
 
     def _facts(self, before: Source | None, after: Source | None) -> dict[str, Any]:
         return {

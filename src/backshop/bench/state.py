@@ -251,19 +251,8 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
         case PublishedAdopted(tree=tree_id, files=files, removed=removed):
             left = state.files.without(removed)
             return _published(state, tree_id, left.with_facts(files, at_ms))
-        case CheckpointCreated():
-            return _with_checkpoint(state, fact, at_ms, seq)
-        case CheckpointRestored():
-            return _restored(state, fact)
-        case CheckpointPinned(checkpoint_id=wanted, pinned=pinned):
-            kept = [
-                replace(c, pinned=pinned) if c.checkpoint_id == wanted else c
-                for c in state.checkpoints
-            ]
-            return replace(state, checkpoints=tuple(kept))
-        case CheckpointsPruned(checkpoint_ids=gone):
-            remaining = tuple(c for c in state.checkpoints if c.checkpoint_id not in gone)
-            return replace(state, checkpoints=remaining)
+        case CheckpointCreated() | CheckpointRestored() | CheckpointPinned() | CheckpointsPruned():
+            return _apply_checkpoint(state, fact, at_ms, seq)
         case ContextChanged(tree=tree_id):
             return replace(state, context_tree=tree_id)
         case FilesExtracted() | Recovered() | PublishedRepaired():
@@ -277,6 +266,27 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             | DraftDiscarded()
         ):
             return _apply_draft(state, fact, at_ms)
+    assert_never(fact)
+
+
+CheckpointEvent = CheckpointCreated | CheckpointRestored | CheckpointPinned | CheckpointsPruned
+
+
+def _apply_checkpoint(state: BenchState, fact: CheckpointEvent, at_ms: int, seq: int) -> BenchState:
+    match fact:
+        case CheckpointCreated():
+            return _with_checkpoint(state, fact, at_ms, seq)
+        case CheckpointRestored():
+            return _restored(state, fact)
+        case CheckpointPinned(checkpoint_id=wanted, pinned=pinned):
+            kept = [
+                replace(c, pinned=pinned) if c.checkpoint_id == wanted else c
+                for c in state.checkpoints
+            ]
+            return replace(state, checkpoints=tuple(kept))
+        case CheckpointsPruned(checkpoint_ids=gone):
+            remaining = tuple(c for c in state.checkpoints if c.checkpoint_id not in gone)
+            return replace(state, checkpoints=remaining)
     assert_never(fact)
 
 

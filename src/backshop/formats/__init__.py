@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .archive import members
-from .diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff, diff_lines
+from .diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .errors import FormatError, fail, reasons
 from .kinds import FileKind, classify, kind_of_name
 from .notes import Warn
@@ -48,7 +48,6 @@ __all__ = [
     "TextDiff",
     "Warn",
     "classify",
-    "diff_lines",
     "fail",
     "kind_of_name",
     "members",
