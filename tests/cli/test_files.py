@@ -63,3 +63,17 @@ def test_two_files_are_compared_by_lines(tmp_path, capsys):
     assert people == "--- a.txt\n+++ b.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n"
     assert program["stats"] == {"added": 1, "removed": 1}
     assert program["flags"] == ["no_newline_new"]
+
+
+@pytest.mark.rule("S4.2", "F27.5")
+def test_a_table_is_asked_with_sql(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("town,people\nOslo,7\nRome,3\nOslo,1\n", encoding="utf-8")
+    sql = "SELECT town, sum(people) AS n FROM data GROUP BY town ORDER BY town"
+
+    assert main(["file", "query", str(path), sql]) == 0
+    people = capsys.readouterr().out
+    assert main(["file", "query", str(path), "DROP TABLE data", "--json"]) == 1
+
+    assert people == "town  n\nOslo  8\nRome  3\n(2 of 2 rows)\n"
+    assert json.loads(capsys.readouterr().out)["reason"] == "sql_not_select"

@@ -87,7 +87,30 @@ class TestDocx(EditableFormat):
 
 
 @pytest.mark.needs("corpora")
-class TestPptx(ReadableFormat):
+class TestPptx(EditableFormat):
     @pytest.fixture
     def sample(self, tmp_path_factory, corpora):
         return fixture(tmp_path_factory, corpora, "keenbench_pitch_deck.pptx")
+
+    @pytest.fixture
+    def edit(self):
+        return {"op": "set_notes", "index": 0, "notes": "Speak slowly."}
+
+
+@pytest.mark.needs("corpora")
+class TestXlsx(EditableFormat):
+    @pytest.fixture
+    def sample(self, tmp_path_factory, corpora):
+        return fixture(tmp_path_factory, corpora, "multi-sheet.xlsx")
+
+    @pytest.fixture
+    def edit(self, formats, sample):
+        sheet = formats.get_map(sample)["sheets"][0]["name"]
+        return {"op": "set_cells", "sheet": sheet, "cells": [{"cell": "B2", "value": 12.5}]}
+
+
+class TestCsv(ReadableFormat):
+    @pytest.fixture
+    def sample(self, tmp_path_factory):
+        rows = "".join(f'{n},"name {n}",{n * 0.5}\n' for n in range(3000))
+        return source(tmp_path_factory.mktemp("s"), "a.csv", b"id,name,half\n" + rows.encode())

@@ -67,6 +67,24 @@ def read(door: Door, /, path: Path, **selector: Any) -> None:
 
 
 @file.command()
+@click.argument("path", type=_FILE)
+@click.argument("sql")
+@click.option("--sheet", help="Sheet of a workbook.")
+@click.option("--range", "range_", help="Cells of a sheet, like A1:E50.")
+@click.option("--rows", default=100, show_default=True, help="How many rows to show.")
+@click.option("--offset", default=0, show_default=True, help="Rows to leave out before them.")
+@pass_door
+def query(
+    door: Door, path: Path, sql: str, sheet: str | None, range_: str | None, rows: int, offset: int
+) -> None:
+    """Ask the table in PATH with one SELECT; the table is called `data`."""
+    with _formats(door) as formats:
+        asked = formats.open_table(formats.source(path), sheet, range_)
+        found = asked.query(sql, window_rows=rows, window_offset=offset)
+    door.show(found, _result)
+
+
+@file.command()
 @click.argument("old", type=_FILE)
 @click.argument("new", type=_FILE)
 @pass_door
@@ -147,6 +165,16 @@ def _brief(item: Json) -> str:
     else:
         text = json.dumps(item)
     return clean(text if len(text) <= _MAX_WIDTH else text[: _MAX_WIDTH - 1] + "…")
+
+
+def _result(value: Mapping[str, Any]) -> str:
+    """Return rows as a table, and how many there are in all."""
+    rows = [
+        tuple("" if cell is None else _brief(cell) or str(cell) for cell in row)
+        for row in value["rows"]
+    ]
+    body = table(rows, tuple(clean(str(name)) for name in value["columns"]))
+    return f"{body}\n({value['row_count']} of {value['total_row_count']} rows)"
 
 
 def _whole(found: TextDiff) -> Mapping[str, Json]:

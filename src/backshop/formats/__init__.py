@@ -7,6 +7,7 @@ from .diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .errors import FormatError, fail, reasons
 from .kinds import FileKind, classify, kind_of_name
 from .notes import Warn
+from .opentable import OpenTable
 from .protocol import (
     Applied,
     ChunkInfo,
@@ -39,6 +40,7 @@ __all__ = [
     "Kind",
     "Limits",
     "Map",
+    "OpenTable",
     "OpsRequest",
     "Read",
     "RowChange",

@@ -93,6 +93,7 @@ class Dispatcher:
         return BUILTIN.get(kind.kind)
 
     def readable(self, source: Source) -> tuple[str, Kind]:
+        """Return module and kind of a file that can be read and is not too large."""
         kind = self.classify(source)
         module = self.module(source, kind)
         if module is None:
@@ -101,6 +102,7 @@ class Dispatcher:
         return module, kind.kind
 
     def office(self, source: Source) -> str:
+        """Return the module of an office file."""
         module, kind = self.readable(source)
         if kind not in OFFICE:
             raise fail("unsupported_format", f"{source.name!r} is not an office file")
@@ -126,10 +128,12 @@ class Dispatcher:
     def read_call(
         self, module: str, function: str, *args: object, timeout_s: float | None = None
     ) -> object:
+        """Run a function that only reads; the sources among its arguments can be opened."""
         task = Task(module=module, function=function, args=args, reads=_paths(args))
         return self._pool.call(task, timeout_s or self.limits.read_timeout_s)
 
     def write_call(self, module: str, function: str, out: Path, *args: object) -> Applied:
+        """Run a function that writes `out`; on failure nothing is left there."""
         task = Task(
             module=module,
             function=function,
@@ -142,19 +146,51 @@ class Dispatcher:
         assert isinstance(done, Applied)
         return done
 
-    def table_call(
-        self, function: str, source: Source, *args: object, timeout_s: float, **kwargs: object
+    def table_read(
+        self,
+        module: str,
+        function: str,
+        source: Source,
+        region: dict[str, object],
+        arguments: dict[str, object],
     ) -> object:
-        folder = self._table_folder
+        """Ask the table of a file; the first question also takes the file in."""
         task = Task(
-            module=HERE + "tables",
-            function=function,
-            args=(source, folder, *args),
-            kwargs=kwargs,
-            reads=_paths((source, *args)),
-            writes=(str(folder),),
+            module=module,
+            function="run",
+            args=(function, source, self._table_folder, region),
+            kwargs=arguments,
+            reads=_paths((source,)),
+            writes=(str(self._table_folder),),
         )
-        return self._pool.call(task, timeout_s)
+        self.readable(source)
+        return self._pool.call(task, self.limits.map_timeout_s + self.limits.sql_timeout_s)
+
+    def table_write(
+        self,
+        module: str,
+        function: str,
+        source: Source,
+        region: dict[str, object],
+        out: Path,
+        also: tuple[Source, ...],
+        arguments: dict[str, object],
+    ) -> Applied:
+        """Have a table tool write `out`."""
+        task = Task(
+            module=module,
+            function="run",
+            args=(function, source, self._table_folder, region),
+            kwargs={**arguments, "out": out},
+            reads=_paths((source, *also)),
+            writes=(str(self._table_folder), str(out.parent)),
+            writing=True,
+        )
+        self.readable(source)
+        timeout_s = self.limits.map_timeout_s + self.limits.write_timeout_s
+        done = self._pool.call(task, timeout_s, (out,))
+        assert isinstance(done, Applied)
+        return done
 
     @cached_property
     def _table_folder(self) -> Path:

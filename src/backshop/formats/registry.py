@@ -15,6 +15,7 @@ from .errors import FormatError, fail
 from .guard import check_size
 from .kinds import FileKind, kind_of_name
 from .mapcache import MapCache
+from .opentable import OpenTable
 from .protocol import (
     Applied,
     Json,
@@ -122,7 +123,7 @@ class Formats:
         module, kind = self._do.readable(source)
         timeout_s = self.limits.map_timeout_s
         if kind is Kind.CSV:
-            drawn = self._do.table_call("get_map", source, timeout_s=timeout_s)
+            drawn: object = self.open_table(source).draw()
         else:
             drawn = self._do.read_call(module, "get_map", source, timeout_s=timeout_s)
         assert isinstance(drawn, Map)
@@ -208,6 +209,16 @@ class Formats:
         module = HERE + "delimited"
         found = self._do.read_call(module, "table_diff", before, after, timeout_s=limit)
         return _a(TableDiff, found)
+
+    def open_table(
+        self,
+        source: Source,
+        sheet: str | None = None,
+        range: str | None = None,
+        header_row: int | None = None,
+    ) -> OpenTable:
+        """Return a handle to ask the table of a file with (F25.1); nothing is read yet."""
+        return OpenTable(self._do, source, sheet, range, header_row)
 
     # --- writing -------------------------------------------------------------------------------
 

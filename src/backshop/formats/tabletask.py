@@ -1,0 +1,17 @@
+"""The worker's side of an open table: turns plain arguments into a cache and a region."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from . import tables
+from .protocol import Source
+
+
+def run(
+    function: str, source: Source, folder: Path, region: dict[str, object], **arguments: object
+) -> object:
+    """Call one of the table tools of `tables` on the table of a file."""
+    cache = tables.Cache(folder)
+    place = tables.Region(**region)  # type: ignore[arg-type]  # the handle's own three fields
+    return getattr(tables, function)(source, cache, place, **arguments)
