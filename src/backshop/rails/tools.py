@@ -19,6 +19,7 @@ from . import answers, requests
 from .errors import RailsError
 from .respond import Answer
 from .service import Rails
+from .sessions import translated
 from .settings import Settings
 
 _LOG = logging.getLogger("backshop.rails")
@@ -51,7 +52,8 @@ class RailsTool:
     def call(self, rails: Rails, arguments: Mapping[str, object]) -> Answer:
         """Run the tool; whatever goes wrong comes back as an error answer."""
         try:
-            return self.run(rails, requests.parsed(self.request, self.name, arguments))
+            with translated():
+                return self.run(rails, requests.parsed(self.request, self.name, arguments))
         except RailsError as error:
             return refused(error)
         except BackshopError as error:

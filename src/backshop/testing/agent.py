@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from backshop.base.codec import decode
+from backshop.base.limits import LOCK_WAIT_MS
 from backshop.rails import TOOLS, Answer, Catalog, Places, Rails, Settings
 from backshop.store import Store
 
@@ -20,13 +21,14 @@ def rails_of(
     settings: Settings | None = None,
     bundled_dirs: tuple[Path, ...] = (),
     database_url: str | None = None,
+    lock_wait_ms: int = LOCK_WAIT_MS,
 ) -> Rails:
     """Return rails over a store in `home`; `workflows` are written as user files."""
     folder = home / "workflows"
     folder.mkdir(parents=True, exist_ok=True)
     for one in workflows or ():
         (folder / f"{one['id']}.json").write_text(json.dumps(one), encoding="utf-8")
-    store = Store.open(home, database_url=database_url)
+    store = Store.open(home, database_url=database_url, lock_wait_ms=lock_wait_ms)
     catalog = Catalog(Places(user_dirs=(folder,), bundled_dirs=bundled_dirs))
     return Rails(store, catalog, settings=settings)
 

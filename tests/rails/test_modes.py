@@ -1,0 +1,364 @@
+"""What a step requires, and what each mode makes of it (C54–C55, C60–C72)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
+
+NONSTOP = {"autonomy": "full_auto_never_stop"}
+STOPPING = {"autonomy": "full_auto_stop_on_user_deps"}
+READINESS = {
+    "id": "readiness",
+    "purpose": "Is it ready?",
+    "dimensions": [
+        {"id": "evidence", "purpose": "How good is it?", "levels": ["low", "high"]},
+        {"id": "style", "purpose": "How nice?", "levels": ["bad", "good"], "required": False},
+    ],
+}
+CONSEQUENCE = {
+    "when": {"anyEqualsLevel": "low"},
+    "effect": {"kind": "require_followup", "guidance": "Gather more."},
+}
+
+
+def assessed(level: object, **more: object) -> list[dict[str, object]]:
+    return [{"kind": "wr.assessment", "dimensions": {"evidence": level}, **more}]
+
+
+def codes(answer) -> list[str]:
+    return [one["code"] for one in answer.get("blockers", [])]
+
+
+def warned(answer) -> list[str]:
+    return [one["code"] for one in answer["warnings"]]
+
+
+def facts(agent, answer, kind):
+    stream = f"session:{answer['session']['sessionId']}"
+    return [e.fact for e in agent.rails.sessions.store.read(stream) if e.kind == kind]
+
+
+@pytest.mark.rule("C54", "R8.16", "R7.14")
+@pytest.mark.parametrize("mode", [{}, STOPPING])
+def test_a_missing_output_blocks_in_blocking_modes(agent, mode):
+    ann = agent(flow(step("decide", **LOOP_CONTROL), step("end")))
+    first = ann.start("user.flow", preferences=mode)
+    blocked = ann.go(first, "none")
+
+    assert blocked["blockers"] == [
+        {
+            "code": "MISSING_REQUIRED_OUTPUT",
+            "pointer": {"kind": "output_contract", "contractRef": "wr.contracts.loop_control"},
+            "message": "This step needs a wr.loop_control artifact; no artifacts were sent.",
+            "suggestedFix": 'Send output.artifacts = [{"kind": "wr.loop_control",'
+            ' "decision": "stop"}] with the tokens of this answer.',
+        }
+    ]
+    assert blocked["example"] == STOP
+    assert blocked["retryable"] is True
+    assert blocked["pending"]["stepId"] == "decide"
+
+
+@pytest.mark.rule("C54", "R8.7")
+def test_a_missing_output_is_a_critical_gap_in_never_stop(agent):
+    ann = agent(flow(step("decide", **LOOP_CONTROL), step("end")))
+    second = ann.go(ann.start("user.flow", preferences=NONSTOP), "none")
+
+    assert second["kind"] == "ok"
+    assert second["pending"]["stepId"] == "end"
+    assert [(g["severity"], g["reason"]) for g in second["gaps"]] == [
+        ("critical", {"category": "contract_violation", "detail": "missing_required_output"})
+    ]
+
+
+@pytest.mark.rule("C55", "R8.24")
+def test_a_wrong_output_is_named_and_explained(agent):
+    ann = agent(flow(step("decide", **LOOP_CONTROL)))
+    first = ann.start("user.flow")
+    other = ann.go(first, None, artifacts=[{"kind": "wr.gap", "severity": "info", "summary": "x"}])
+    bad = ann.go(other, None, artifacts=[{"kind": "wr.loop_control", "decision": "perhaps"}])
+
+    assert "sent were: wr.gap" in other["blockers"][0]["message"]
+    assert codes(bad) == ["INVALID_REQUIRED_OUTPUT"]
+    assert bad["validation"]["issues"][0].startswith("decision: ")
+
+
+@pytest.mark.rule("R7.11", "R8.24")
+def test_one_artifact_as_the_whole_output_and_extra_fields_are_taken(agent):
+    ann = agent(flow(step("decide", **LOOP_CONTROL)))
+    first = ann.start("user.flow")
+    done = ann.answer(
+        "continue_workflow",
+        ackToken=first["ackToken"],
+        output={**STOP, "mood": "good", "notesMarkdown": "n"},
+    ).structured
+
+    assert done["isComplete"] is True
+
+
+@pytest.mark.rule("C60", "R8.16")
+def test_many_reasons_are_ten_sorted_blockers_within_their_bytes(agent):
+    inputs = [
+        {"id": f"in{n}", "reason": "needs_user_artifact", "prompt": "ü" * 500} for n in range(8)
+    ]
+    assessments = [{**READINESS, "id": f"a{n}"} for n in range(4)]
+    many = step("s", userInputs=inputs, assessmentRefs=[f"a{n}" for n in range(4)])
+    ann = agent(flow(many, assessments=assessments))
+    blocked = ann.go(ann.start("user.flow"), "n")
+    listed = blocked["blockers"]
+
+    assert len(listed) == 10
+    assert [b["code"] for b in listed] == sorted(b["code"] for b in listed)
+    assert all(len(b["message"].encode()) <= 512 for b in listed)
+    assert all(len(b.get("suggestedFix", "").encode()) <= 1024 for b in listed)
+    assert listed[-1]["message"].endswith("(2 more left out)")
+
+
+@pytest.mark.rule("C61", "R1.32")
+def test_notes_are_checked_against_the_criteria(agent):
+    rules = [
+        {"type": "contains", "value": "RISK", "message": "Name the risk"},
+        {"type": "length", "min": 20, "message": "Say more"},
+    ]
+    ann = agent(flow(step("s", validationCriteria=rules)))
+    blocked = ann.go(ann.start("user.flow"), "short")
+    done = ann.go(blocked, "The RISK is that of a test.")
+
+    assert codes(blocked) == ["INVALID_REQUIRED_OUTPUT"]
+    assert blocked["blockers"][0]["pointer"]["contractRef"] == "wr.validationCriteria"
+    assert "notes contain 'RISK'" in blocked["pending"]["prompt"]
+    assert done["isComplete"] is True
+
+
+@pytest.mark.rule("C62", "R8.25")
+def test_assessments_are_normalised_judged_and_followed_up(agent):
+    work = step("s", assessmentRefs=["readiness"], assessmentConsequences=[CONSEQUENCE])
+    ann = agent(flow(work, assessments=[READINESS]))
+    first = ann.start("user.flow")
+    unknown = ann.go(first, "n", artifacts=assessed("so-so"))
+    low = ann.go(unknown, "n", artifacts=assessed({"level": "low", "rationale": "thin"}))
+    done = ann.go(low, "n", artifacts=assessed(" HIGH "))
+    recorded = facts(ann, first, "assessment_recorded")
+
+    assert codes(unknown) == ["INVALID_REQUIRED_OUTPUT"]
+    assert codes(low) == ["ASSESSMENT_FOLLOWUP_REQUIRED"]
+    assert "Gather more." in low["blockers"][0]["message"]
+    assert done["isComplete"] is True
+    assert "LEVEL_NORMALIZED" in warned(done)
+    assert done["stepContext"]["assessments"][0]["dimensions"] == [
+        {"dimensionId": "evidence", "level": "high"}
+    ]
+    assert [one.fired_consequences != () for one in recorded] == [True, False]
+
+
+@pytest.mark.rule("C62")
+def test_two_assessments_need_their_ids(agent):
+    two = [READINESS, {**READINESS, "id": "other"}]
+    ann = agent(flow(step("s", assessmentRefs=["readiness", "other"]), assessments=two))
+    blocked = ann.go(ann.start("user.flow"), "n", artifacts=assessed("high"))
+    done = ann.go(
+        blocked,
+        "n",
+        artifacts=[
+            *assessed("high", assessmentId="readiness"),
+            *assessed("low", assessmentId="other"),
+        ],
+    )
+
+    assert codes(blocked) == ["MISSING_REQUIRED_OUTPUT"] * 2
+    assert done["isComplete"] is True
+
+
+@pytest.mark.rule("C63", "R1.33")
+def test_all_requirements_of_a_step_are_checked_together(agent):
+    both = step("s", assessmentRefs=["readiness"], **LOOP_CONTROL)
+    ann = agent(flow(both, assessments=[READINESS]))
+    blocked = ann.go(ann.start("user.flow"), "n")
+
+    assert [b["pointer"]["contractRef"] for b in blocked["blockers"]] == [
+        "wr.contracts.assessment",
+        "wr.contracts.loop_control",
+    ]
+
+
+APPROVED = {"kind": "wr.user_input", "inputId": "approval", "decision": "approved"}
+HUMAN = {"requireConfirmation": {"kind": "human_approval"}}
+
+
+@pytest.mark.rule("C64", "R8.21")
+@pytest.mark.parametrize("mode", [{}, STOPPING])
+def test_only_the_person_can_approve(agent, mode):
+    ann = agent(flow(step("s", **HUMAN), step("end")))
+    first = ann.start("user.flow", preferences=mode)
+    blocked = ann.go(first)
+    rejected = ann.go(blocked, artifacts=[{**APPROVED, "decision": "rejected"}])
+    approved = ann.go(rejected, artifacts=[APPROVED])
+
+    assert codes(blocked) == ["USER_ONLY_DEPENDENCY"]
+    assert blocked["nextIntent"] == "await_user_confirmation"
+    assert "rejected" in rejected["blockers"][0]["message"]
+    assert approved["pending"]["stepId"] == "end"
+
+
+@pytest.mark.rule("C64")
+def test_missing_approval_is_a_critical_gap_in_never_stop(agent):
+    ann = agent(flow(step("s", **HUMAN), step("end")))
+    second = ann.go(ann.start("user.flow", preferences=NONSTOP))
+
+    assert second["pending"]["stepId"] == "end"
+    assert second["gaps"][0]["reason"] == {
+        "category": "user_only_dependency",
+        "detail": "needs_user_approval",
+    }
+
+
+@pytest.mark.rule("C65", "R8.5", "R7.27")
+def test_confirmation_pauses_guided_runs_and_never_blocks(agent):
+    ann = agent(flow(step("s", requireConfirmation=True), step("end")))
+    guided = ann.start("user.flow")
+    auto = ann.start("user.flow", preferences=STOPPING)
+
+    assert guided["pending"]["requireConfirmation"] is True
+    assert auto["pending"]["requireConfirmation"] is True
+    assert guided["nextIntent"] == "await_user_confirmation"
+    assert auto["nextIntent"] == "perform_pending_then_continue"
+    assert ann.go(guided)["pending"]["stepId"] == "end"
+
+
+def observed(status: str, **more: object) -> list[dict[str, object]]:
+    return [
+        {"kind": "wr.capability_observation", "capability": "web_browsing", "status": status} | more
+    ]
+
+
+REQUIRED: dict[str, Any] = {"capabilities": {"web_browsing": "required"}}
+
+
+@pytest.mark.rule("C66", "C67", "R8.15", "R8.17", "R8.31")
+def test_a_required_capability_is_probed_first(agent):
+    ann = agent(flow(step("s"), **REQUIRED))
+    first = ann.start("user.flow")
+    silent = ann.go(first)
+    gone = ann.go(silent, artifacts=observed("unavailable", remediation="Switch it on."))
+    there = ann.go(gone, artifacts=observed("available"))
+    nonstop = ann.go(ann.look(first), artifacts=observed("unavailable"), preferences=NONSTOP)
+    strong = facts(ann, first, "capability_observed")
+
+    assert first["pending"]["stepId"] == "wr-probe-web-browsing"
+    assert first["pending"]["collapsed"] is True
+    assert codes(silent) == ["MISSING_REQUIRED_OUTPUT"]
+    assert codes(gone) == ["REQUIRED_CAPABILITY_UNAVAILABLE"]
+    assert gone["blockers"][0]["suggestedFix"].startswith("Switch it on.")
+    assert there["pending"]["stepId"] == "s"
+    assert nonstop["pending"]["stepId"] == "s"
+    assert nonstop["gaps"][0]["reason"]["detail"] == "required_capability_unavailable"
+    assert {one.provenance["kind"] for one in strong} == {"probe_step"}
+
+
+@pytest.mark.rule("C68", "C69", "R8.18", "R5.14")
+def test_claims_inform_and_only_attempts_count(agent):
+    preferred: dict[str, Any] = {
+        "capabilities": {"web_browsing": "preferred", "delegation": "required"}
+    }
+    ann = agent(flow(step("a"), step("b"), step("c"), **preferred))
+    first = ann.start("user.flow")
+    probe = [
+        {"kind": "wr.capability_observation", "capability": "delegation", "status": "available"}
+    ]
+    claim = ann.go(first, artifacts=probe + observed("available"))
+    degraded = ann.go(claim, artifacts=observed("unavailable", attempt={"result": "failure"}))
+    once = ann.go(degraded, artifacts=observed("unavailable"))
+    state = ann.rails.sessions.state(first["session"]["sessionId"])
+    known = state.nodes[state.runs[first["session"]["runId"]].preferred].capabilities
+
+    kinds = [one.provenance["kind"] for one in facts(ann, first, "capability_observed")]
+    assert kinds == ["probe_step", "manual_claim", "attempted_use", "manual_claim"]
+    assert warned(degraded) == ["CAPABILITY_DEGRADED"]
+    assert warned(once) == []
+    assert known["web_browsing"].enforced == "unavailable"
+
+
+@pytest.mark.rule("C70", "R8.8", "R8.9")
+def test_a_mode_above_the_recommendation_is_warned_about_once(agent):
+    ann = agent(
+        flow(step("a"), step("b"), recommendedPreferences={"recommendedAutonomy": "guided"})
+    )
+    first = ann.start("user.flow", preferences=NONSTOP)
+    second = ann.go(first)
+
+    assert warned(first) == ["MODE_EXCEEDS_RECOMMENDATION"]
+    assert first["preferences"]["autonomy"] == "full_auto_never_stop"
+    assert warned(second) == []
+
+
+@pytest.mark.rule("C71", "R8.26", "R8.27")
+def test_a_divergence_is_recorded_and_a_bad_one_only_mentioned(agent):
+    ann = agent(flow(step("a"), step("b"), step("c")))
+    first = ann.start("user.flow")
+    good = {"kind": "workflow_divergence", "reason": "safety_stop", "summary": "Too risky."}
+    second = ann.go(first, artifacts=[good])
+    third = ann.go(second, artifacts=[{**good, "reason": "because"}, {"kind": "own.thing"}])
+    last = ann.go(third, artifacts=[{"kind": "own.other"}])
+
+    assert [one.reason for one in facts(ann, first, "divergence_recorded")] == ["safety_stop"]
+    assert third["kind"] == "ok"
+    assert warned(third) == ["ARTIFACT_UNRECOGNISED"] * 2
+    assert warned(last) == []
+
+
+@pytest.mark.rule("C72", "R8.11")
+def test_notes_are_encouraged_or_required(agent):
+    work = flow(step("a"), step("b", notesOptional=True), step("c", **LOOP_CONTROL), step("d"))
+    ann = agent(work)
+    bob = agent(work, home="strict", notes="required")
+    mild = ann.go(ann.start("user.flow"), "  \n ")
+    strict = bob.go(bob.start("user.flow"), None)
+
+    assert warned(mild) == ["NOTES_MISSING"]
+    assert warned(ann.go(mild, None)) == []
+    assert codes(strict) == ["MISSING_REQUIRED_NOTES"]
+    passed = bob.go(strict, "said")
+    assert codes(bob.go(passed, None)) == []
+
+
+@pytest.mark.rule("R8.20", "R8.21")
+def test_a_person_gives_inputs_by_context_or_artifact(agent):
+    key = {
+        "id": "key",
+        "reason": "needs_user_secret_or_token",
+        "prompt": "The key",
+        "contextKey": "k",
+    }
+    pick = {
+        "id": "pick",
+        "reason": "needs_user_choice",
+        "prompt": "Which?",
+        "choiceKind": "scope_boundary",
+        "options": ["a", "b"],
+    }
+    ann = agent(flow(step("s", userInputs=[key, pick])))
+    blocked = ann.go(ann.start("user.flow"))
+    half = ann.go(blocked, context={"k": "v"})
+    done = ann.go(
+        half, artifacts=[{"kind": "wr.user_input", "inputId": "pick", "decision": "provided"}]
+    )
+
+    assert [b["pointer"]["kind"] for b in blocked["blockers"]] == ["context_key", "workflow_step"]
+    assert codes(half) == ["USER_ONLY_DEPENDENCY"]
+    assert done["isComplete"] is True
+
+
+@pytest.mark.rule("R8.12", "R7.17", "R8.5")
+def test_full_auto_prompts_state_the_duty_and_guided_ones_do_not(agent):
+    ann = agent(flow(step("s", requireConfirmation=True)))
+
+    def prompt(mode):
+        return ann.start("user.flow", preferences=mode)["pending"]["prompt"]
+
+    assert "Mode:" not in prompt({})
+    assert prompt(STOPPING).splitlines()[-1].startswith("Mode: full auto. ")
+    assert prompt(NONSTOP).endswith("Do not stop; report gaps.")
+    assert "in place of a confirmation" in prompt(NONSTOP)
