@@ -99,7 +99,7 @@ def models(channel: Channel) -> tuple[str, ...]:
     try:
         with _client(channel) as client:
             return tuple(sorted(str(one.id) for one in client.models.list().data))
-    except (anthropic.AnthropicError, ValueError, TypeError) as error:
+    except (anthropic.AnthropicError, ValueError, TypeError, AttributeError) as error:
         raise fault(error, channel) from error
 
 

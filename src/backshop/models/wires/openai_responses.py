@@ -94,7 +94,7 @@ def models(channel: Channel) -> tuple[str, ...]:
     try:
         with _client(channel) as client:
             return tuple(sorted(str(one.id) for one in client.models.list().data))
-    except (openai.OpenAIError, ValueError, TypeError) as error:
+    except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
         raise fault(error, channel) from error
 
 

@@ -1,0 +1,694 @@
+"""The facade: keys, consent, offline, records of what left."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backshop.base.ambient import Mint, SystemClock
+from backshop.base.command import Nothing
+from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.models import COMMANDS, AdapterKind, Models, Scope, ScopeFile
+from backshop.models.catalog import Auth, ModelRecord, Price, ProviderRecord
+from backshop.models.errors import AuthFailed, ProviderNotConfigured
+from backshop.models.providers import MemorySettings, check_base_url
+from backshop.models.registry import Plugin
+from backshop.models.requests import (
+    ConsentQuery,
+    GrantConsent,
+    ListEgress,
+    ModelRequestById,
+    ProviderRequest,
+    RevokeConsent,
+    SetApiKey,
+    SetConsentMode,
+    SetEnabled,
+    SetReasoningEffort,
+    UpsertLocal,
+    UsageQuery,
+)
+from backshop.models.response import PromptEvaluationError
+from backshop.models.secrets import FileVault
+from backshop.models.wires import openai_chat
+from backshop.prompts import MarkdownSection, Prompt, Session
+from backshop.store import Store
+
+from .provider import Reply, chat, serving
+
+KEY = "sk-very-secret-0123456789"
+BENCH = "wb_01JAAAAAAAAAAAAAAAAAAAAAAA"
+PROMPT = Prompt("tests/plain", "plain", sections=[MarkdownSection("Say", "Say hello.", key="say")])
+MODELS_LIST = Reply(
+    [json.dumps({"object": "list", "data": [{"id": "m"}]}).encode()],
+    content_type="application/json",
+)
+
+
+@dataclass
+class Scopes:
+    files: tuple[ScopeFile, ...] = (ScopeFile("a.txt", "0" * 64, 3),)
+
+    def scope(self, workbench_id: str) -> Scope:
+        return Scope(self.files)
+
+
+@dataclass
+class Shop:
+    """A home with models, closed and opened like the product does."""
+
+    home: Path
+    settings: MemorySettings = field(default_factory=MemorySettings)
+    scopes: Scopes = field(default_factory=Scopes)
+    plugins: dict[str, Plugin] = field(default_factory=dict)
+    environ: dict[str, str] = field(default_factory=dict)
+    offline: bool = False
+    store: Store | None = None
+
+    def open(self, **network: Any) -> Models:
+        self.close()
+        clock = SystemClock()
+        self.store = Store.open(self.home, clock=clock, mint=Mint(clock))
+        return Models(
+            store=self.store,
+            settings=self.settings,
+            home=self.home,
+            clock=clock,
+            mint=Mint(clock),
+            scopes=self.scopes,
+            environ=self.environ,
+            vault=FileVault(self.home),
+            plugins=self.plugins,
+            offline=self.offline,
+            **network,
+        )
+
+    def close(self) -> None:
+        if self.store is not None:
+            self.store.close()
+            self.store = None
+
+
+@pytest.fixture
+def shop(tmp_path):
+    made = Shop(tmp_path / "home")
+    yield made
+    made.close()
+
+
+def remote(url: str, *, price: Price | None = None) -> Plugin:
+    """A provider that counts as being elsewhere, though a test serves it."""
+    port = url.rsplit(":", 1)[1].split("/")[0]
+    record = ProviderRecord(
+        provider_id="local-far",
+        display_name="Far",
+        adapter=AdapterKind.PLUGIN,
+        auth=Auth.API_KEY,
+        base_url=f"http://far.example:{port}/v1",
+        hosts=("far.example",),
+    )
+    model = ModelRecord(
+        model_id="local-far:m",
+        provider_id="local-far",
+        wire_name="m",
+        display_name="M",
+        context_tokens_estimate=100_000,
+        max_output_tokens=1000,
+        price=price,
+    )
+    return Plugin(provider=record, models=(model,), wire=openai_chat)  # type: ignore[arg-type]  # a module with these functions
+
+
+def to_server(host, port):
+    return [("127.0.0.1", port)]
+
+
+def far(shop: Shop, url: str, **fields: Any) -> Models:
+    """Open models whose far provider is the local server; its address counts as private."""
+    shop.plugins = {"local-far": remote(url, **fields)}
+    shop.environ = {"BACKSHOP_LOCAL_FAR_API_KEY": KEY}
+    return shop.open(resolver=to_server)
+
+
+@pytest.fixture(autouse=True)
+def _loopback_counts_as_private(monkeypatch):
+    monkeypatch.setattr("backshop.models.policy.is_private", lambda address: True)
+
+
+def say(models: Models, model_id: str = "local-far:m", bench: str | None = BENCH):
+    return models.adapter(model_id, workbench_id=bench).evaluate(PROMPT, session=Session())
+
+
+def refused(models: Models, **fields: Any) -> PromptEvaluationError:
+    with pytest.raises(PromptEvaluationError) as caught:
+        say(models, **fields)
+    return caught.value
+
+
+def grant(models: Models, *, persist: bool = False) -> None:
+    status = models.permissions.status(ConsentQuery(workbench_id=BENCH, model_id="local-far:m"))
+    models.permissions.grant(
+        GrantConsent(
+            workbench_id=BENCH,
+            provider_id="local-far",
+            model_id="local-far:m",
+            scope_hash=status.scope_hash,
+            persist=persist,
+        )
+    )
+
+
+@pytest.mark.rule("M4.5", "M4.10", "M4.11", "M19.23")
+def test_nothing_is_sent_before_consent_and_one_request_after(shop):
+    with serving(Reply(chat("Hello"))) as server:
+        models = far(shop, server.url)
+
+        error = refused(models)
+        assert error.error.error_code == "EGRESS_CONSENT_REQUIRED"
+        assert error.error.actions == ("grant_consent", "switch_model")
+        assert error.error.scope_hash == Scope(shop.scopes.files).hash()
+        assert server.seen == []
+
+        grant(models)
+        assert say(models).text == "Hello"
+
+    assert len(server.seen) == 1
+    assert server.seen[0].headers["authorization"] == f"Bearer {KEY}"
+    (event,) = models.permissions.egress_events(ListEgress(workbench_id=BENCH)).events
+    assert (event.kind, event.status, event.host) == ("call", "stop", "far.example")
+    assert event.bytes_out == len(server.seen[0].body)
+    assert (event.tokens_in, event.tokens_out) == (11, 7)
+
+
+@pytest.mark.rule("M4.7", "M19.24")
+def test_a_new_file_asks_again_and_a_removed_one_does_not(shop):
+    with serving(Reply(chat("Hello"))) as server:
+        models = far(shop, server.url)
+        grant(models)
+
+        shop.scopes.files = ()
+        assert say(models).text == "Hello"
+        shop.scopes.files = (
+            ScopeFile("a.txt", "0" * 64, 3),
+            ScopeFile("b.txt", "1" * 64, 4),
+        )
+        assert refused(models).error.error_code == "EGRESS_CONSENT_REQUIRED"
+        status = models.permissions.status(ConsentQuery(workbench_id=BENCH, model_id="local-far:m"))
+
+    assert (status.consented, status.new_items) == (False, ("b.txt",))
+
+
+@pytest.mark.rule("M4.8", "M19.26")
+def test_consent_for_the_session_ends_with_it_and_a_persisted_one_does_not(shop):
+    with serving(Reply(chat("Hello"))) as server:
+        grant(far(shop, server.url))
+        again = far(shop, server.url)
+        assert refused(again).error.error_code == "EGRESS_CONSENT_REQUIRED"
+
+        grant(again, persist=True)
+        assert say(far(shop, server.url)).text == "Hello"
+
+        last = far(shop, server.url)
+        last.permissions.revoke(RevokeConsent(workbench_id=BENCH))
+        assert refused(last).error.error_code == "EGRESS_CONSENT_REQUIRED"
+
+
+@pytest.mark.rule("M4.9", "M19.29", "M17")
+def test_allow_all_needs_approval_and_is_noted(shop):
+    with serving(Reply(chat("Hello"))) as server:
+        models = far(shop, server.url)
+        for bad in (SetConsentMode(mode="allow_all"), SetConsentMode(mode="never")):
+            with pytest.raises(ValidationFailed):
+                models.permissions.set_mode(bad)
+
+        models.permissions.set_mode(SetConsentMode(mode="allow_all", approved=True))
+        assert say(models).text == "Hello"
+
+    assert shop.store is not None
+    facts = [event.fact for event in shop.store.read(f"bench:{BENCH}")]
+    assert facts[0].consent_mode == "allow_all"
+
+
+@pytest.mark.rule("M4.11", "M17")
+def test_a_grant_for_something_else_is_refused(shop):
+    with serving(Reply(chat("x"))) as server:
+        models = far(shop, server.url)
+        good = GrantConsent(
+            workbench_id=BENCH,
+            provider_id="local-far",
+            model_id="local-far:m",
+            scope_hash=Scope(shop.scopes.files).hash(),
+        )
+
+        for bad, reason in (
+            (replace(good, scope_hash="0" * 64), "scope_changed"),
+            (replace(good, provider_id="openai"), "unknown_provider"),
+            (replace(good, model_id="local-far:none"), "unknown_model"),
+        ):
+            with pytest.raises(ValidationFailed) as caught:
+                models.permissions.grant(bad)
+            assert caught.value.reason == reason
+
+
+@pytest.mark.rule("M4.12", "M4.1", "P5.21")
+def test_offline_and_without_consent_no_socket_is_opened(shop, monkeypatch):
+    opened = []
+
+    class NoSocket(socket.socket):
+        def __init__(self, *args, **kwargs):
+            opened.append(args)
+            raise AssertionError("a socket was opened")
+
+    def no_names(host, port):
+        opened.append(host)
+        raise AssertionError("a name was looked up")
+
+    shop.environ = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY}
+    asking = shop.open(resolver=no_names)
+    monkeypatch.setattr(socket, "socket", NoSocket)
+    names = ("openai:gpt-5.2", "anthropic:claude-opus-4-6", "google:gemini-3-pro")
+    for name in names:
+        assert refused(asking, model_id=name).error.error_code == "EGRESS_CONSENT_REQUIRED"
+
+    shop.offline = True
+    offline = shop.open(resolver=no_names)
+    offline.permissions.set_mode(SetConsentMode(mode="allow_all", approved=True))
+    for name in names:
+        error = refused(offline, model_id=name).error
+        assert (error.error_code, error.reason) == ("EGRESS_BLOCKED_BY_POLICY", "offline")
+    assert offline.providers.validate(ProviderRequest(provider_id="openai")).ok is False
+
+    assert opened == []
+    events = offline.permissions.egress_events(ListEgress(workbench_id=BENCH)).events
+    assert [event.kind for event in events] == ["blocked"] * 3
+
+
+@pytest.mark.rule("M15.1", "P5.21", "M19.45")
+def test_the_offline_model_needs_nothing_and_leaves_no_egress(shop):
+    shop.offline = True
+    models = shop.open()
+
+    response = say(models, model_id="scripted:echo")
+
+    assert response.text == "Begin."
+    assert models.permissions.egress_events(ListEgress(workbench_id=BENCH)).events == ()
+    usage = models.permissions.usage(UsageQuery(workbench_id=BENCH))
+    assert (usage.calls, usage.usage.estimated) == (1, True)
+    assert [one.model_id for one in usage.by_model] == ["scripted:echo"]
+
+
+@pytest.mark.rule("M4.1", "M19.27")
+def test_a_redirect_is_not_followed(shop):
+    with serving(Reply([b""], status=302, headers={"location": "http://evil.example/"})) as server:
+        models = far(shop, server.url)
+        grant(models)
+
+        error = refused(models).error
+
+    assert (error.error_code, error.reason) == ("EGRESS_BLOCKED_BY_POLICY", "redirect")
+    assert len(server.seen) == 1
+
+
+@pytest.mark.rule("M4.3", "M19.28")
+def test_localhost_that_leads_elsewhere_is_blocked(shop):
+    models = shop.open(resolver=lambda host, port: [("93.184.216.34", port)])
+    models.providers.upsert_local(
+        UpsertLocal(provider_id="local-x", preset="ollama", models=("m",))
+    )
+
+    error = refused(models, model_id="local-x:m").error
+
+    assert (error.error_code, error.reason) == ("EGRESS_BLOCKED_BY_POLICY", "address")
+
+
+@pytest.mark.rule("M4.5")
+def test_a_server_on_this_machine_needs_no_consent_unless_told_so(shop):
+    with serving(Reply(chat("Hello"))) as server:
+        models = shop.open()
+        models.providers.upsert_local(
+            UpsertLocal(provider_id="local-x", preset="custom", base_url=server.url, models=("m",))
+        )
+
+        assert say(models, model_id="local-x:m").text == "Hello"
+        assert "authorization" not in server.seen[0].headers
+        shop.settings.put("consent.for_local", True)
+        assert refused(models, model_id="local-x:m").error.error_code == "EGRESS_CONSENT_REQUIRED"
+
+
+@pytest.mark.rule("M3.2", "M3.3", "M19.17")
+def test_a_key_is_checked_before_it_is_stored(shop):
+    with serving(MODELS_LIST, Reply([b"no"], status=401), MODELS_LIST) as server:
+        models = far(shop, server.url)
+        shop.environ.clear()
+
+        saved = models.providers.set_api_key(SetApiKey(provider_id="local-far", api_key=f" {KEY} "))
+        assert saved.status == "configured"
+        with pytest.raises(AuthFailed):
+            models.providers.set_api_key(
+                SetApiKey(provider_id="local-far", api_key="sk-wrong-0123456789")
+            )
+        assert models.providers.validate(ProviderRequest(provider_id="local-far")).ok
+
+    assert [one.headers["authorization"] for one in server.seen] == [
+        f"Bearer {KEY}",
+        "Bearer sk-wrong-0123456789",
+        f"Bearer {KEY}",
+    ]
+    assert {one.method for one in server.seen} == {"GET"}
+    status = _status(models, "local-far")
+    assert (status.key_source, status.key_hint, status.status) == ("store", "6789", "configured")
+
+
+@pytest.mark.rule("M3.2", "M19.18")
+def test_a_key_saved_while_offline_needs_attention(shop):
+    shop.offline = True
+    models = shop.open()
+
+    saved = models.providers.set_api_key(SetApiKey(provider_id="openai", api_key=KEY))
+
+    assert saved.status == "needs_attention"
+    assert _status(models, "openai").last_error == "EGRESS_BLOCKED_BY_POLICY: offline"
+
+
+@pytest.mark.rule("M3.2", "M17")
+@pytest.mark.parametrize(
+    "key", ["", "short", "has space inside", "ü" * 20, "x" * 513, "a\nbcdefgh"]
+)
+def test_what_cannot_be_a_key_is_refused_unsent(shop, key):
+    with pytest.raises(ValidationFailed) as caught:
+        shop.open().providers.set_api_key(SetApiKey(provider_id="openai", api_key=key))
+
+    assert caught.value.reason == "bad_key_format"
+
+
+@pytest.mark.rule("M3.6", "M19.51")
+def test_the_stored_key_goes_before_ours_and_ours_before_the_vendors(shop):
+    shop.environ = {"BACKSHOP_OPENAI_API_KEY": "own-key-0002", "OPENAI_API_KEY": "vendor-key-0003"}
+    shop.offline = True
+    models = shop.open()
+    models.providers.set_api_key(SetApiKey(provider_id="openai", api_key="stored-key-0001"))
+
+    hints = [_status(models, "openai").key_hint]
+    models.providers.clear_api_key(ProviderRequest(provider_id="openai"))
+    hints.append(_status(models, "openai").key_hint)
+    del shop.environ["BACKSHOP_OPENAI_API_KEY"]
+    hints += [_status(models, name).key_hint for name in ("openai", "openai-codex")]
+    shop.environ.clear()
+
+    assert hints == ["0001", "0002", "0003", "0003"]
+    assert _status(models, "openai").status == "not_configured"
+    with pytest.raises(ProviderNotConfigured) as caught:
+        models.adapter("openai:gpt-5.2")
+    assert caught.value.info("settings").actions == ("open_settings", "switch_model")
+
+
+@pytest.mark.rule("M3.10")
+def test_an_unreadable_key_store_is_shown_on_every_provider(shop):
+    models = shop.open()
+    (shop.home / "secrets.enc").write_text("{}")
+
+    status = models.providers.status()
+
+    keyed = [one for one in status.providers if one.auth == "api_key"]
+    assert {(one.status, one.attention) for one in keyed} == {
+        ("needs_attention", "secrets_unreadable")
+    }
+    assert status.secrets_source == "unreadable"
+
+
+@pytest.mark.rule("M2.1", "M2.2", "M2.6")
+def test_there_is_never_another_model_than_the_one_chosen(shop):
+    models = shop.open()
+
+    assert models.default_model().model_id == "openai:gpt-5.2"
+    with pytest.raises(ProviderNotConfigured):
+        models.adapter()
+    models.set_default_model(ModelRequestById(model_id="scripted:echo"))
+    assert models.adapter().model_id == "scripted:echo"
+    models.providers.set_enabled(SetEnabled(provider_id="scripted", enabled=False))
+    with pytest.raises(ProviderNotConfigured) as caught:
+        models.adapter()
+    assert caught.value.reason == "disabled"
+    listed = {one.model_id: one for one in models.models().models}
+    assert listed["scripted:echo"].unavailable_reason == "disabled"
+    assert listed["openai:gpt-5.2"].unavailable_reason == "no_key"
+    assert listed["scripted:echo"].is_default
+
+
+@pytest.mark.rule("M1.6", "M17")
+def test_models_of_ones_own_are_data_and_bad_ones_are_listed(shop):
+    good = {"model_id": "openai:gpt-6", "context_tokens_estimate": 300_000, "efforts": ["low"]}
+    shop.settings.put(
+        "models",
+        [
+            good,
+            {"model_id": "openai:tiny", "context_tokens_estimate": 100},
+            {"model_id": "nobody:x", "context_tokens_estimate": 9000},
+            {"model_id": "openai:y", "context_tokens_estimate": "big"},
+            7,
+        ],
+    )
+
+    listed = {one.model_id: one for one in shop.open().models().models}
+
+    assert listed["openai:gpt-6"].efforts == ("low",)
+    invalid = [one for one in listed.values() if one.unavailable_reason == "invalid"]
+    assert [one.model_id for one in invalid] == ["openai:tiny", "nobody:x", "openai:y", "(no id)"]
+    assert all(one.invalid_reason for one in invalid)
+
+
+@pytest.mark.rule("M7.1", "M19.3", "M19.4")
+def test_efforts_are_kept_per_provider_and_reach_the_request(shop):
+    models = shop.open()
+    good = SetReasoningEffort(
+        provider_id="openai-codex",
+        research_effort="xhigh",
+        plan_effort="low",
+        implement_effort="high",
+    )
+
+    models.providers.set_reasoning_effort(good)
+
+    assert _status(models, "openai-codex").rpi_reasoning.research == "xhigh"
+    for bad in (replace(good, provider_id="openai"), replace(good, provider_id="mistral")):
+        with pytest.raises(ValidationFailed):
+            models.providers.set_reasoning_effort(bad)
+
+
+@pytest.mark.rule("M13.3", "M19.41")
+def test_a_budget_stops_a_call_before_it_is_sent(shop):
+    with serving(Reply(chat("Hello"))) as server:
+        models = far(shop, server.url, price=Price(input=1.0, output=2.0))
+        grant(models)
+        shop.settings.put("budget.tokens", 2000)
+        assert say(models).text == "Hello"
+        shop.settings.put("budget.tokens", 1040)
+        assert refused(models).error.error_code == "BUDGET_CAP_REACHED"
+        shop.settings.put("budget.tokens", None)
+        shop.settings.put("budget.usd", 0.000001)
+        assert refused(models).error.reason == "budget_usd"
+
+    assert len(server.seen) == 1
+    report = models.permissions.usage(UsageQuery(workbench_id=BENCH))
+    assert report.calls == 1
+    assert report.usd_estimate == pytest.approx((11 + 14) / 1_000_000)
+
+
+@pytest.mark.rule("M6.5", "M19.43")
+def test_a_server_that_cut_the_prompt_is_found_out(shop):
+    with serving(Reply(chat("Hello"))) as server:
+        models = shop.open()
+        models.providers.upsert_local(
+            UpsertLocal(provider_id="local-x", preset="custom", base_url=server.url, models=("m",))
+        )
+        long = Prompt(
+            "tests/long", "long", sections=[MarkdownSection("Say", "word " * 3000, key="say")]
+        )
+
+        with pytest.raises(PromptEvaluationError) as caught:
+            models.adapter("local-x:m").evaluate(long, session=Session())
+
+    assert caught.value.error.error_code == "CONTEXT_EXHAUSTED"
+    assert caught.value.error.reason == "prompt_cut_by_server"
+
+
+@pytest.mark.rule("M3.5", "M6.6")
+def test_a_probe_finds_out_what_a_server_can_do(shop):
+    called = Reply(chat(calls=(("c", "answer", '{"text": "yes"}'),)))
+    refusal = Reply([b'{"error": {"message": "unknown field"}}'], status=400)
+    with serving(MODELS_LIST, Reply(chat("yes")), refusal, called, refusal) as server:
+        models = shop.open()
+        models.providers.upsert_local(
+            UpsertLocal(provider_id="local-x", preset="custom", base_url=server.url)
+        )
+
+        found = models.providers.probe(ProviderRequest(provider_id="local-x"))
+
+    assert found.models == ("m",)
+    assert (found.supports.tools, found.supports.parallel_flag) == (True, False)
+    assert (found.supports.strict_tools, found.supports.usage) == (False, True)
+    assert len(found.warnings) == 2
+    assert "parallel_tool_calls" not in server.seen[3].json
+    listed = [one.model_id for one in models.models().models]
+    assert "local-x:m" in listed
+
+
+@pytest.mark.rule("M4.3", "M17")
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "localhost:1", "ftp://localhost/", "file:///etc/passwd", "http://", "http:///v1"),
+        *("http://user:pw@localhost/", "http://localhost/?a=1", "http://localhost/#x"),
+        *("http://169.254.169.254/", "https://169.254.169.254/", "http://[fe80::1]/"),
+        *(
+            "http://example.com/v1",
+            "http://10.0.0.1/v1",
+            "https://8.8.8.8/v1",
+            "http://localhost:0/",
+        ),
+        "http://localhost:99999/",
+    ],
+)
+def test_an_address_that_could_be_misused_is_refused(url):
+    with pytest.raises(ValidationFailed) as caught:
+        check_base_url(url, allow_private_host=False)
+
+    assert caught.value.reason == "bad_base_url"
+
+
+@pytest.mark.rule("M4.3")
+@pytest.mark.parametrize(
+    ("url", "private"),
+    [
+        ("http://localhost:11434/v1", False),
+        ("http://127.0.0.9:1/v1", False),
+        ("http://[::1]:8080/v1", False),
+        ("https://models.example.com/v1", False),
+        ("http://192.168.1.7:8000/v1", True),
+    ],
+)
+def test_addresses_people_use_are_taken(url, private):
+    assert check_base_url(url, allow_private_host=private) == url
+
+
+@pytest.mark.rule("M3.5", "M17")
+def test_bad_servers_are_refused(shop):
+    models = shop.open()
+    good = UpsertLocal(provider_id="local-x", preset="ollama")
+
+    for bad, reason in (
+        (replace(good, provider_id="x"), "bad_provider_id"),
+        (replace(good, provider_id="openai"), "bad_provider_id"),
+        (replace(good, preset="other"), "bad_preset"),
+        (replace(good, preset="custom"), "bad_base_url"),
+        (replace(good, models=("a b",)), "unknown_model"),
+    ):
+        with pytest.raises(ValidationFailed) as caught:
+            models.providers.upsert_local(bad)
+        assert caught.value.reason == reason
+    with pytest.raises(ValidationFailed):
+        models.providers.remove(ProviderRequest(provider_id="openai"))
+    models.providers.upsert_local(good)
+    models.providers.remove(ProviderRequest(provider_id="local-x"))
+    assert "local-x" not in [one.provider_id for one in models.providers.status().providers]
+
+
+@pytest.mark.rule("M3.12", "M19.16")
+def test_a_key_turns_up_nowhere(shop, caplog, capfd):
+    caplog.set_level(logging.DEBUG)
+    leak = f'{{"error": {{"message": "bad key {KEY}"}}}}'.encode()
+    with serving(Reply([leak], status=400), Reply([leak], status=401), Reply(chat("Hi"))) as server:
+        models = far(shop, server.url)
+        for handler in logging.getLogger().handlers:
+            handler.addFilter(models.redactor)
+        grant(models)
+        errors = [refused(models) for _ in range(2)]
+        say(models)
+        models.providers.set_api_key(SetApiKey(provider_id="local-far", api_key=KEY))
+        assert _status(models, "local-far").last_error == "PROVIDER_BAD_RESPONSE: unknown_failure"
+    for handler in logging.getLogger().handlers:
+        handler.removeFilter(models.redactor)
+
+    assert shop.store is not None
+    shown = [
+        *(repr(error.error) + repr(error) + str(error) for error in errors),
+        caplog.text,
+        *capfd.readouterr(),
+        repr(models.providers.status()),
+        repr(SetApiKey(provider_id="x", api_key=KEY)),
+        *(str(one.path) for one in server.seen),
+        json.dumps(shop.settings.values),
+    ]
+    for stream in ("home", f"bench:{BENCH}"):
+        shown += [json.dumps(event.data) for event in shop.store.read(stream)]
+    shop.close()
+    for file in shop.home.rglob("*"):
+        if file.is_file():
+            shown.append(file.read_bytes().decode("latin-1"))
+    assert not [text for text in shown if KEY in text]
+
+
+@pytest.mark.rule("M19.47")
+def test_a_call_that_never_ended_is_of_unknown_outcome(shop):
+    with serving(Reply(chat("Hello"))) as server:
+        models = far(shop, server.url)
+        grant(models)
+        adapter = models.adapter("local-far:m", workbench_id=BENCH)
+        from backshop.models.messages import Message, ModelRequest, Role
+        from backshop.prompts import CancelToken
+
+        request = ModelRequest(
+            model_id="local-far:m",
+            messages=(Message(role=Role.USER, text="hi"),),
+            workbench_id=BENCH,
+        )
+        events = adapter.complete(request, CancelToken())
+        next(events)
+        (pending,) = models.permissions.egress_events(ListEgress(workbench_id=BENCH)).events
+        events.close()  # type: ignore[attr-defined]  # a generator
+        (ended,) = models.permissions.egress_events(ListEgress(workbench_id=BENCH)).events
+
+    assert pending.status == "unknown"
+    assert ended.status == "canceled"
+
+
+def test_unknown_names_are_refused_by_every_command(shop):
+    models = shop.open()
+    nobody = ProviderRequest(provider_id="nobody")
+    for command in COMMANDS:
+        if command.request is ProviderRequest:
+            with pytest.raises(BackshopError) as caught:
+                command.run(models, nobody)
+            assert caught.value.reason == "unknown_provider"
+        if command.request is ModelRequestById:
+            with pytest.raises(BackshopError) as caught:
+                command.run(models, ModelRequestById(model_id="openai:nothing"))
+            assert caught.value.reason == "unknown_model"
+
+
+@pytest.mark.rule("M16")
+def test_every_command_answers_with_what_it_promises(shop):
+    models = shop.open()
+
+    for command in COMMANDS:
+        if command.request is Nothing:
+            assert isinstance(command.run(models, Nothing()), command.response)
+
+
+@pytest.mark.rule("M1.8")
+def test_an_alias_warns(shop):
+    found = shop.open().capabilities(ModelRequestById(model_id="openai:gpt-5.2-latest"))
+
+    assert found.warnings == ("model_aliased:openai:gpt-5.2-latest",)
+    assert (found.supports_file_read, found.supports_file_ops) == (True, True)
+
+
+def _status(models: Models, provider_id: str):
+    return next(
+        one for one in models.providers.status().providers if one.provider_id == provider_id
+    )
