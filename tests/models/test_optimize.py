@@ -11,10 +11,9 @@ import pytest
 
 from backshop.base.errors import ValidationFailed
 from backshop.models import OptimizationScope, PromptEvaluationError, aio, scripted
-from backshop.models.preflight import alone
 from backshop.prompts import (
     ConversationItem,
-    FileOverridesStore,
+    LocalPromptOverridesStore,
     MarkdownSection,
     OptimizationCompleted,
     OptimizationFailed,
@@ -29,6 +28,7 @@ from .prompting import LOOK, Ask, Review, make_prompt
 GLOBAL, SESSION = OptimizationScope.GLOBAL, OptimizationScope.SESSION
 DIGEST = "A repository of three files."
 MARKER = "REQUEST-MARKER-42"
+ASKED = (Ask(MARKER),)
 
 
 def answer(text):
@@ -39,14 +39,14 @@ def fenced(**fields):
     return f"```json\n{json.dumps(fields)}\n```"
 
 
-def run(*steps, prompt=None, session=None, params=(Ask(MARKER),), **fields):
+def run(*steps, prompt=None, session=None, params=ASKED, **fields):
     adapter = scripted(steps or [answer(fenced(digest=DIGEST, summary="Short."))])
     session = session or Session()
     result = adapter.optimize(prompt or make_prompt(), *params, session=session, **fields)
     return adapter, session, result
 
 
-def failing(*steps, prompt=None, session=None, params=(Ask(MARKER),), adapter=None, **fields):
+def failing(*steps, prompt=None, session=None, params=ASKED, adapter=None, **fields):
     adapter = adapter or scripted(steps or [answer(fenced(digest=DIGEST))])
     session = session or Session()
     with pytest.raises(PromptEvaluationError) as caught:
@@ -58,7 +58,7 @@ def failing(*steps, prompt=None, session=None, params=(Ask(MARKER),), adapter=No
 
 @pytest.fixture
 def store(tmp_path):
-    return FileOverridesStore(tmp_path / "overrides")
+    return LocalPromptOverridesStore(tmp_path / "overrides")
 
 
 @pytest.mark.rule("P5.12", "P5.17", "P5.18", "P5.19", "P5.10")
@@ -74,7 +74,9 @@ def test_a_digest_is_written_kept_and_shown_next_time():
     assert (item.body, item.summary, item.source) == (DIGEST, "Short.", "model")
     assert item.model_id == "scripted:script"
     part = next(
-        one for one in prompt.render(Ask("x"), session=session).parts if "workspace-digest" in one.path
+        one
+        for one in prompt.render(Ask("x"), session=session).parts
+        if "workspace-digest" in one.path
     )
     assert part.source == "session"
     assert DIGEST in part.text
@@ -102,7 +104,12 @@ def test_nothing_of_the_request_reaches_the_digest_run():
     assert MARKER not in repr(adapter.requests)
     first = adapter.requests[0]
     assert first.purpose.value == "digest"
-    for wanted in ("Look at the tests folder first.", "Optimization Goal", "Expectations", "Files are here."):
+    for wanted in (
+        "Look at the tests folder first.",
+        "Optimization Goal",
+        "Expectations",
+        "Files are here.",
+    ):
         assert wanted in first.system_text
     assert "Review with care" not in first.system_text
     assert "16 KiB" in first.system_text
@@ -169,8 +176,7 @@ def test_a_digest_is_found_however_it_is_given(text, fields):
 def test_a_blank_digest_stores_nothing(text):
     error, _, session = failing(answer(text))
 
-    blank = text.strip() == ""
-    assert error.code in ({"PROVIDER_BAD_RESPONSE", "EMPTY_DIGEST"} if blank else {"EMPTY_DIGEST", "PROVIDER_BAD_RESPONSE"})
+    assert error.code == "EMPTY_DIGEST"
     assert error.error.error_code == "PROVIDER_BAD_RESPONSE"
     assert session.workspace_digest.latest() is None
 
@@ -184,7 +190,10 @@ def test_a_blank_digest_stores_nothing(text):
         ({"store_scope": GLOBAL, "overrides_tag": "x"}, "GLOBAL_NEEDS_STORE_AND_TAG"),
         ({"overrides_tag": "../x"}, "BAD_IDENTIFIER"),
         ({"focus_areas": "text"}, "BAD_FOCUS_AREAS"),
-        ({"prompt": make_prompt(digest=MarkdownSection("None", "x", key="none"))}, "NO_DIGEST_SECTION"),
+        (
+            {"prompt": make_prompt(digest=MarkdownSection("None", "x", key="none"))},
+            "NO_DIGEST_SECTION",
+        ),
         (
             {"prompt": make_prompt(digest=MarkdownSection("D", "x", key="workspace-digest"))},
             "NOT_A_DIGEST",
@@ -243,7 +252,9 @@ def test_global_keeps_the_digest_for_every_session_of_the_tag(store):
 
     assert result.persisted == ("session", "overrides")
     assert session.workspace_digest.latest() is not None
-    rendered = prompt.render(Ask("x"), session=Session(), overrides_store=store, overrides_tag="team")
+    rendered = prompt.render(
+        Ask("x"), session=Session(), overrides_store=store, overrides_tag="team"
+    )
     part = next(one for one in rendered.parts if "workspace-digest" in one.path)
     assert (part.source, DIGEST in part.text) == ("override", True)
 
@@ -354,7 +365,6 @@ def test_one_digest_of_a_session_at_a_time():
     )
 
     assert codes == ["OPTIMIZE_IN_PROGRESS"]
-    assert alone is not None
 
 
 def _again(session):

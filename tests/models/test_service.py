@@ -121,7 +121,7 @@ def remote(url: str, *, price: Price | None = None) -> Plugin:
         max_output_tokens=1000,
         price=price,
     )
-    return Plugin(provider=record, models=(model,), wire=openai_chat)  # type: ignore[arg-type]  # a module with these functions
+    return Plugin(provider=record, models=(model,), wire=openai_chat)
 
 
 def to_server(host, port):
