@@ -59,6 +59,7 @@ from .events import (
 from .history import SessionForked, SessionRestored, SessionRewound, Snapshot
 from .manifest import Manifest, ManifestChange, ManifestEntry, compare
 from .model import KEEP, RAISE, Prompt
+from .mounts import BenchFiles, BenchMount, FileProblem, HostMount, Mount, PinnedFile
 from .output import is_array, output_schema, parse_output
 from .overrides import (
     DocumentStore,
@@ -67,6 +68,7 @@ from .overrides import (
     LocalPromptOverridesStore,
     StorePromptOverridesStore,
 )
+from .policy import After, ReadBeforeWrite
 from .render import Part, RenderedPrompt, ToolSpec, estimate_tokens
 from .runlimits import CancelToken, RunLimits
 from .scan import DEFAULT_EXCLUDE, FolderDigest, Scan, ScanLimits, scan
@@ -109,13 +111,28 @@ from .slices import (
 )
 from .template import delimit, escape_template, fenced
 from .tool import Cancel, Effects, Tool, ToolContext, ToolResult, ToolSession
+from .vfs import VfsSection
+from .workspace import (
+    Change,
+    Files,
+    OverlayEntry,
+    PathRead,
+    PinnedMount,
+    Workspace,
+    WorkspaceSection,
+    open_workspace,
+)
 
 __all__ = [
+    "After",
     "Append",
+    "BenchFiles",
+    "BenchMount",
     "Body",
     "Bus",
     "Cancel",
     "CancelToken",
+    "Change",
     "CleanDigest",
     "Clear",
     "ConversationCall",
@@ -135,8 +152,11 @@ __all__ = [
     "Effects",
     "Envelope",
     "Extend",
+    "FileProblem",
+    "Files",
     "Finding",
     "FolderDigest",
+    "HostMount",
     "KEEP",
     "Keep",
     "LOG",
@@ -150,15 +170,20 @@ __all__ = [
     "MarkdownSection",
     "MemoryLog",
     "Mode",
+    "Mount",
     "NewRecord",
     "OptimizationCompleted",
     "OptimizationFailed",
     "OptimizationStarted",
     "OutputParseError",
+    "OverlayEntry",
     "OverrideIgnored",
     "OverridesError",
     "Part",
     "PartInfo",
+    "PathRead",
+    "PinnedFile",
+    "PinnedMount",
     "Policy",
     "Prompt",
     "PromptBudgetError",
@@ -171,6 +196,7 @@ __all__ = [
     "PromptRendered",
     "PromptValidationError",
     "RAISE",
+    "ReadBeforeWrite",
     "Reason",
     "Recorded",
     "ReducerError",
@@ -214,8 +240,11 @@ __all__ = [
     "ToolSession",
     "ToolSpec",
     "Transaction",
+    "VfsSection",
+    "Workspace",
     "WorkspaceDigest",
     "WorkspaceFingerprint",
+    "WorkspaceSection",
     "append",
     "build_digest",
     "compare",
@@ -227,6 +256,7 @@ __all__ = [
     "is_suspect",
     "keep_last",
     "normalise_digest",
+    "open_workspace",
     "output_schema",
     "parse_output",
     "part_of",

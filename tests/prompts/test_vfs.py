@@ -1,0 +1,333 @@
+"""The virtual file system: pinned reads, an overlay for writes, and nothing outside."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from backshop.base.canon import sha256_hex
+from backshop.prompts import (
+    After,
+    BenchMount,
+    Change,
+    HostMount,
+    Manifest,
+    ManifestEntry,
+    Prompt,
+    PromptValidationError,
+    ReadBeforeWrite,
+    Session,
+    Tool,
+    ToolContext,
+    ToolInvoked,
+    ToolResult,
+    VfsSection,
+    WorkspaceFingerprint,
+    open_workspace,
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "work"
+    (root / "src").mkdir(parents=True)
+    (root / "README.md").write_text("# Hi\nline two\nline three\n")
+    (root / "src" / "a.py").write_text("import os\nprint('a')\n")
+    (root / "src" / "b.bin").write_bytes(b"\0\1")
+    (root / "big.txt").write_text("x" * 2_000_000)
+    (root / "secret.pem").write_text("key")
+    (root / ".env").write_text("K=1")
+    (root / "link").symlink_to("/etc/passwd")
+    (root / "bad:name.txt").write_text("x")
+    return root
+
+
+class Place:
+    """A prompt over one folder, opened in a session."""
+
+    def __init__(self, folder, **attributes):
+        mount = HostMount(folder, allowed_roots=[folder.parent])
+        self.section = VfsSection(mount, **attributes)
+        self.prompt = Prompt("t", "p", sections=[self.section])
+        self.session = Session()
+        workspace = open_workspace(self.session, self.prompt)
+        assert workspace is not None
+        self.workspace = workspace
+
+    def tool(self, name: str) -> Tool:
+        return next(one for one in self.prompt.preview().tools if one.name == name)
+
+    def call(self, name: str, **arguments) -> ToolResult:
+        tool = self.tool(name)
+        params = tool.decode(arguments)
+        for policy in self.prompt.preview().policies[name]:
+            denied = policy.check(name, params, self.session.view())
+            if denied:
+                return ToolResult.failure("policy_denied", denied)
+        work = self.session.begin()
+        result = tool.handler(params, context=ToolContext(session=work))
+        if result.ok:
+            work.commit()
+        else:
+            work.discard()
+        return result
+
+    def value(self, name: str, **arguments):
+        result = self.call(name, **arguments)
+        assert result.ok, result.message
+        return result.value
+
+    def code(self, name: str, **arguments) -> str | None:
+        result = self.call(name, **arguments)
+        assert not result.ok
+        return result.code
+
+
+@pytest.fixture
+def place(folder):
+    return Place(folder)
+
+
+@pytest.mark.rule("P6.1", "P6.6")
+def test_the_section_is_found_by_its_kinds_and_shows_the_top(place):
+    assert place.prompt.find_section(("podman", "vfs")) is place.section
+    assert place.prompt.find_section("workspace") is place.section
+    text = place.prompt.preview(session=place.session).text
+    assert "- `folder work` at the top\n  - `README.md` — 25 B\n" in text
+    assert "`src/` — 2 files" in text
+    unopened = place.prompt.preview().text
+    assert "README.md" not in unopened
+
+
+@pytest.mark.rule("P6.2", "P6.4", "P6.5")
+def test_files_are_listed_with_what_is_skipped_and_why(place):
+    value = place.value("list_files")
+
+    assert {one["path"]: one.get("skipped") for one in value["entries"]} == {
+        "README.md": None,
+        "bad:name.txt": "name: forbidden character",
+        "big.txt": "larger than the limit for one file",
+        "link": "link",
+        "src/a.py": None,
+        "src/b.bin": None,
+    }
+    first = place.value("list_files", limit=4)
+    rest = place.value("list_files", limit=4, cursor=first["next_cursor"])
+    assert [one["path"] for one in first["entries"] + rest["entries"]] == [
+        one["path"] for one in value["entries"]
+    ]
+    assert rest["next_cursor"] is None
+    assert place.value("list_files", prefix="src")["total"] == 2
+
+
+@pytest.mark.rule("P6.5")
+def test_reading_goes_on_where_it_stopped(place):
+    result = place.call("read_file", path="README.md", line_count=2)
+
+    assert result.message.splitlines()[1:-1] == ["# Hi", "line two", ""]
+    assert result.message.startswith('<file name="README.md" id="')
+    assert result.value["next_line"] == 3
+    assert place.value("read_file", path="README.md", line_start=3)["has_more"] is False
+    assert place.value("get_file_info", path="README.md")["lines"] == 3
+    assert place.value("get_file_info", path="src/b.bin")["type"] == "opaque"
+    assert place.code("read_file", path="src/b.bin") == "not_text"
+    assert place.code("read_file", path="big.txt") == "too_large"
+    assert place.code("read_file", path="src") == "is_directory"
+    assert place.code("read_file", path="none") == "not_found"
+
+
+@pytest.mark.rule("P6.5")
+def test_long_files_are_read_in_pieces(folder):
+    (folder / "long.txt").write_text("\n".join("x" * 999 for _ in range(200)))
+    (folder / "wide.txt").write_text("ü" * 100_000)
+    place = Place(folder)
+
+    value = place.value("read_file", path="long.txt")
+    assert (value["line_count"], value["has_more"], value["next_line"]) == (65, True, 66)
+    wide = place.call("read_file", path="wide.txt")
+    assert len(wide.message.encode()) < 66_000
+    assert "cut" in wide.data()
+
+
+@pytest.mark.rule("P6.4", "P6.2", "P11.71")
+@pytest.mark.parametrize(
+    "path", ["../x", "/etc/passwd", "a\\b", "C:x", "a/../../x", "", "a//b", "nul"]
+)
+def test_paths_that_lead_elsewhere_are_refused(place, path):
+    for tool, more in (
+        ("read_file", {}),
+        ("get_file_info", {}),
+        ("write_text_file", {"content": "x"}),
+        ("delete_path", {}),
+    ):
+        assert place.code(tool, path=path, **more) == "bad_path"
+
+
+@pytest.mark.rule("P6.2", "P11.71")
+def test_links_are_never_followed(folder):
+    place = Place(folder)
+
+    assert place.code("read_file", path="link") == "too_large"
+    (folder / "src" / "a.py").unlink()
+    (folder / "src" / "a.py").symlink_to("/etc/passwd")
+    assert place.code("read_file", path="src/a.py") == "file_changed"
+
+
+@pytest.mark.rule("P6.2")
+def test_a_folder_outside_the_allowed_roots_is_not_mounted(folder):
+    prompt = Prompt("t", "p", sections=[VfsSection(HostMount(folder))])
+
+    with pytest.raises(PromptValidationError) as caught:
+        open_workspace(Session(), prompt)
+
+    assert caught.value.code == "MOUNT_NOT_ALLOWED"
+    (folder.parent / "way").symlink_to("/etc")
+    sneaky = HostMount(folder.parent / "way", allowed_roots=[folder.parent])
+    with pytest.raises(PromptValidationError):
+        sneaky.pin()
+
+
+@pytest.mark.rule("P6.3")
+def test_reads_are_held_against_what_was_pinned(folder, place):
+    place.call("read_file", path="README.md")
+    (folder / "README.md").write_text("changed")
+    (folder / "src" / "a.py").write_text("changed")
+
+    assert "# Hi" in place.call("read_file", path="README.md").message
+    assert place.code("read_file", path="src/a.py") == "file_changed"
+    before = place.session[WorkspaceFingerprint].latest()
+    place.workspace.refresh()
+    assert "changed" in place.call("read_file", path="src/a.py").message
+    assert place.session[WorkspaceFingerprint].latest() != before
+
+
+@pytest.mark.rule("P6.3", "P2.12", "P11.70")
+def test_writing_changes_no_byte_outside_the_session(folder, place):
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    place.value("write_text_file", path="new/n.txt", content="new")
+    place.call("read_file", path="README.md")
+    place.value("write_text_file", path="README.md", content="other")
+    place.value("delete_path", path="src", recursive=True)
+    assert place.code("edit_text_file", path="README.md", edits=[{"search": "no", "replace": ""}])
+
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert place.workspace.overlay_changes() == (
+        Change("README.md", "modified"),
+        Change("new/n.txt", "added"),
+        Change("src/a.py", "deleted"),
+        Change("src/b.bin", "deleted"),
+    )
+    assert place.workspace.read("README.md") == b"other"
+    assert place.code("read_file", path="src/a.py") == "not_found"
+    place.session.rewind_to(2)
+    assert place.workspace.overlay_changes() == ()
+
+
+@pytest.mark.rule("P1.18", "P11.17")
+def test_a_file_is_read_before_it_is_written(place):
+    assert place.code("write_text_file", path="README.md", content="x") == "policy_denied"
+    assert place.workspace.overlay_changes() == ()
+    assert place.call("write_text_file", path="fresh.txt", content="x").ok
+    assert place.call("write_text_file", path="fresh.txt", content="y").ok
+    assert ReadBeforeWrite().check("list_files", None, place.session.view()) is None
+
+
+@pytest.mark.rule("P1.18")
+def test_a_tool_waits_for_those_before_it():
+    session = Session()
+    policy = After({"deploy": {"test", "build"}})
+
+    def run(tool, ok):
+        session.dispatch(
+            ToolInvoked(call_id="c", tool=tool, effects="exec", ok=ok, started_at=datetime.now(UTC))
+        )
+
+    run("test", True)
+    run("build", False)
+    assert policy.check("deploy", None, session.view()) == "call build first"
+    run("build", True)
+    assert policy.check("deploy", None, session.view()) is None
+    assert policy.check("other", None, None) is None
+
+
+@pytest.mark.rule("P6.5", "P11.72")
+def test_edits_are_exact_and_all_or_none(place):
+    place.call("read_file", path="README.md")
+    edits = [{"search": "Hi", "replace": "Ho"}, {"search": "line", "replace": "row"}]
+
+    assert place.code("edit_text_file", path="README.md", edits=edits) == "ambiguous_match"
+    assert place.workspace.read("README.md").startswith(b"# Hi")
+    edits[1]["expect"] = 2  # type: ignore[assignment]
+    place.value("edit_text_file", path="README.md", edits=edits)
+    assert place.workspace.read("README.md") == b"# Ho\nrow two\nrow three\n"
+    assert (
+        place.code("edit_text_file", path="README.md", edits=[{"search": "absent", "replace": ""}])
+        == "no_match"
+    )
+
+
+@pytest.mark.rule("P6.5")
+def test_files_and_lines_are_found(place):
+    assert place.value("glob_files", pattern="*.py")["paths"] == ["src/a.py"]
+    assert place.value("glob_files", pattern="src/**")["total"] == 2
+    assert place.value("glob_files", pattern="*.py", path="src")["paths"] == ["src/a.py"]
+    value = place.value("grep_files", pattern=r"l.ne t\w+")
+    assert [(one["path"], one["line"]) for one in value["matches"]] == [
+        ("README.md", 2),
+        ("README.md", 3),
+    ]
+    assert place.value("grep_files", pattern="os", glob="*.py")["total"] == 1
+    assert place.code("grep_files", pattern="(") == "bad_pattern"
+
+
+@pytest.mark.rule("P6.5")
+def test_a_pattern_without_end_is_stopped(folder):
+    (folder / "trap.txt").write_text("a" * 40 + "b")
+
+    assert Place(folder).code("grep_files", pattern="(a|a|aa)+$") == "bad_pattern"
+
+
+@pytest.mark.rule("P6.5")
+def test_without_writing_there_are_no_tools_for_it(folder):
+    place = Place(folder, writable=False)
+
+    assert [one.name for one in place.prompt.preview().tools] == [
+        "list_files",
+        "get_file_info",
+        "read_file",
+        "glob_files",
+        "grep_files",
+    ]
+
+
+def test_more_than_a_mebibyte_is_not_written(place):
+    assert place.code("write_text_file", path="x.txt", content="x" * 1_048_577) == "too_large"
+    assert place.code("write_text_file", path="README.md/x", content="x") == "bad_path"
+    assert place.code("write_text_file", path="src", content="x") == "is_directory"
+    assert place.code("delete_path", path="src") == "is_directory"
+
+
+@pytest.mark.rule("P6.2", "P6.3")
+def test_a_bench_is_mounted_through_its_own_words():
+    class Bench:
+        def manifest(self, view):
+            return Manifest((ManifestEntry("a.txt", 1, sha256_hex(b"x")),))
+
+        def open(self, view, path):
+            return b"x"
+
+    section = VfsSection([BenchMount(Bench(), "draft", "bench")], writable=False)
+    prompt, session = Prompt("t", "p", sections=[section]), Session()
+    workspace = open_workspace(session, prompt)
+
+    assert workspace is not None
+    assert workspace.read("bench/a.txt") == b"x"
+
+
+def test_mounts_do_not_overlap(folder):
+    for paths in (("", ""), ("a", "a/b"), ("a/b", "a"), ("..", "x")):
+        with pytest.raises(PromptValidationError) as caught:
+            VfsSection([HostMount(folder, path) for path in paths])
+        assert caught.value.code == "BAD_MOUNT"
