@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 from collections.abc import Callable
@@ -12,9 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.formats.tables.files import source_of
 
 from backshop.formats.errors import FormatError
-from backshop.formats.protocol import Limits, Source
+from backshop.formats.protocol import Source
 from backshop.formats.tables import tools
 from backshop.formats.tables.cache import Cache
 from backshop.formats.tables.ingest import open_table
@@ -33,14 +33,6 @@ def cache(tmp_path: Path) -> Cache:
 @pytest.fixture
 def make(tmp_path: Path) -> MakeSource:
     return lambda data, name="t.csv", **limits: source_of(tmp_path, data, name, **limits)
-
-
-def source_of(folder: Path, data: bytes | str, name: str = "t.csv", **limits: float) -> Source:
-    raw = data.encode() if isinstance(data, str) else data
-    digest = hashlib.sha256(raw).hexdigest()
-    path = folder / digest
-    path.write_bytes(raw)
-    return Source(path, digest, name, Limits(**limits))  # type: ignore[arg-type]  # by name
 
 
 def mapped(source, cache):

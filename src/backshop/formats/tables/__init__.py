@@ -8,20 +8,26 @@ from .table import Table
 from .tools import (
     Region,
     table_describe,
+    table_export,
     table_get_map,
     table_query,
     table_read_rows,
     table_stats,
+    table_update_from_export,
 )
+from .update import Update
 
 __all__ = [
     "Cache",
     "Region",
     "Table",
+    "Update",
     "open_table",
     "table_describe",
+    "table_export",
     "table_get_map",
     "table_query",
     "table_read_rows",
     "table_stats",
+    "table_update_from_export",
 ]

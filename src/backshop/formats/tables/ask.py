@@ -92,7 +92,7 @@ def query(
         is_last = 0 < len(rows.kept) < window_rows and not rows.more
         total = window_offset + len(rows.kept)
         if not is_last:
-            total = _count(connection, found.unordered)
+            total = count(connection, found.unordered)
     if found.added:
         warnings.add("order_added")
     return {
@@ -310,7 +310,8 @@ def _fetch(
     return [[turn(value) for turn, value in zip(convert, raw, strict=True)] for raw in rows]
 
 
-def _count(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
+def count(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
+    """Return how many rows a query gives."""
     row = connection.execute(f"SELECT count(*) FROM ({sql})").fetchone()
     return int(row[0]) if row else 0
 

@@ -7,6 +7,7 @@ from ..kinds import kind_of_name
 from ..protocol import Kind, Source
 from . import delimited
 from .cache import Cache
+from .sheet import take_in as take_in_sheet
 from .table import Table
 
 
@@ -28,11 +29,18 @@ def open_table(
     """
     kind = kind_of_name(source.name)
     region = [sheet, range, header_row]
+    if kind is Kind.XLSX:
+        path, shape = cache.get(
+            source.sha256, region, lambda out: take_in_sheet(source, out, sheet, range, header_row)
+        )
+        return Table(path, shape, source.limits)
     if kind not in (Kind.CSV, Kind.TEXT, None):
         raise fail("unsupported_format", f"{source.name} holds no table")
     if sheet is not None or range is not None:
         raise fail("bad_selector", "sheet and range choose a region of a workbook")
     path, shape = cache.get(
-        source.sha256, region, lambda out: delimited.take_in(source, out, header_row)
+        source.sha256,
+        [*region, source.extension],  # the ending has a say in the delimiter
+        lambda out: delimited.take_in(source, out, header_row),
     )
     return Table(path, shape, source.limits)

@@ -67,8 +67,8 @@ def normalise(source: Source, dialect: Dialect, out: Path) -> Normalised:
 
 def line_of(values: Iterable[str | None]) -> str:
     """Return a record that DuckDB reads back exactly; nothing and the empty text are both null."""
-    fields = ('"' + value.replace('"', '""') + '"' if value else "" for value in values)
-    return ",".join(fields) + "\n"
+    fields = ['"' + value.replace('"', '""') + '"' if value else "" for value in values]
+    return (",".join(fields) or '""') + "\n"  # an empty line would be no row
 
 
 def _records(source: Source, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:

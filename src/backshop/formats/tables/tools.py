@@ -1,19 +1,23 @@
-"""What the table tools do: each opens the table of a file and asks it one thing (F27)."""
+"""What the table tools do: each opens the table of a file and asks it one thing (F27, F28)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 from backshop.base import limits as numbers
 
-from ..errors import FormatError
-from ..protocol import JsonObject, Map, Source
+from ..errors import FormatError, fail
+from ..kinds import kind_of_name
+from ..protocol import Applied, JsonObject, Kind, Map, Source
 from . import ask
 from .cache import Cache
+from .export import export
 from .ingest import open_table
 from .table import Table
+from .update import Update, update
 
 T = TypeVar("T")
 
@@ -94,3 +98,46 @@ def _open(source: Source, cache: Cache, region: Region) -> Table:
     return open_table(
         source, cache, sheet=region.sheet, range=region.range, header_row=region.header_row
     )
+
+
+def table_export(
+    source: Source,
+    cache: Cache,
+    region: Region = ANY,
+    *,
+    out: Path,
+    target: str,
+    format_: str,
+    query: str | None = None,
+    target_sheet: str | None = None,
+) -> Applied:
+    """Write a query's result to `out` as a new csv file or workbook (F28.1).
+
+    With a delimited source `sheet` means the sheet to write.
+    """
+    if kind_of_name(source.name) is not Kind.XLSX and region.sheet is not None:
+        if target_sheet not in (None, region.sheet):
+            raise fail("op_conflict", "sheet and target_sheet name two sheets")
+        target_sheet, region = region.sheet, replace(region, sheet=None)
+    return opened(
+        source,
+        cache,
+        region,
+        lambda table: export(
+            table, out, target=target, format_=format_, query=query, sheet=target_sheet
+        ),
+    )
+
+
+def table_update_from_export(
+    source: Source,
+    cache: Cache,
+    region: Region = ANY,
+    *,
+    base: Source | None,
+    out: Path,
+    request: Update,
+    query: str | None = None,
+) -> Applied:
+    """Write a query's result into the workbook `base`, the whole of it to `out` (F28.5)."""
+    return opened(source, cache, region, lambda table: update(table, base, out, request, query))

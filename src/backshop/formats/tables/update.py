@@ -1,0 +1,289 @@
+"""A query's result written into a workbook, everything else in it left alone (F28.5 to F28.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from backshop.base import limits as numbers
+
+from ..errors import fail
+from ..kinds import kind_of_name
+from ..notes import Warnings
+from ..ops import strip_controls
+from ..package import Package
+from ..protocol import Applied, Kind, Source
+from ..xlsx import layout, numfmt
+from ..xlsx.address import MAX_COL, MAX_ROW, Area, cell_name, parse_cell
+from ..xlsx.apply import finish
+from ..xlsx.blank import blank_workbook
+from ..xlsx.book import Book
+from ..xlsx.cellops import refuse_arrays
+from ..xlsx.cellxml import EMPTY, Content
+from ..xlsx.edit import SheetEdit
+from ..xlsx.session import Session
+from ..xlsx.stylesheet import Look
+from ..xlsx.survey import Island, islands
+from ..xlsx.values import DATE_FORMATS
+from . import values
+from .export import Cell, as_number, result_of
+from .table import Table
+
+MODES = ("replace_sheet", "append_rows", "write_range")
+_WHERE = "target_sheet"
+_WHOLE = Area(1, 1, MAX_ROW, MAX_COL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """Where a result goes and how."""
+
+    target: str
+    sheet: str
+    mode: str
+    start_cell: str | None = None
+    include_header: bool = True
+    create_workbook_if_missing: bool = True
+    create_sheet_if_missing: bool = True
+    clear_target_range: bool = False
+    recalculate: bool = True
+
+    def start(self) -> tuple[int, int]:
+        """Return the first cell of `write_range`."""
+        place = parse_cell(self.start_cell or "A1")
+        if place is None:
+            raise fail("bad_range", "start_cell is no cell of a sheet", detail=self.start_cell)
+        return place
+
+
+def update(
+    table: Table, base: Source | None, out: Path, request: Update, query: str | None = None
+) -> Applied:
+    """Write the target workbook with a result in it to `out`; `base` is its present content.
+
+    Raises:
+        FormatError: `bad_value`, `op_conflict`, `not_found`, `unknown_sheet`, `sheet_protected`, …
+    """
+    _check(request, base)
+    warnings = Warnings()
+    with result_of(table, query, warnings) as result:
+        columns, rows = result.columns, list(result.rows)
+    package, original = _opened(base), _opened(base)
+    session = Session(Book(package), warnings, pristine=base is None)
+    edit = _sheet(session, request)
+    writer = _Writer(session, edit, columns)
+    area = writer.write(request, rows)
+    session.flush()
+    summary = f"{request.sheet}: {len(rows)} rows of {len(columns)} columns, {request.mode}"
+    return finish(
+        session,
+        original,
+        out,
+        name=request.target,
+        created=base is None,
+        changes=((0, summary),),
+        recalculate=request.recalculate,
+        extra={
+            "target_path": request.target,
+            "sheet": request.sheet,
+            "mode": request.mode,
+            "row_count": len(rows),
+            "column_count": len(columns),
+            "written_range": str(area) if area else None,
+        },
+    )
+
+
+def _check(request: Update, base: Source | None) -> None:
+    if request.mode not in MODES:
+        raise fail("bad_value", f"there is no mode {request.mode!r}", hints=MODES)
+    placed = request.start_cell is not None or request.clear_target_range
+    if placed and request.mode != "write_range":
+        raise fail("op_conflict", "start_cell and clear_target_range belong to write_range")
+    if kind_of_name(request.target) is not Kind.XLSX:
+        raise fail("bad_value", "the target is a workbook")
+    if base is None and not request.create_workbook_if_missing:
+        raise fail("not_found", f"there is no {request.target}")
+    request.start()
+
+
+def _opened(base: Source | None) -> Package:
+    if base is None:
+        return Package.from_bytes(blank_workbook())
+    package = Package.open(base)
+    package.refuse_unwritable()
+    return package
+
+
+def _sheet(session: Session, request: Update) -> SheetEdit:
+    if session.book.find(request.sheet) is None and not request.create_sheet_if_missing:
+        session.book.sheet(request.sheet, _WHERE)  # raises, with the names there are
+    return session.edit_or_create(request.sheet, _WHERE)
+
+
+class _Writer:
+    """Puts rows into one sheet."""
+
+    def __init__(self, session: Session, edit: SheetEdit, columns: Sequence[values.Column]) -> None:
+        self._session = session
+        self._edit = edit
+        self._columns = columns
+        self._styles: dict[tuple[int, str], int] = {}
+
+    def write(self, request: Update, rows: Sequence[Sequence[Cell]]) -> Area | None:
+        """Write in the mode that was asked for and return what was written."""
+        header: list[list[Cell]] = [[column.name for column in self._columns]]
+        block = [*(header if request.include_header else []), *rows]
+        columns = list(range(len(self._columns)))
+        match request.mode:
+            case "replace_sheet":
+                self._clear_sheet()
+                start = (1, 1)
+            case "append_rows":
+                start, columns, block = self._below(request, rows, block)
+            case _:
+                start = request.start()
+        if not block:
+            return None
+        area = Area(*start, start[0] + len(block) - 1, start[1] + max(columns))
+        self._check_fits(area, request)
+        if request.clear_target_range:
+            self._clear(area)
+        self._session.aim(self._edit, area)
+        self._fill(area, columns, block, has_header=len(block) > len(rows))
+        return area
+
+    def _below(
+        self, request: Update, rows: Sequence[Sequence[Cell]], block: list[Sequence[Cell]]
+    ) -> tuple[tuple[int, int], list[int], list[Sequence[Cell]]]:
+        """Return where appended rows begin and in which columns, counted from there (F28.6)."""
+        count = len(self._columns)
+        used = self._edit.used()
+        if used is None:
+            return (1, 1), list(range(count)), block
+        if request.include_header:
+            self._session.warnings.add("header_skipped_on_append")
+        island = self._last_island(used)
+        headers = [name.strip().casefold() if name else "" for name in island.headers or ()]
+        wanted = [column.name.strip().casefold() for column in self._columns]
+        if all(name in headers for name in wanted) and len(set(wanted)) == count:
+            places = [headers.index(name) for name in wanted]
+        else:
+            self._session.warnings.add("columns_by_position")
+            places = list(range(count))
+        return (used.row2 + 1, island.area.col1), places, list(rows)
+
+    def _last_island(self, used: Area) -> Island:
+        """Return the block that reaches the bottom of the sheet; of several the widest."""
+        blocks, _ = islands(self._edit.book, self._edit.xml, self._edit.survey)
+        last = [block for block in blocks if block.area.row2 == used.row2]
+        return max(
+            last, key=lambda block: block.area.width, default=Island(used, "data", None, None)
+        )
+
+    def _check_fits(self, area: Area, request: Update) -> None:
+        if area.row2 > MAX_ROW or area.col2 > MAX_COL:
+            raise fail("bad_range", "the result reaches beyond the sheet", detail=area.span)
+        for found in self._session.book.tables(self._edit.sheet):
+            heading = Area(found.area.row1, found.area.col1, found.area.row1, found.area.col2)
+            if found.header_rows and (heading.meets(area) or request.mode == "replace_sheet"):
+                message = f"the result would write over the headings of the table {found.name}"
+                raise fail("op_conflict", message, detail=str(found.area))
+
+    def _clear_sheet(self) -> None:
+        used = self._edit.used()
+        gone = layout.unmerge(self._edit, _WHOLE)
+        for merge in gone:
+            self._session.aim(self._edit, merge, "structure")
+        if used is not None:
+            self._session.aim(self._edit, used)
+            self._clear(used)
+
+    def _clear(self, area: Area) -> None:
+        places = self._edit.cells_in(area)
+        self._edit.load({row for row, _ in places})
+        inside = set(places)
+        for place in places:
+            self._session.check_writable(self._edit, *place, _WHERE)
+            refuse_arrays(self._edit, place, _WHERE, inside)
+            self._edit.set_content(*place, EMPTY)
+
+    def _fill(
+        self,
+        area: Area,
+        columns: Sequence[int],
+        block: Sequence[Sequence[Cell]],
+        *,
+        has_header: bool,
+    ) -> None:
+        self._edit.load(range(area.row1, area.row2 + 1))
+        rows = range(area.row1, area.row2 + 1)
+        places = {(row, area.col1 + at) for row in rows for at in columns}
+        covered = self._covered(area)
+        for row, cells in zip(rows, block, strict=True):
+            is_header = has_header and row == area.row1
+            for at, column, value in zip(columns, self._columns, cells, strict=True):
+                place = (row, area.col1 + at)
+                if value is None or value == "":
+                    continue
+                if place in covered:
+                    self._session.warnings.add("merged_skipped", where=cell_name(*place))
+                    continue
+                self._session.check_writable(self._edit, *place, _WHERE)
+                refuse_arrays(self._edit, place, _WHERE, places)
+                self._put(place, "string" if is_header else column.type, value)
+
+    def _covered(self, area: Area) -> set[tuple[int, int]]:
+        return {
+            (row, col)
+            for merge in self._edit.frame.merges
+            if merge.meets(area)
+            for row in range(merge.row1, merge.row2 + 1)
+            for col in range(merge.col1, merge.col2 + 1)
+            if (row, col) != (merge.row1, merge.col1)
+        }
+
+    def _put(self, place: tuple[int, int], kind: str, value: Cell) -> None:
+        content, dated = self._content(place, kind, value)
+        self._edit.set_content(*place, content)
+        if content.kind != "number":
+            return
+        style = self._edit.style(*place)
+        wanted = self._style(style, kind if dated else "number")
+        if wanted != style:
+            self._edit.set_style(*place, wanted)
+
+    def _style(self, style: int, kind: str) -> int:
+        """Return the style in which a value is shown as what it is, and nothing else changes."""
+        if (style, kind) not in self._styles:
+            code = self._session.styles.code(style)
+            shows_date = numfmt.is_date(-1, code)
+            look = Look()
+            if kind in DATE_FORMATS and not shows_date:
+                look = Look(number_format=DATE_FORMATS[kind])
+            elif kind not in DATE_FORMATS and shows_date:
+                look = Look(number_format=numfmt.GENERAL)
+            derived = style if look.empty else self._session.styles.derive(style, look)
+            self._styles[style, kind] = derived
+        return self._styles[style, kind]
+
+    def _content(self, place: tuple[int, int], kind: str, value: Cell) -> tuple[Content, bool]:
+        if isinstance(value, bool):
+            return Content("boolean", str(int(value))), False
+        if isinstance(value, int | float | Decimal):
+            number = as_number(value)
+            if number is not None:
+                return Content("number", numfmt.number_text(number)), False
+            return Content("string", f"{Decimal(str(value)):f}"), False
+        text = str(value)
+        if kind in DATE_FORMATS:
+            serial = numfmt.serial_of(kind, text, self._session.book.date_1904)
+            if serial is not None:
+                return Content("number", numfmt.number_text(serial)), True
+        text = strip_controls(text, self._session.warnings, cell_name(*place))
+        if len(text) > numbers.CELL_MAX_CHARS:
+            most = f"a cell holds at most {numbers.CELL_MAX_CHARS} characters"
+            raise fail("too_large", most, detail=cell_name(*place))
+        return (Content("string", text) if text else EMPTY), False

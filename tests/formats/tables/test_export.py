@@ -1,0 +1,454 @@
+"""Results written as new files, and into workbooks that exist."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import zipfile
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.formats.tables.files import source_of, workbook
+
+from backshop.formats.errors import FormatError
+from backshop.formats.protocol import Source
+from backshop.formats.tables import Cache, Region, Update, tools
+
+CSV = "name,amount,day,ok\nBaker,12.5,2024-03-01,true\n=1+1,-7,2024-03-02,false\n,0.1,,\n"
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return Cache(tmp_path / "cache")
+
+
+@pytest.fixture
+def source(tmp_path):
+    return source_of(tmp_path, CSV)
+
+
+def export(source, cache, out, target="out.csv", format_="csv", **more):
+    return tools.table_export(source, cache, out=out, target=target, format_=format_, **more)
+
+
+def update(source, cache, base, out, query=None, **request):
+    given = {"target": "book.xlsx", "sheet": "Data", **request}
+    return tools.table_update_from_export(
+        source, cache, base=base, out=out, request=Update(**given), query=query
+    )
+
+
+def reason(action) -> str:
+    with pytest.raises(FormatError) as caught:
+        action()
+    return str(caught.value.reason)
+
+
+def asked(source, cache, region=None, **question):
+    return tools.table_query(source, cache, region or Region(), **question)
+
+
+def codes(applied):
+    return [(item.code, item.count) for item in applied.warnings]
+
+
+def loaded(path, **how):
+    return openpyxl.load_workbook(io.BytesIO(path.read_bytes()), **how)
+
+
+def cells(path, sheet):
+    page = loaded(path)[sheet]
+    return [[cell.value for cell in row] for row in page.iter_rows()]
+
+
+def members(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+# --- new files ------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("F28.1", "F28.2", "F32.21")
+def test_all_rows_as_csv(source, cache, tmp_path):
+    out = tmp_path / "out"
+
+    done = export(source, cache, out)
+
+    assert out.read_text() == (
+        "name,amount,day,ok\nBaker,12.5,2024-03-01,true\n=1+1,-7.0,2024-03-02,false\n,0.1,,\n"
+    )
+    assert done.extra == {
+        "target_path": "out.csv",
+        "format": "csv",
+        "sheet": None,
+        "row_count": 3,
+        "column_count": 4,
+    }
+    assert done.focus == {"line_start": 1, "line_end": 4}
+    assert codes(done) == [("formula_like_cells", 1)]
+    assert done.effects.collateral == ()
+
+
+@pytest.mark.rule("F28.2", "F28.4")
+def test_a_query_as_csv_keeps_every_digit(source, cache, tmp_path):
+    out = tmp_path / "out"
+    query = """SELECT 12345678901234567890 AS big, 1.50::DECIMAL(9, 2) AS price, 'a"b,c' AS text,
+                      [1, 2] AS list, 'x' || chr(10) || 'y' AS lines, 'nan'::DOUBLE AS none
+               UNION ALL SELECT 1, 2, NULL, NULL, '@cmd', 0.30000000000000004"""
+
+    done = export(source, cache, out, query=query)
+
+    assert list(csv.reader(io.StringIO(out.read_text(), newline=""))) == [
+        ["big", "price", "text", "list", "lines", "none"],
+        ["1", "2.00", "", "", "@cmd", "0.30000000000000004"],
+        ["12345678901234567890", "1.50", 'a"b,c', "[1,2]", "x\ny", ""],
+    ]
+    assert codes(done) == [("order_added", 1), ("formula_like_cells", 1), ("non_finite", 1)]
+
+
+@pytest.mark.rule("F28.3", "F32.21")
+def test_all_rows_as_a_workbook(source, cache, tmp_path):
+    out = tmp_path / "out"
+
+    done = export(source, cache, out, target="new.xlsx", format_="xlsx", target_sheet="A/B")
+
+    assert done.extra["sheet"] == "A_B"
+    assert done.focus == {
+        "sheet": "A_B",
+        "row_start": 0,
+        "row_end": 3,
+        "col_start": 0,
+        "col_end": 3,
+    }
+    assert codes(done) == [("sheet_name_changed", 1)]
+    page = loaded(out)["A_B"]
+    assert [[cell.value for cell in row] for row in page.iter_rows()] == [
+        ["name", "amount", "day", "ok"],
+        ["Baker", 12.5, datetime.datetime(2024, 3, 1), True],
+        ["=1+1", -7, datetime.datetime(2024, 3, 2), False],
+        [None, 0.1, None, None],
+    ]
+    assert page["A3"].data_type == "s"  # text, never a formula
+    assert page["C2"].number_format == "yyyy-mm-dd"
+    assert page["A1"].font.bold
+    assert page.freeze_panes == "A2"
+    assert all(8 <= item.width <= 61 for item in page.column_dimensions.values())
+    again = tmp_path / "again"
+    export(source, cache, again, target="new.xlsx", format_="xlsx", target_sheet="A/B")
+    assert again.read_bytes() == out.read_bytes()  # F1.3
+
+
+@pytest.mark.rule("F28.3")
+def test_what_a_cell_cannot_hold_exactly_is_text(source, cache, tmp_path):
+    out = tmp_path / "out"
+    query = """SELECT 9007199254740993 AS big, DATE '1850-01-01' AS old, INTERVAL 3 MONTH AS span,
+                      TIMESTAMP '2024-01-01 10:00:00' AS moment, TIME '10:30:00' AS clock,
+                      '' AS empty, 'http://example.com' AS link, '12' AS digits"""
+
+    export(source, cache, out, target="new.xlsx", format_="xlsx", query=query)
+
+    assert cells(out, "Sheet1")[1] == [
+        "9007199254740993",
+        "1850-01-01",
+        "P3M",
+        datetime.datetime(2024, 1, 1, 10),
+        datetime.time(10, 30),
+        None,
+        "http://example.com",
+        "12",
+    ]
+
+
+@pytest.mark.rule("F28.1", "F32.78")
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"target": "x.csv", "format_": "xlsx"}, "bad_value"),
+        ({"target": "x.xlsx", "format_": "csv"}, "bad_value"),
+        ({"target": "x.pdf", "format_": "pdf"}, "bad_value"),
+        ({"query": "DROP TABLE data"}, "sql_not_select"),
+        ({"query": "FROM read_text('/etc/hostname')"}, "sql_forbidden_function"),
+        ({"query": "SELECT wrong FROM data"}, "sql_error"),
+        ({"query": "SELECT CAST(name AS INTEGER) FROM data"}, "sql_error"),
+    ],
+)
+def test_a_refused_export_leaves_nothing(source, cache, tmp_path, arguments, expected):
+    out = tmp_path / "folder" / "out"
+    out.parent.mkdir()
+
+    assert reason(lambda: export(source, cache, out, **arguments)) == expected
+    assert list(out.parent.iterdir()) == []
+
+
+@pytest.mark.rule("F28.3")
+def test_more_rows_than_a_sheet_has_are_refused_before_writing(source, cache, tmp_path):
+    out = tmp_path / "folder" / "out"
+    out.parent.mkdir()
+    query = "SELECT range FROM range(1048576)"
+
+    refused = reason(
+        lambda: export(source, cache, out, target="x.xlsx", format_="xlsx", query=query)
+    )
+    assert refused == "too_large"
+    long = "SELECT repeat('x', 32768)"
+    refused = reason(
+        lambda: export(source, cache, out, target="x.xlsx", format_="xlsx", query=long)
+    )
+    assert refused == "too_large"
+    assert list(out.parent.iterdir()) == []
+
+
+@pytest.mark.rule("F28.1")
+def test_sheet_names_the_target_when_the_source_has_none(source, cache, tmp_path):
+    region = Region(sheet="Mine")
+    out = tmp_path / "out"
+
+    done = tools.table_export(source, cache, region, out=out, target="x.xlsx", format_="xlsx")
+
+    assert done.extra["sheet"] == "Mine"
+    both = {"out": out, "target": "x.xlsx", "format_": "xlsx", "target_sheet": "Other"}
+    assert reason(lambda: tools.table_export(source, cache, region, **both)) == "op_conflict"
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+
+
+@pytest.mark.rule("F28.2")
+@settings(max_examples=15)
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6))
+def test_an_exported_table_reads_back_the_same(tmp_path_factory, pairs):
+    folder = tmp_path_factory.mktemp("t")
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows([("left", "right"), *pairs])
+    cache = Cache(folder / "cache")
+    first = source_of(folder, file.getvalue())
+    wanted = "SELECT CAST(left AS VARCHAR) AS l, CAST(right AS VARCHAR) AS r FROM data".replace(
+        "left", '"left"'
+    ).replace("right", '"right"')
+    before = asked(first, cache, query=wanted)["rows"]
+    out = folder / "out"
+
+    export(first, cache, out, query=wanted + " ORDER BY __row")
+
+    again = source_of(folder, out.read_bytes())
+    seen = asked(again, cache, Region(header_row=1), query="FROM data")
+    texts = [[None if v is None else str(v) for v in row] for row in seen["rows"]]
+    kept = [[None if v is None else str(v) for v in row] for row in before]
+    if seen["column_types"] == ["string", "string"]:
+        assert texts == kept
+    assert len(texts) == len(kept)
+
+
+# --- into a workbook ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def base(tmp_path) -> Source:
+    rows: list[list[object]] = [["ok", "name", "amount"], [True, "Old", 1], [False, "Older", 2]]
+    data = workbook(
+        {"Data": rows, "Other": [["x", "y"], [1, 2], [3, 4]], "Third": [[1]]}, chart_on="Other"
+    )
+    return source_of(tmp_path, data, "book.xlsx")
+
+
+@pytest.mark.rule("F28.6", "F32.75")
+def test_replacing_a_sheet_leaves_everything_else_alone(source, cache, base, tmp_path):
+    out = tmp_path / "out"
+
+    done = update(source, cache, base, out, "SELECT name, amount FROM data", mode="replace_sheet")
+
+    assert cells(out, "Data") == [
+        ["name", "amount"],
+        ["Baker", 12.5],
+        ["=1+1", -7],
+        [None, 0.1],
+    ]
+    assert loaded(out)["Data"]["A3"].data_type == "s"
+    before, after = members(base.path), members(out)
+    changed = {name for name in before if after.get(name) != before[name]}
+    assert changed <= {"xl/worksheets/sheet1.xml", "xl/styles.xml", "xl/workbook.xml"}
+    assert (done.extra["written_range"], done.extra["row_count"]) == ("A1:B4", 3)
+    assert done.effects.collateral == ()
+
+
+@pytest.mark.rule("F28.6", "F32.76")
+def test_appended_rows_go_under_their_headings(source, cache, base, tmp_path):
+    out = tmp_path / "out"
+
+    done = update(source, cache, base, out, "SELECT name, amount, ok FROM data", mode="append_rows")
+
+    assert cells(out, "Data")[2:] == [
+        [False, "Older", 2],
+        [True, "Baker", 12.5],
+        [False, "=1+1", -7],
+        [None, None, 0.1],
+    ]
+    assert codes(done) == [("order_added", 1), ("header_skipped_on_append", 1)]
+    assert done.extra["written_range"] == "A4:C6"
+    assert done.effects.collateral == ()
+
+
+@pytest.mark.rule("F28.6")
+def test_without_the_headings_rows_are_appended_by_position(source, cache, base, tmp_path):
+    out = tmp_path / "out"
+
+    done = update(
+        source, cache, base, out, "SELECT amount, day FROM data LIMIT 1", mode="append_rows"
+    )
+
+    assert cells(out, "Data")[3] == [12.5, datetime.datetime(2024, 3, 1), None]
+    assert ("columns_by_position", 1) in codes(done)
+    fresh = update(source, cache, base, out, mode="append_rows", sheet="New")
+    assert fresh.extra["written_range"] == "A1:D4"
+    assert cells(out, "New")[0] == ["name", "amount", "day", "ok"]
+
+
+@pytest.mark.rule("F28.6", "F32.77")
+def test_a_range_is_written_where_it_was_asked(source, cache, base, tmp_path):
+    out = tmp_path / "out"
+    query = "SELECT name, amount FROM data"
+
+    kept = update(source, cache, base, out, query, mode="write_range", start_cell="B2")
+    assert cells(out, "Data")[4] == [None, None, 0.1]
+    assert kept.extra["written_range"] == "B2:C5"
+    assert kept.focus == {
+        "sheet": "Data",
+        "row_start": 1,
+        "row_end": 4,
+        "col_start": 1,
+        "col_end": 2,
+    }
+
+    query = "SELECT NULL AS name, NULL AS amount FROM data LIMIT 1"
+    request = {"mode": "write_range", "start_cell": "B2", "include_header": False}
+    update(source, cache, base, out, query, **request)
+    assert cells(out, "Data")[1] == [True, "Old", 1]
+    update(source, cache, base, out, query, **request, clear_target_range=True)
+    assert cells(out, "Data") == [
+        ["ok", "name", "amount"],
+        [True, None, None],
+        [False, "Older", 2],
+    ]
+
+
+@pytest.mark.rule("F28.5")
+def test_a_workbook_that_is_missing_is_made(source, cache, tmp_path):
+    out = tmp_path / "out"
+
+    done = update(source, cache, None, out, mode="replace_sheet", sheet="Result")
+
+    assert done.created
+    assert loaded(out).sheetnames == ["Result"]
+    assert cells(out, "Result")[1] == ["Baker", 12.5, datetime.datetime(2024, 3, 1), True]
+
+
+@pytest.mark.rule("F28.7", "F32.77")
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        ({"mode": "append_rows", "clear_target_range": True}, "op_conflict"),
+        ({"mode": "replace_sheet", "start_cell": "B2"}, "op_conflict"),
+        ({"mode": "upsert"}, "bad_value"),
+        ({"mode": "write_range", "start_cell": "ZZZZ1"}, "bad_range"),
+        ({"mode": "write_range", "start_cell": "XFD1048576"}, "bad_range"),
+        ({"mode": "replace_sheet", "sheet": "New", "create_sheet_if_missing": False},
+         "unknown_sheet"),
+        ({"mode": "replace_sheet", "sheet": "A/B"}, "bad_sheet_name"),
+        ({"mode": "replace_sheet", "target": "book.csv"}, "bad_value"),
+    ],
+)  # fmt: skip
+def test_a_refused_update_leaves_nothing(source, cache, base, tmp_path, request_, expected):
+    out = tmp_path / "folder" / "out"
+    out.parent.mkdir()
+
+    assert reason(lambda: update(source, cache, base, out, **request_)) == expected
+    assert list(out.parent.iterdir()) == []
+
+
+@pytest.mark.rule("F28.7")
+def test_a_missing_workbook_is_said_when_it_may_not_be_made(source, cache, tmp_path):
+    request = {"mode": "replace_sheet", "create_workbook_if_missing": False}
+
+    assert reason(lambda: update(source, cache, None, tmp_path / "out", **request)) == "not_found"
+
+
+@pytest.mark.rule("F28.6")
+def test_replacing_takes_merges_away_and_keeps_widths(source, cache, tmp_path):
+    data = workbook({"Data": [["title", None], ["a", "b"], [1, 2]]}, merges=["A1:B1"])
+    out = tmp_path / "out"
+
+    done = update(
+        source,
+        cache,
+        source_of(tmp_path, data, "book.xlsx"),
+        out,
+        "SELECT name, amount FROM data LIMIT 1",
+        mode="replace_sheet",
+    )
+
+    page = loaded(out)["Data"]
+    assert list(page.merged_cells.ranges) == []
+    assert [[cell.value for cell in row] for row in page.iter_rows(max_row=2)] == [
+        ["name", "amount"],
+        ["Baker", 12.5],
+    ]
+    assert done.effects.collateral == ()
+
+
+@pytest.mark.rule("F28.8")
+def test_a_workbook_can_be_asked_and_written_at_once(cache, base, tmp_path):
+    out = tmp_path / "out"
+    query = "SELECT name, amount * 10 AS amount, ok FROM data"
+
+    tools.table_update_from_export(
+        base,
+        cache,
+        Region(sheet="Data"),
+        base=base,
+        out=out,
+        request=Update(target="book.xlsx", sheet="Data", mode="append_rows"),
+        query=query,
+    )
+
+    assert cells(out, "Data")[3:] == [[True, "Old", 10], [False, "Older", 20]]
+
+
+@pytest.mark.rule("F24.2", "F28.6")
+def test_formulas_that_look_at_the_result_follow(source, cache, tmp_path):
+    rows: list[list[object]] = [["name", "amount"], ["Old", 1]]
+    data = workbook({"Data": rows, "Sum": [["=SUM(Data!B1:B99)"]]})
+    out = tmp_path / "out"
+
+    done = update(
+        source,
+        cache,
+        source_of(tmp_path, data, "book.xlsx"),
+        out,
+        "SELECT name, amount FROM data",
+        mode="append_rows",
+    )
+
+    assert done.effects.collateral == ()
+    shown = loaded(out, data_only=True)["Sum"]["A1"].value
+    assert shown is None or shown == pytest.approx(6.6)
+
+
+def test_headings_of_a_named_table_are_not_written_over(source, cache, tmp_path):
+    book = openpyxl.Workbook()
+    page = book.worksheets[0]
+    page.title = "Data"
+    for row in (["name", "amount"], ["Old", 1]):
+        page.append(row)
+    from openpyxl.worksheet.table import Table
+
+    page.add_table(Table(displayName="Rows", ref="A1:B2"))
+    raw = io.BytesIO()
+    book.save(raw)
+    base = source_of(tmp_path, raw.getvalue(), "book.xlsx")
+
+    refused = reason(lambda: update(source, cache, base, tmp_path / "out", mode="replace_sheet"))
+    assert refused == "op_conflict"
