@@ -9,7 +9,7 @@ import pytest
 
 from backshop.base.canon import canonical
 from backshop.base.ids import did
-from backshop.rails import TOOLS, RailsError, Settings, tools
+from backshop.rails import TOOLS, RailsError, Settings, offered
 from backshop.rails import tokens as tk
 from backshop.rails.errors import RAILS_CODES
 from backshop.rails.plan import attempt_id
@@ -61,7 +61,7 @@ def test_descriptions_and_schemas_fit_a_model():
 
 @pytest.mark.rule("R7.1", "C95")
 def test_a_tool_that_is_switched_off_is_not_listed():
-    names = {tool.name for tool in tools(Settings(checkpoint_workflow=False))}
+    names = {tool.name for tool in offered(Settings(checkpoint_workflow=False))}
 
     assert names == {tool.name for tool in TOOLS} - {"checkpoint_workflow"}
 

@@ -19,6 +19,7 @@ LAZY = {
     "doctor": ("admin:doctor", "Look for damage and for what is missing."),
     "file": ("files:file", "Map, read, query or compare any file."),
     "gc": ("admin:gc", "Remove stored contents that nothing needs."),
+    "mcp": ("serve:mcp", "Serve tools to an agent over MCP."),
     "restore": ("admin:restore", "Make a home from a backup."),
 }
 

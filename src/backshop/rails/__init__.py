@@ -22,7 +22,7 @@ from .respond import Answer
 from .service import Rails
 from .settings import Settings
 from .sources import Places
-from .tools import TOOLS, RailsTool, tools
+from .tools import TOOLS, RailsTool, offered
 
 __all__ = [
     "COMMANDS",
@@ -54,5 +54,5 @@ __all__ = [
     "Submitted",
     "builtins",
     "starting_point",
-    "tools",
+    "offered",
 ]

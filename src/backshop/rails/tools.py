@@ -70,7 +70,7 @@ def refused(error: RailsError) -> Answer:
     return Answer(error.envelope(), (text,), is_error=True)
 
 
-def tools(settings: Settings) -> tuple[RailsTool, ...]:
+def offered(settings: Settings) -> tuple[RailsTool, ...]:
     """Return the tools that are switched on (R7.1)."""
     return tuple(tool for tool in TOOLS if getattr(settings, tool.name, True))
 

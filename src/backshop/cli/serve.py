@@ -1,0 +1,31 @@
+"""Commands that keep running: `backshop mcp`."""
+
+from __future__ import annotations
+
+import click
+
+from .door import Door, DoorCommand, pass_door
+
+
+@click.command(cls=DoorCommand)
+@click.option("--http", is_flag=True, help="Serve streamable HTTP on loopback instead of stdio.")
+@click.option("--port", default=8765, show_default=True, help="Port for --http.")
+@click.option("--bench", "bench_id", help="Also offer the file tools of this workbench.")
+@click.option(
+    "--tools", help="Tool sets to offer: rails, bench (default: rails, and bench if named)."
+)
+@pass_door
+def mcp(door: Door, http: bool, port: int, bench_id: str | None, tools: str | None) -> None:
+    """Serve the product's tools to an agent over the Model Context Protocol."""
+    from backshop.mcp import Offering, serve_http, serve_stdio
+
+    sets = tuple(tools.split(",")) if tools else ("rails", *(("bench",) if bench_id else ()))
+    offering = Offering(door.home, tool_sets=sets, bench_id=bench_id)
+    if not http:
+        serve_stdio(offering)
+        return
+
+    def announce(address: str, token: str) -> None:
+        click.echo(f"MCP server: {address}\nAuthorization: Bearer {token}", err=True)
+
+    serve_http(offering, door.config().home, port=port, announce=announce)

@@ -1,0 +1,88 @@
+"""MCP over streamable HTTP: loopback, a bearer token, and no foreign Host or Origin (S6.1)."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .server import build
+from .toolbox import Offering
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+TOKEN_BYTES = 32
+_TOKEN_FILE = "mcp.token"  # noqa: S105  # the name of the file, not a token
+
+
+def token_of(home: Path) -> str:
+    """Return the home's token, made on first use and readable by its owner only."""
+    path = home / _TOKEN_FILE
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        pass
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:  # another process was first
+        return token_of(home)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(secrets.token_urlsafe(TOKEN_BYTES))
+    return token_of(home)
+
+
+class RequireToken:
+    """Lets a request in only with the bearer token; everything else gets 401."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._wanted = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        given = dict(scope.get("headers", ())).get(b"authorization", b"")
+        if hmac.compare_digest(given, self._wanted):
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] == "http":
+            headers = [(b"www-authenticate", b"Bearer"), (b"content-length", b"0")]
+            await send({"type": "http.response.start", "status": 401, "headers": headers})
+            await send({"type": "http.response.body", "body": b""})
+
+
+def application(offering: Offering, token: str, host: str = "127.0.0.1") -> ASGIApp:
+    """Return the ASGI application; the SDK checks Host and Origin, we check the token."""
+    return RequireToken(build(offering).streamable_http_app(host=host), token)
+
+
+def serve_http(
+    offering: Offering,
+    home: Path,
+    *,
+    port: int,
+    announce: Callable[[str, str], Any],
+) -> None:
+    """Serve on loopback until stopped; `announce` gets the address and the token."""
+    import uvicorn  # loaded when a server is started
+
+    token = token_of(home)
+    config = uvicorn.Config(
+        application(offering, token),
+        host="127.0.0.1",
+        port=port,
+        log_level="warning",
+        server_header=False,
+    )
+    server = uvicorn.Server(config)
+    announce(f"http://127.0.0.1:{port}/mcp", token)
+    try:
+        server.run()
+    finally:
+        offering.close()

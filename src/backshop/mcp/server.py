@@ -1,0 +1,86 @@
+"""An `Offering` as a server of the official SDK: our schemas reach the client unchanged."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server import Server
+from mcp.shared.exceptions import MCPError
+
+from backshop import __version__
+
+from .toolbox import Called, OfferedTool, Offering
+
+CALL_TIMEOUT_S = 30.0  # R7.3
+_LOG = logging.getLogger("backshop.mcp")
+INSTRUCTIONS = (
+    "Workflows keep your work on course. Call list_workflows, then start_workflow; do each step "
+    "and call continue_workflow with the tokens of the last answer. Tokens are opaque: send them "
+    "back exactly as given. After a rewind or in a new window call resume_session."
+)
+
+
+def build(offering: Offering) -> Server[Any]:
+    """Return a server; nothing of the product is loaded until a tool is asked for."""
+
+    async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        tools = await anyio.to_thread.run_sync(offering.tools)
+        return types.ListToolsResult(tools=[_described(tool) for tool in tools.values()])
+
+    async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tools = await anyio.to_thread.run_sync(offering.tools)
+        tool = tools.get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}")
+        return _result(await _run(tool, dict(params.arguments or {})))
+
+    return Server(
+        "backshop",
+        version=__version__,
+        title="Backshop",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+async def _run(tool: OfferedTool, arguments: dict[str, Any]) -> Called:
+    """Run the tool in a worker thread; one that takes too long goes on unheard (R7.3)."""
+    with anyio.move_on_after(CALL_TIMEOUT_S):
+        return await anyio.to_thread.run_sync(tool.call, arguments, abandon_on_cancel=True)
+    error = {
+        "code": "TIMEOUT",
+        "message": f"{tool.name} took longer than {CALL_TIMEOUT_S:.0f} s",
+        "suggestion": "Make the same call again; what it recorded is not recorded twice.",
+        "retry": {"kind": "retryable_immediate"},
+    }
+    return Called((f"TIMEOUT: {error['message']}",), {"error": error}, is_error=True)
+
+
+def _described(tool: OfferedTool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.read_only,
+            destructive_hint=False,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _result(called: Called) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text) for text in called.texts],
+        structured_content=called.structured,
+        is_error=called.is_error,
+    )

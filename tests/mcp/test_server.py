@@ -1,0 +1,210 @@
+"""The server as clients meet it: the SDK's own client, stdio and HTTP, old handshake and new."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+import httpx2
+import jsonschema
+import pytest
+import uvicorn
+from mcp.client.streamable_http import streamable_http_client
+
+from backshop.app import save
+from backshop.mcp.http import application, token_of
+from backshop.mcp.server import build
+from backshop.mcp.toolbox import Offering
+from backshop.testing.walker import walk
+from mcp import Client, MCPError, StdioServerParameters
+
+ROOT = Path(__file__).resolve().parents[2]
+MODES = ["auto", "legacy"]
+RAILS = {
+    *("list_workflows", "inspect_workflow", "start_workflow", "continue_workflow"),
+    *("checkpoint_workflow", "resume_session", "start_session"),
+}
+
+
+@pytest.fixture
+def offering(tmp_path: Path) -> Iterator[Offering]:
+    made = Offering(tmp_path / "home")
+    yield made
+    made.close()
+
+
+def stdio(home: Path) -> StdioServerParameters:
+    env = {"PYTHONPATH": str(ROOT / "src"), "BACKSHOP_HOME": str(home), "PATH": os.environ["PATH"]}
+    return StdioServerParameters(
+        command=sys.executable, args=["-m", "backshop.cli", "mcp"], env=env
+    )
+
+
+async def call(client: Client, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    result = await client.call_tool(name, arguments)
+    assert result.structured_content is not None
+    return {**result.structured_content, "_error": result.is_error, "_texts": result.content}
+
+
+@pytest.mark.rule("S6.1", "S6.2", "R7.1", "R7.2")
+@pytest.mark.parametrize("mode", MODES)
+def test_tools_are_listed_with_schemas_within_their_budgets(offering, mode):
+    async def story() -> None:
+        async with Client(build(offering), mode=mode) as client:
+            tools = (await client.list_tools()).tools
+
+        assert {tool.name for tool in tools} == RAILS
+        assert all(len((tool.description or "").encode()) <= 1200 for tool in tools)
+        schemas = [json.dumps(tool.input_schema, separators=(",", ":")) for tool in tools]
+        assert sum(map(len, schemas)) <= 24 * 1024
+        for tool in tools:
+            jsonschema.Draft202012Validator.check_schema(tool.input_schema)
+            jsonschema.Draft202012Validator.check_schema(tool.output_schema or {})
+            assert tool.input_schema["additionalProperties"] is False
+
+    anyio.run(story)
+
+
+@pytest.mark.rule("S6.2", "R7.2", "R7.3")
+@pytest.mark.parametrize("mode", MODES)
+def test_answers_are_text_first_and_fit_their_schema(offering, mode):
+    async def story() -> None:
+        async with Client(build(offering), mode=mode) as client:
+            schemas = {t.name: t.output_schema for t in (await client.list_tools()).tools}
+            listed = await client.call_tool("list_workflows", {})
+            started = await client.call_tool(
+                "start_workflow", {"workflowId": "wr.change_review", "goal": "look"}
+            )
+            refused = await client.call_tool("start_workflow", {"workflowId": "wr.change_reviw"})
+            for name, result in (("list_workflows", listed), ("start_workflow", started)):
+                assert not result.is_error
+                assert result.content[0].type == "text"
+                jsonschema.validate(result.structured_content, schemas[name] or {})
+            assert refused.is_error
+            assert refused.structured_content is not None
+            error = refused.structured_content["error"]
+            assert error["code"] == "WORKFLOW_NOT_FOUND"
+            assert "wr.change_review" in json.dumps(error)
+            with pytest.raises(MCPError):
+                await client.call_tool("publish_draft", {})
+
+    anyio.run(story)
+
+
+@asynccontextmanager
+async def over_http(offering: Offering, token: str) -> AsyncIterator[str]:
+    """Serve on a free port in a thread of its own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    config = uvicorn.Config(
+        application(offering, token), host="127.0.0.1", port=port, log_level="error"
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    with anyio.fail_after(5):
+        while not server.started:
+            await anyio.sleep(0.01)
+    yield f"http://127.0.0.1:{port}/mcp"
+    server.should_exit = True
+    await anyio.to_thread.run_sync(thread.join)
+
+
+@pytest.mark.rule("S6.1")
+def test_http_works_with_the_token_and_lets_nobody_else_in(offering, tmp_path):
+    token = token_of(tmp_path / "home")
+
+    async def story() -> None:
+        async with over_http(offering, token) as url:
+            async with httpx2.AsyncClient() as bare:
+                for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": token}):
+                    answer = await bare.post(url, json={}, headers=headers)
+                    assert answer.status_code == 401
+                good = {"authorization": f"Bearer {token}"}
+                foreign = await bare.post(url, json={}, headers={**good, "host": "evil.example"})
+                assert foreign.status_code in (403, 421)
+                crossed = {**good, "origin": "https://evil.example"}
+                assert (await bare.post(url, json={}, headers=crossed)).status_code == 403
+            http = httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"})
+            async with http, Client(streamable_http_client(url, http_client=http)) as client:
+                found = await call(client, "list_workflows", {"query": "review"})
+                assert any(w["workflowId"] == "wr.change_review" for w in found["workflows"])
+
+    anyio.run(story)
+    assert (tmp_path / "home" / "mcp.token").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.rule("S6.1", "R6.12", "R6.5")
+def test_a_real_process_survives_being_replaced_in_the_middle(tmp_path):
+    home = tmp_path / "home"
+
+    async def story() -> None:
+        async with Client(stdio(home)) as client:
+            first = await call(client, "start_workflow", {"workflowId": "wr.change_review"})
+            done = {**first["nextCall"]["arguments"], "output": {"notesMarkdown": "I looked."}}
+            second = await call(client, "continue_workflow", done)
+        async with Client(stdio(home)) as client:
+            again = await call(client, "continue_workflow", done)
+            found = await call(client, "resume_session", {"query": "change review"})
+
+        assert again == second
+        assert found["candidates"][0]["runId"] == first["session"]["runId"]
+
+    anyio.run(story)
+
+
+@pytest.mark.rule("R1.23")
+def test_a_bundled_workflow_is_walked_to_its_end_over_stdio(tmp_path):
+    async def story() -> None:
+        async with Client(stdio(tmp_path / "home")) as client:
+            walked = await anyio.to_thread.run_sync(walk_over, client)
+        assert walked.is_complete
+
+    def walk_over(client: Client):
+        def one(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+            result = anyio.from_thread.run(client.call_tool, name, arguments)
+            return dict(result.structured_content or {})
+
+        return walk(one, "wr.change_review")
+
+    anyio.run(story)
+
+
+@pytest.mark.rule("S2.4")
+def test_the_client_is_greeted_before_the_product_is_loaded(tmp_path):
+    script = (
+        "import sys; from backshop.mcp import Offering; from backshop.mcp.server import build;"
+        "build(Offering());"
+        "print(sorted({'sqlalchemy','duckdb','lxml','openai','anthropic'} & set(sys.modules)))"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env)
+
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.rule("R7.1")
+def test_tools_that_are_switched_off_are_not_offered(tmp_path):
+    save(tmp_path / "home", "rails.tools.resume_session", False)
+    off = Offering(tmp_path / "home")
+
+    async def story() -> None:
+        async with Client(build(off)) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+        assert names == RAILS - {"resume_session"}
+
+    anyio.run(story)
+    off.close()
