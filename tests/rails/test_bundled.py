@@ -10,6 +10,8 @@ from backshop.rails.compile.compiler import Outcome
 from backshop.rails.conditions import variables
 from backshop.rails.sources import Places
 from backshop.rails.template import paths
+from backshop.testing.agent import Agent, rails_of
+from backshop.testing.walker import walk
 
 # A changed hash means that new runs follow another text; runs under way keep the old one (R2.6).
 HASHES = {
@@ -100,3 +102,14 @@ def test_rpi_has_the_steps_the_workshop_walks():
         "wr.contracts.rpi_summary",
     ]
     assert LISTING.find("rpi").entry.workflow_id == "wr.rpi"
+
+
+@pytest.mark.parametrize("mode", ["guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"])
+def test_each_is_walked_to_its_end_by_an_agent_that_knows_none_of_them(tmp_path, mode):
+    agent = Agent(rails_of(tmp_path))
+
+    walks = {workflow_id: walk(agent.call, workflow_id, autonomy=mode) for workflow_id in HASHES}
+
+    assert [one for one, found in walks.items() if not found.is_complete] == []
+    assert walks["wr.rpi"].steps[0] == "research"
+    assert walks["wr.rpi"].steps[-1] == "summary"

@@ -188,6 +188,13 @@ SETTINGS: tuple[Setting, ...] = (
         summary="Folders whose workflows count as bundled.",
     ),
     Setting(
+        name="rails.git_sources",
+        default=(),
+        parse=_list,
+        allowed="a list of {url, ref, path?, namespace?}",
+        summary="Repositories of workflows, fetched by `backshop workflow sync`.",
+    ),
+    Setting(
         name="rails.preset",
         default="guided",
         parse=_choice("guided", "full_auto", "full_auto_nonstop"),

@@ -12,7 +12,16 @@ from backshop.bench import COMMANDS as BENCH_COMMANDS
 from backshop.bench import Bench
 from backshop.formats import Formats
 from backshop.rails import COMMANDS as RAILS_COMMANDS
-from backshop.rails import Catalog, Places, Rails
+from backshop.rails import (
+    DEFINITION_COMMANDS,
+    Authoring,
+    Catalog,
+    Definitions,
+    Places,
+    Rails,
+    git_places,
+    read_git_sources,
+)
 from backshop.rails import Settings as RailsSettings
 from backshop.store import COMMANDS as STORE_COMMANDS
 from backshop.store import Store
@@ -62,14 +71,39 @@ class Backshop:
         return cls(config, store, clock, mint)
 
     @cached_property
+    def _workflow_places(self) -> Places:
+        config = self.config
+        users = [config.home / "workflows", *map(Path, config["workflow_path"])]
+        return Places(
+            user_dirs=tuple(users),
+            bundled_dirs=tuple(map(Path, config["rails.bundled_dirs"])),
+            git=git_places(read_git_sources(config["rails.git_sources"]), self._clones),
+        )
+
+    @cached_property
+    def _catalog(self) -> Catalog:
+        return Catalog(self._workflow_places)
+
+    @property
+    def _clones(self) -> Path:
+        return self.config.home / "workflow-sources"
+
+    @cached_property
+    def definitions(self) -> Definitions:
+        """Workflow definitions as people write them."""
+        workspace = self.config["rails.workspace"]
+        return Definitions(
+            Authoring(self._catalog, self._workflow_places),
+            self._catalog,
+            default_workspace=Path(workspace) if workspace else None,
+            repositories=read_git_sources(self.config["rails.git_sources"]),
+            clones=self._clones,
+        )
+
+    @cached_property
     def rails(self) -> Rails:
         """Workflows for agents."""
         config = self.config
-        users = [self.config.home / "workflows", *map(Path, config["workflow_path"])]
-        places = Places(
-            user_dirs=tuple(users),
-            bundled_dirs=tuple(map(Path, config["rails.bundled_dirs"])),
-        )
         workspace = config["rails.workspace"]
         settings = RailsSettings(
             preset=config["rails.preset"],
@@ -81,7 +115,7 @@ class Backshop:
             resume_session=config["rails.tools.resume_session"],
             start_session=config["rails.tools.start_session"],
         )
-        return Rails(self.store, Catalog(places), settings=settings)
+        return Rails(self.store, self._catalog, settings=settings)
 
     @cached_property
     def formats(self) -> Formats:
@@ -99,6 +133,7 @@ class Backshop:
         registry = Registry()
         registry.add(STORE_COMMANDS, self.store)
         registry.add(RAILS_COMMANDS, self.rails)
+        registry.add(DEFINITION_COMMANDS, self.definitions)
         registry.add(BENCH_COMMANDS, self.benches)
         return registry
 

@@ -21,6 +21,7 @@ LAZY = {
     "gc": ("admin:gc", "Remove stored contents that nothing needs."),
     "mcp": ("serve:mcp", "Serve tools to an agent over MCP."),
     "restore": ("admin:restore", "Make a home from a backup."),
+    "workflow": ("workflow:workflow", "List, check, write and copy workflows."),
 }
 
 
@@ -34,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 refused or failed, 2 usage."""
     state = Door()
     try:
-        cli.main(args=argv, prog_name="backshop", standalone_mode=False, obj=state)
+        code = cli.main(args=argv, prog_name="backshop", standalone_mode=False, obj=state)
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.UsageError as error:
@@ -49,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:
         _report(error, state)
         return 1
-    return 0
+    return code if isinstance(code, int) else 0  # a command that ended with an exit code
 
 
 def _report(error: Exception, state: Door) -> None:

@@ -4,8 +4,11 @@ from .authoring import Authoring, Checked, Saved, SourceText, starting_point
 from .builtins import Builtin, builtins
 from .catalog import Catalog
 from .commands import COMMANDS
+from .definitions import DEFINITION_COMMANDS, Definitions
 from .errors import RailsError
 from .finding import Finding, Severity
+from .git import read_sources as read_git_sources
+from .git import sources as git_places
 from .identity import SourceKind
 from .inputs import Request, Submitted
 from .preferences import PRESETS
@@ -26,6 +29,7 @@ from .tools import TOOLS, RailsTool, offered
 
 __all__ = [
     "COMMANDS",
+    "DEFINITION_COMMANDS",
     "PRESETS",
     "TOOLS",
     "Answer",
@@ -35,6 +39,7 @@ __all__ = [
     "Checked",
     "CheckpointWorkflow",
     "ContinueWorkflow",
+    "Definitions",
     "Finding",
     "InspectWorkflow",
     "ListWorkflows",
@@ -53,6 +58,8 @@ __all__ = [
     "StartWorkflow",
     "Submitted",
     "builtins",
+    "git_places",
+    "read_git_sources",
     "starting_point",
     "offered",
 ]

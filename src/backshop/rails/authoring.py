@@ -6,6 +6,7 @@ have passed every check; a file is either the old one or the new one.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from .catalog import Catalog, Entry, Listing
 from .compile import compile_data, workflow_hash
-from .compile.parse import SUFFIXES, parse_source
+from .compile.parse import SOURCE_MAX_BYTES, SUFFIXES, parse_source
 from .errors import RailsError
 from .finding import Finding, Findings, Severity, has_error, ordered
 from .identity import SourceKind, check_id, suggested_id
@@ -277,7 +278,11 @@ def _spelt_alike(one: Path, other: Path) -> bool:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        if not path.is_file():
+            raise FileNotFoundError(errno.ENOENT, "there is no such file")
+        with path.open("rb") as file:
+            data = file.read(SOURCE_MAX_BYTES + 1)  # one more: the check names the limit
+        return data.decode("utf-8")
     except OSError as error:
         raise RailsError(
             "VALIDATION_ERROR", f"{path.name} cannot be read: {error.strerror}", "Check the path."
@@ -288,6 +293,8 @@ def _read(path: Path) -> str:
             f"{path.name} is not UTF-8 at byte {error.start}",
             "Save it as UTF-8.",
         ) from error
+    except ValueError as error:  # a NUL in the name
+        raise RailsError("VALIDATION_ERROR", "not a path", "Check the path.") from error
 
 
 def _write(path: Path, text: str) -> None:

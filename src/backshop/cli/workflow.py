@@ -1,0 +1,262 @@
+"""`backshop workflow`: see what there is, check a file, write one of your own (S4.2)."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .door import Door, DoorGroup, clean, pass_door, table
+
+_FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
+_WATCH_S = 0.5
+_COLOURS = {"error": "red", "warning": "yellow"}
+
+
+def _project(command: Any) -> Any:
+    return click.option(
+        "--workspace",
+        type=_FOLDER,
+        help="A project, whose own workflows count too (default: the configured one).",
+    )(command)
+
+
+def _target(command: Any) -> Any:
+    return click.option(
+        "--project",
+        "is_project",
+        is_flag=True,
+        help="Write into the project's .backshop/workflows instead of this home.",
+    )(command)
+
+
+@click.group(cls=DoorGroup)
+def workflow() -> None:
+    """List, check, write and copy workflows."""
+
+
+@workflow.command("list")
+@click.option("--query", help="Words that id, name, description or tags must hold.")
+@click.option("--kind", type=click.Choice(["workflow", "routine"]), help="Only one kind.")
+@_project
+@pass_door
+def list_(door: Door, query: str | None, kind: str | None, workspace: Path | None) -> None:
+    """Show the workflows there are, and the files that cannot run."""
+    request = _given(query=query, kind=kind, limit=200, **_place(workspace))
+    door.call("list_workflows", request, _listed)
+
+
+@workflow.command()
+@click.argument("workflow_id", metavar="ID")
+@click.option(
+    "--mode",
+    type=click.Choice(["metadata", "preview", "compiled", "source"]),
+    default="preview",
+    show_default=True,
+    help="How much to show.",
+)
+@_project
+@pass_door
+def inspect(door: Door, workflow_id: str, mode: str, workspace: Path | None) -> None:
+    """Show one workflow: its steps, its compiled form, or the file as it was written."""
+    request = {"workflowId": workflow_id, **_place(workspace)}
+    if mode == "source":
+        door.call("RailsWorkflowSource", request, lambda value: _lines(value["source"]))
+        return
+    door.call("inspect_workflow", {**request, "mode": mode}, _inspected)
+
+
+@workflow.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--strict", is_flag=True, help="Unknown fields are errors.")
+@click.option("--watch", is_flag=True, help="Check again whenever the file changes; ends with ^C.")
+@_project
+@pass_door
+def validate(door: Door, file: Path, strict: bool, watch: bool, workspace: Path | None) -> None:
+    """Check FILE and list everything that is wrong with it; exit code 1 if it cannot run."""
+    request = {"path": str(file.absolute()), "strict": strict, **_place(workspace)}
+    with door.shop() as shop:
+        found = shop.call("RailsWorkflowValidate", request)
+        door.show(found, _validated)
+        for _ in _changes(file) if watch else ():
+            found = shop.call("RailsWorkflowValidate", request)
+            door.show(found, _validated)
+    if not found["valid"]:
+        raise click.exceptions.Exit(1)
+
+
+@workflow.command()
+@click.argument("workflow_id", metavar="ID")
+@click.option("--name", help="What people read; made from the id by default.")
+@_target
+@_project
+@pass_door
+def new(
+    door: Door, workflow_id: str, name: str | None, is_project: bool, workspace: Path | None
+) -> None:
+    """Write a commented starting point that runs as it is."""
+    request = _given(workflowId=workflow_id, name=name, **_into(is_project, workspace))
+    door.call("RailsWorkflowNew", request, _saved)
+
+
+@workflow.command()
+@click.argument("file", type=click.File("r", encoding="utf-8"))
+@_target
+@_project
+@pass_door
+def save(door: Door, file: Any, is_project: bool, workspace: Path | None) -> None:
+    """Check FILE (- for standard input) strictly and put it among the workflows."""
+    request = {"source": file.read(), **_into(is_project, workspace)}
+    door.call("RailsWorkflowSave", request, _saved)
+
+
+@workflow.command()
+@click.argument("workflow_id", metavar="ID")
+@click.argument("new_id", metavar="NEW_ID")
+@_target
+@_project
+@pass_door
+def copy(
+    door: Door, workflow_id: str, new_id: str, is_project: bool, workspace: Path | None
+) -> None:
+    """Save a workflow under another id, to change it."""
+    request = {"workflowId": workflow_id, "newId": new_id, **_into(is_project, workspace)}
+    door.call("RailsWorkflowCopy", request, _saved)
+
+
+@workflow.command()
+@pass_door
+def sync(door: Door) -> None:
+    """Fetch the repositories of the setting rails.git_sources."""
+    door.call("RailsSourcesSync", {}, _synced)
+
+
+@workflow.command()
+@pass_door
+def builtins(door: Door) -> None:
+    """List what a workflow can use: templates, features, contracts, refs, capabilities."""
+    door.call("RailsBuiltinsList", {}, _builtins)
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _place(workspace: Path | None) -> dict[str, str]:
+    return {"workspacePath": str(workspace.absolute())} if workspace else {}
+
+
+def _into(is_project: bool, workspace: Path | None) -> dict[str, str]:
+    return {"target": "project" if is_project else "user", **_place(workspace)}
+
+
+def _changes(file: Path) -> Iterator[None]:
+    """Yield each time the file has changed, until the person has had enough."""
+    seen = _state(file)
+    while True:
+        try:
+            time.sleep(_WATCH_S)
+        except KeyboardInterrupt:
+            return
+        if (now := _state(file)) != seen:
+            seen = now
+            yield
+
+
+def _state(file: Path) -> tuple[int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _listed(value: Mapping[str, Any]) -> str:
+    rows: list[tuple[str, ...]] = [
+        (one["workflowId"], one["kind"], one["sourceKind"], str(one["stepCount"]), one["name"])
+        for one in value["workflows"]
+    ]
+    parts = [table(rows, ("ID", "KIND", "FROM", "STEPS", "NAME"))]
+    for broken in value["invalid"]:
+        parts.append(f"{clean(broken['file'])} cannot run:\n{_findings(broken['findings'])}")
+    parts += [f"note: {clean(one['message'])}" for one in value["warnings"]]
+    return "\n\n".join(parts)
+
+
+def _inspected(value: Mapping[str, Any]) -> str:
+    if "compiled" in value:
+        return json.dumps(value["compiled"], ensure_ascii=False, indent=2)
+    facts = value["metadata"]
+    head = f"{value['workflowId']}  {facts.get('version', '')}\n{facts.get('name', '')}\n"
+    lines = [_lines(head + facts.get("description", ""))]
+    lines += _outline(value.get("outline", ()), 1)
+    return "\n".join(lines)
+
+
+def _outline(steps: Any, depth: int) -> Iterator[str]:
+    for step in steps:
+        marks = [
+            "sometimes" if step.get("conditional") else "",
+            "confirmation" if step.get("confirmation", "none") != "none" else "",
+            step.get("contractRef", ""),
+            _loop(step["loop"]) if "loop" in step else "",
+        ]
+        said = ", ".join(mark for mark in marks if mark)
+        text = clean(f"{step['stepId']}: {step['title']}")
+        yield "  " * depth + text + (f"  ({said})" if said else "")
+        yield from _outline(step.get("body") or (), depth + 1)
+
+
+def _loop(loop: Mapping[str, Any]) -> str:
+    return f"{loop['type']}, at most {loop['maxIterations']} times"
+
+
+def _validated(value: Mapping[str, Any]) -> str:
+    findings = value["findings"]
+    if not findings:
+        return f"{clean(str(value['workflowId']))} is in order ({value['workflowHash'][:19]})"
+    verdict = "can run" if value["valid"] else "cannot run"
+    return f"{_findings(findings)}\n{clean(str(value.get('workflowId', 'it')))} {verdict}"
+
+
+def _findings(findings: Any) -> str:
+    lines = []
+    for one in findings:
+        code = click.style(one["code"], fg=_COLOURS.get(one["severity"]))
+        code = code if sys.stdout.isatty() else one["code"]
+        lines.append(f"  {code} {clean(one['pointer'] or '/')}: {clean(one['message'])}")
+        if one.get("fix"):
+            lines.append(f"    instead: {clean(one['fix'])}")
+    return "\n".join(lines)
+
+
+def _saved(value: Mapping[str, Any]) -> str:
+    verb = "replaced" if value["replaced"] else "wrote"
+    text = f"{verb} {clean(value['path'])}\nstart it as {clean(value['workflowId'])}"
+    return f"{text}\n{_findings(value['findings'])}" if value["findings"] else text
+
+
+def _synced(value: Mapping[str, Any]) -> str:
+    if not value["repositories"]:
+        return "no repository is configured (setting rails.git_sources)"
+    return "\n".join(
+        f"{clean(one['url'])} {clean(one['ref'])}: "
+        + (f"failed, {clean(one['error'])}" if one.get("error") else f"at {one['commit'][:12]}")
+        for one in value["repositories"]
+    )
+
+
+def _builtins(value: Mapping[str, Any]) -> str:
+    rows: list[tuple[str, ...]] = [
+        (one["kind"], one["id"], one["title"]) for one in value["builtins"]
+    ]
+    return table(rows, ("KIND", "ID", "WHAT"))
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(clean, text.split("\n")))

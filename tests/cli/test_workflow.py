@@ -1,0 +1,136 @@
+"""`backshop workflow` from a terminal: begin, check, save, copy, list, sync."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from backshop.cli import main
+from backshop.rails.builtins import builtins
+from backshop.rails.catalog import Catalog
+from backshop.rails.sources import Places
+
+BROKEN = {"id": "user.x", "name": "X", "description": "X.", "version": "1.0.0", "steps": [{}]}
+
+
+@pytest.fixture
+def workflow(tmp_path, capsys):
+    """Run `backshop workflow` on a home of its own; returns exit code and output."""
+
+    def run(*args):
+        code = main(["workflow", *map(str, args), "--home", str(tmp_path / "home")])
+        said = capsys.readouterr()
+        return code, said.out + said.err
+
+    return run
+
+
+def parsed(result):
+    code, text = result
+    return code, json.loads(text)
+
+
+@pytest.mark.rule("S4.2", "R3.10")
+def test_from_a_starting_point_to_a_listed_workflow(workflow, tmp_path):
+    file = tmp_path / "home" / "workflows" / "user.invoice_check.yaml"
+
+    code, said = workflow("new", "user.invoice_check")
+    assert (code, said) == (0, f"wrote {file}\nstart it as user.invoice_check\n")
+
+    code, said = workflow("validate", "--strict", file)
+    assert code == 0
+    assert said.startswith("user.invoice_check is in order (sha256:")
+
+    code, found = parsed(workflow("list", "--query", "invoice", "--json"))
+    assert code == 0
+    assert [one["workflowId"] for one in found["workflows"]] == ["user.invoice_check"]
+
+    code, said = workflow("inspect", "user.invoice_check")
+    assert "passes: Work in passes  (while, at most 5 times)" in said
+    assert workflow("inspect", "user.invoice_check", "--mode", "source") == (
+        0,
+        file.read_text() + "\n",
+    )
+    code, snapshot = parsed(workflow("inspect", "user.invoice_check", "--mode", "compiled"))
+    assert snapshot["workflowId"] == "user.invoice_check"
+
+
+@pytest.mark.rule("R1.2", "S4.1")
+def test_a_broken_file_ends_with_one_and_says_everything(workflow, tmp_path):
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps(BROKEN))
+
+    code, said = workflow("validate", file)
+    assert code == 1
+    assert said.splitlines() == [
+        "  WF_PROMPT_SOURCE /steps/0: a step has exactly one of prompt, promptBlocks, templateCall;"
+        " this one has none",
+        "  WF_SCHEMA /steps/0: `id` is missing",
+        "  WF_SCHEMA /steps/0: `title` is missing",
+        "user.x cannot run",
+    ]
+
+    code, found = parsed(workflow("validate", file, "--json"))
+    assert (code, found["valid"], len(found["findings"])) == (1, False, 3)
+    code, error = parsed(workflow("save", file, "--json"))
+    assert (code, error["error"]["code"]) == (1, "WORKFLOW_INVALID")
+    assert workflow("validate", tmp_path / "none.json")[0] == 1
+
+
+def test_saved_and_copied_into_a_project(workflow, tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    steps = [{"id": "a", "title": "A", "prompt": "Do it."}]
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps({**BROKEN, "id": "team.x", "steps": steps}))
+
+    assert workflow("save", file, "--project", "--workspace", project)[0] == 0
+    assert workflow("copy", "team.x", "team.y", "--project", "--workspace", project)[0] == 0
+    code, said = workflow("save", file, "--project")
+
+    assert code == 1
+    assert "there is no project to save into" in said
+    folder = project / ".backshop" / "workflows"
+    assert sorted(one.name for one in folder.iterdir()) == ["team.x.json", "team.y.json"]
+    _, found = parsed(workflow("list", "--query", "team", "--workspace", project, "--json"))
+    assert [one["workflowId"] for one in found["workflows"]] == ["team.x", "team.y"]
+
+
+@pytest.mark.rule("R3.2")
+def test_configured_repositories_are_fetched(workflow, tmp_path):
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    (repository / "a.json").write_text(
+        json.dumps(
+            {**BROKEN, "id": "acme.a", "steps": [{"id": "a", "title": "A", "prompt": "Do it."}]}
+        )
+    )
+    who = ("-c", "user.name=T", "-c", "user.email=t@example.org")
+    for args in (["init", "-q", "-b", "main"], ["add", "."], [*who, "commit", "-q", "-m", "x"]):
+        subprocess.run(["git", *args], cwd=repository, check=True)
+    home = tmp_path / "home"
+    home.mkdir()
+    sources = [{"url": f"file://{repository}", "ref": "main"}]
+    (home / "settings.json").write_text(json.dumps({"rails.git_sources": sources}))
+
+    code, said = workflow("sync")
+
+    assert code == 0
+    assert " main: at " in said
+    _, found = parsed(workflow("list", "--query", "acme", "--json"))
+    assert [(one["workflowId"], one["sourceKind"]) for one in found["workflows"]] == [
+        ("acme.a", "git")
+    ]
+
+
+@pytest.mark.rule("R11.5")
+def test_builtins_are_listed(workflow):
+    code, found = parsed(workflow("builtins", "--json"))
+
+    assert code == 0
+    assert [one["id"] for one in found["builtins"]] == [
+        one.id for one in builtins(Catalog(Places()).look().library)
+    ]
+    assert "wr.contracts.findings" in workflow("builtins")[1]
