@@ -110,12 +110,14 @@ def _scanned(
     limits: ScanLimits,
     total: int,
 ) -> Scanned:
-    stamp = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+    size = info.st_size
+    stamp = (size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+    fits = size <= limits.max_file_bytes and total + size <= limits.max_total_bytes
+    if fits and before is not None and before.stamp == stamp and not before.skipped:
+        return before
     reason = _skip_reason(path, info, limits, total)
     if reason:
         return Scanned(_shown(path), info.st_size, "", stamp, reason)
-    if before is not None and before.stamp == stamp and not before.skipped:
-        return before
     try:
         data_hash, is_text = _hash(root, path)
     except OSError as error:
