@@ -37,6 +37,7 @@ class Editor:
         self.builder = Builder(Stock(document), warnings)
         self.aimed: dict[Element, None] = {}
         self.gone: dict[Element, None] = {}
+        self.parts: dict[str, None] = {}  # other parts that are meant to change
         self.frame_aimed = False
         self._body: Body | None = None
 

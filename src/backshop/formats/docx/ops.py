@@ -97,6 +97,7 @@ class Watch:
             aimed_gone.update(_aimed(before, editor.gone))
             if editor.frame_aimed:
                 aimed[f"{part} frame"] = None
+        aimed.update(editor.parts)
         changed.extend(part_effects(self._document.package, set(self._before)))
         effects = Effects.compare(
             targets=[*aimed, *(f"{where} (removed)" for where in aimed_gone)],
@@ -164,6 +165,6 @@ _GROWING = ("styles.xml", "numbering.xml", ".rels", "[Content_Types].xml")
 def _is_aimed(effect: Effect, aimed: dict[str, None], gone: dict[str, None]) -> bool:
     if effect.aspect == "removed":
         return effect.where in gone
-    if effect.kind == "part" and effect.aspect == "added":
-        return effect.where.endswith(_GROWING)  # styles, lists and links may be added to (F23.2)
+    if effect.kind == "part" and effect.aspect == "added" and effect.where.endswith(_GROWING):
+        return True  # styles, lists and links may be added to (F23.2)
     return effect.where in aimed

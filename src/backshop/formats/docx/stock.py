@@ -72,11 +72,15 @@ class Stock:
 
     def new_list(self, kind: str) -> str:
         """Add a list to the document and return its number; a numbered one begins at 1."""
+        return self.add_list(parse_xml(abstract_list(kind, 0).encode()))
+
+    def add_list(self, definition: Element) -> str:
+        """Add a list definition under numbers of its own; return the number of the list."""
         root = self._part("numbering", empty_numbering)
         abstract = n.w("abstractNum")
         taken = [whole(e.get(n.w("abstractNumId"))) or 0 for e in root.iterchildren(abstract)]
-        abstract_id = max(taken, default=-1) + 1
-        definition = parse_xml(abstract_list(kind, abstract_id).encode())
+        abstract_id = str(max(taken, default=-1) + 1)
+        definition.set(n.w("abstractNumId"), abstract_id)
         last = max((i for i, e in enumerate(root) if e.tag == abstract), default=-1)
         before_nums = next((i for i, e in enumerate(root) if e.tag == n.w("num")), len(root))
         root.insert(last + 1 if last >= 0 else before_nums, definition)
@@ -84,7 +88,7 @@ class Stock:
         num_id = str(max(numbers, default=0) + 1)
         num = etree.Element(n.w("num"))
         num.set(n.NUM_ID, num_id)
-        etree.SubElement(num, n.w("abstractNumId")).set(n.VAL, str(abstract_id))
+        etree.SubElement(num, n.w("abstractNumId")).set(n.VAL, abstract_id)
         ends = [i for i, e in enumerate(root) if e.tag in (abstract, n.w("num"))]
         root.insert(ends[-1] + 1, num)
         self.document.numberings.load(root)

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from .assets import copy_assets
+from .extract import extract_slide
 from .map import get_info, get_map
 from .ops import apply_ops
 from .read import extract_lines, read
+from .styles import get_styles
 
-__all__ = ["apply_ops", "extract_lines", "get_info", "get_map", "read"]
+__all__ = [
+    "apply_ops",
+    "copy_assets",
+    "extract_lines",
+    "extract_slide",
+    "get_info",
+    "get_map",
+    "get_styles",
+    "read",
+]

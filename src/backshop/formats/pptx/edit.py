@@ -38,6 +38,7 @@ class Editor:
         self.shapes: dict[Element, str] = {}
         self.frames: dict[str, None] = {}
         self.notes: dict[str, None] = {}
+        self.parts: dict[str, None] = {}  # other parts that are meant to change
         self.order = False
 
     def slide(self, edit: Edit) -> Slide:

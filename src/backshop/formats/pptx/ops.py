@@ -48,7 +48,7 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
         size_bytes=written.size_bytes,
         sha256=written.sha256,
         changes=changes,
-        focus=_focus(effects, len(deck.slides)),
+        focus=focus_of(effects, len(deck.slides)),
         warnings=warnings.all(),
         changed_parts=written.changed_parts,
         effects=effects,
@@ -151,7 +151,8 @@ class _Aims:
         self.targets: dict[str, None] = {}
         self._order = editor.order
         self._known = known_parts
-        self._touched = {*editor.notes}
+        self._touched = {*editor.notes, *editor.parts}
+        self._parts = set(editor.parts)
         for part, index in after.items():
             if part not in before:
                 self.targets[f"slide {index}"] = None
@@ -177,6 +178,8 @@ class _Aims:
         return effect.where in self.targets
 
     def _covers_part(self, effect: Effect) -> bool:
+        if effect.where in self._parts:
+            return True
         structural = self._order or bool(self._touched)
         if effect.aspect == "added":  # new parts, or lines added to rels and content types
             lists = effect.where.endswith(".rels") or effect.where.startswith("[Content_Types]")
@@ -223,7 +226,7 @@ def _around(element: Element, inside: set[Element]) -> Iterator[bytes]:
             yield fingerprint(child)
 
 
-def _focus(effects: Effects, count: int) -> dict[str, Json] | None:
+def focus_of(effects: Effects, count: int) -> dict[str, Json] | None:
     """Return the first changed or added slide, else the one beside a removal (F16.11)."""
     live: list[int] = []
     gone: list[int] = []

@@ -10,6 +10,7 @@ from lxml import etree
 
 from backshop.formats.errors import fail
 from backshop.formats.guard import parse_xml
+from backshop.formats.media import relative
 from backshop.formats.package import rels_name
 
 from . import names as n
@@ -27,11 +28,6 @@ _AFTER_SLIDES = frozenset(
                  "custDataLst", "kinsoku", "defaultTextStyle", "modifyVerifier", "extLst")
 )  # fmt: skip
 _THEME_TYPE = "application/vnd.openxmlformats-officedocument.theme+xml"
-
-
-def relative(part: str, target: str) -> str:
-    """Return a relationship target as seen from a part."""
-    return posixpath.relpath(target, posixpath.dirname(part) or ".")
 
 
 def free_name(deck: Deck, folder: str, stem: str) -> str:

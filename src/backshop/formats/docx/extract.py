@@ -1,0 +1,132 @@
+"""One section of a document as data for review (F29.2)."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from backshop.formats.errors import fail
+from backshop.formats.protocol import Json, Source
+
+from . import names as n
+from .document import UNTITLED, Body, Section
+from .inline import Shows, alt_text, image_relation, pieces
+from .render import image_numbers
+from .source import Document
+from .stylesheet import child_value, whole
+
+Element = etree._Element
+
+_ALIGN = {"both": "justify", "start": "left", "end": "right"}
+
+
+def extract_section(source: Source, section_index: int) -> dict[str, Json]:
+    """Return a section by the index the map gives it.
+
+    Section 0 is what stands before the first heading; it is empty where nothing does, so that all
+    of 0 to `section_count` - 1 can be asked for.
+    """
+    document = Document.open(source)
+    body = document.body()
+    count = body.sections[-1].index + 1 if body.sections else 1
+    if not 0 <= section_index < count:
+        raise fail(
+            "unknown_section",
+            f"there is no section {section_index}",
+            hints=[f"{section.index}: {section.heading}" for section in body.sections],
+        )
+    found = next((s for s in body.sections if s.index == section_index), None)
+    return {
+        "section_index": section_index,
+        "section_count": count,
+        "section": _section(document, body, found or Section(0, UNTITLED, 0, [])),
+    }
+
+
+def _section(document: Document, body: Body, section: Section) -> dict[str, Json]:
+    paragraphs: list[Json] = []
+    tables: list[Json] = []
+    order: list[Json] = []
+    for block in section.blocks:
+        if block.table is None:
+            order.append({"p": len(paragraphs)})
+            paragraphs.append(_paragraph(body, block.element, len(paragraphs), block.text))
+        else:
+            order.append({"t": len(tables)})
+            tables.append(
+                {
+                    "index": len(tables),
+                    "row_count": len(block.rows),
+                    "col_count": max((len(row) for row in block.rows), default=0),
+                    "rows": block.rows,
+                }
+            )
+    return {
+        "heading": section.heading,
+        "level": section.level,
+        "paragraphs": paragraphs,
+        "tables": tables,
+        "images": _images(document, section),
+        "order": order,
+    }
+
+
+def _paragraph(body: Body, element: Element, index: int, text: str) -> dict[str, Json]:
+    properties = element.find(n.PPR)
+    align = child_value(properties, n.w("jc"))
+    return {
+        "index": index,
+        "text": text,
+        "style": body.styles.name_of(child_value(properties, n.PSTYLE)),
+        "alignment": _ALIGN.get(align, align) if align else None,
+        "runs": _runs(element),
+    }
+
+
+def _runs(paragraph: Element) -> list[Json]:
+    texts: dict[Element, str] = {}
+    for piece in pieces(paragraph):
+        run = piece.element.getparent()
+        if piece.shows in (Shows.TEXT, Shows.MARK) and run is not None:
+            texts[run] = texts.get(run, "") + piece.text
+    return [
+        {"index": index, "text": text, **run_look(run.find(n.RPR))}
+        for index, (run, text) in enumerate(texts.items())
+    ]
+
+
+def run_look(properties: Element | None) -> dict[str, Json]:
+    """Return what a run says about its look; None where it inherits."""
+    size = whole(child_value(properties, n.w("sz")))
+    fonts = properties.find(n.w("rFonts")) if properties is not None else None
+    colour = child_value(properties, n.w("color"))
+    line = child_value(properties, n.w("u"))
+    return {
+        "bold": switch(properties, "b"),
+        "italic": switch(properties, "i"),
+        "underline": None if line is None else line != "none",
+        "size_pt": size / 2 if size is not None else None,
+        "font_name": fonts.get(n.w("ascii")) or fonts.get(n.w("hAnsi"))
+        if fonts is not None
+        else None,
+        "color": f"#{colour.upper()}" if colour and colour != "auto" else None,
+    }
+
+
+def switch(properties: Element | None, name: str) -> bool | None:
+    """Return an on-off property, None when it is not set."""
+    child = properties.find(n.w(name)) if properties is not None else None
+    if child is None:
+        return None
+    return child.get(n.VAL) not in ("0", "false", "off")
+
+
+def _images(document: Document, section: Section) -> list[Json]:
+    blocks = {block.element for block in section.blocks}
+    found: list[Json] = []
+    for drawing in image_numbers(document.body_element):
+        if not any(ancestor in blocks for ancestor in drawing.iterancestors()):
+            continue
+        relation = image_relation(drawing)
+        part = document.package.rel_part(document.part, relation) if relation else None
+        found.append({"rel_id": relation, "target": part, "alt_text": alt_text(drawing)})
+    return found

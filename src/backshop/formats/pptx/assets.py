@@ -1,0 +1,306 @@
+"""Copies text styles, images and layouts from one presentation into another (F22.4)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+
+from lxml import etree
+
+from backshop.formats.errors import FormatError
+from backshop.formats.media import Carrier, relative
+from backshop.formats.notes import Warnings
+from backshop.formats.protocol import Applied, Json, Source
+from backshop.formats.wish import Wish, no_target, read_wishes, unknown
+
+from . import names as n
+from .deck import Deck, Layout, Slide
+from .edit import Editor
+from .ops import Watch, focus_of, open_for_writing
+from .shape import Shape
+from .slides import free_name
+from .source import open_deck
+from .styles import get_styles
+
+Element = etree._Element
+
+_MASTER_IDS = 2147483648  # ids of masters and layouts begin here
+_THEME_TYPE = "application/vnd.openxmlformats-officedocument.theme+xml"
+
+
+def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Applied:
+    """Write `target` with assets of `source` to `out`; all or none."""
+    warnings = Warnings()
+    wishes = read_wishes(assets, warnings)
+    giver = open_deck(source)
+    taker = open_for_writing(target)
+    watch = Watch(taker)
+    editor = Editor(taker, warnings)
+    copier = _Copier(giver, editor)
+    copied: list[Json] = []
+    for wish in wishes:
+        act = _ACTS.get(wish.kind)
+        done = act(copier, wish) if act is not None else None
+        if done is None:
+            raise unknown(wish, _known(source))
+        if done:
+            copied.append(wish.asset_id)
+    effects = watch.report(editor)
+    written = taker.package.save(out)
+    return Applied(
+        name=target.name,
+        size_bytes=written.size_bytes,
+        sha256=written.sha256,
+        changes=tuple((at, f"{asset} copied") for at, asset in enumerate(copied)),
+        focus=focus_of(effects, len(taker.slides)),
+        warnings=warnings.all(),
+        changed_parts=written.changed_parts,
+        effects=effects,
+        extra={"copied_count": len(copied), "copied": copied},
+    )
+
+
+def _known(source: Source) -> list[str]:
+    listed = get_styles(source)
+    found: list[str] = []
+    for key in ("layouts", "text_style_assets", "image_assets"):
+        entries = listed[key]
+        assert isinstance(entries, list)
+        found.extend(str(entry["asset_id"]) for entry in entries)
+    return found
+
+
+class _Copier:
+    """Copies into one deck; an act returns whether it copied, None for an unknown asset."""
+
+    def __init__(self, giver: Deck, editor: Editor) -> None:
+        self.giver = giver
+        self.editor = editor
+        self.taker = editor.deck
+        self.carrier = Carrier(giver.trees, self.taker.trees)
+
+    def text_style(self, wish: Wish) -> bool | None:
+        """Give every run of the target shape the font of the source's first run."""
+        found = self._given(wish)
+        body = found[1].text_body if found else None
+        run = next(body.iter(n.R_T), None) if body is not None else None
+        if run is None:
+            return None
+        slide = self._target_slide(wish)
+        shape = next((s for s in slide.shapes if s.index == wish.target_shape), None)
+        target = shape.text_body if shape is not None else None
+        if shape is None or target is None:
+            raise no_target(wish, "target_shape is needed: the index of a shape with text")
+        paragraph = run.getparent()
+        look = paragraph.find(n.PPR) if paragraph is not None else None
+        font = run.find(n.RPR)
+        for line in target.iterchildren(n.P_T):
+            if look is not None:
+                _replace(line, n.PPR, _keeping_level(look, line))
+            for other in line.iterchildren(n.R_T):
+                if font is not None:
+                    _replace(other, n.RPR, _without_links(font))
+        self.editor.aim(slide, shape.element)
+        return True
+
+    def image(self, wish: Wish) -> bool | None:
+        """Put an image at the same place and size on the target slide."""
+        found = self._given(wish)
+        relation = found[1].image_relation if found else None
+        if found is None or relation is None:
+            return None
+        given, shape = found
+        slide = self._target_slide(wish)
+        copied = copy.deepcopy(shape.element)
+        copied.tail = None
+        numbers = [
+            int(e.get("id", "0")) for e in slide.tree.iter(n.C_NV_PR) if e.get("id", "").isdigit()
+        ]
+        for properties in copied.iter(n.C_NV_PR):
+            properties.set("id", str(max(numbers, default=1) + 1))
+        for place in copied.findall(f".//{n.PH}"):
+            parent = place.getparent()
+            assert parent is not None
+            parent.remove(place)
+        self._fix_box(copied, given, shape)
+        self._relink(copied, given.part, slide.part)
+        extension = slide.tree.find(n.p("extLst"))
+        slide.tree.append(copied)
+        if extension is not None:
+            slide.tree.append(extension)  # extensions stay last
+        self.editor.aim(slide, copied)
+        self.editor.parts.update(dict.fromkeys(self.carrier.added))
+        return True
+
+    def _fix_box(self, element: Element, slide: Slide, shape: Shape) -> None:
+        """Write the place down that a placeholder or a group gave the image."""
+        box = self.giver.box(slide, shape)
+        look = element.find(n.SP_PR)
+        if box is None or look is None:
+            return
+        frame = look.find(n.XFRM)
+        if frame is None:
+            frame = etree.Element(n.XFRM)
+            look.insert(0, frame)
+        for tag, values in (
+            (n.OFF, (("x", box.left), ("y", box.top))),
+            (n.EXT, (("cx", box.width), ("cy", box.height))),
+        ):
+            child = frame.find(tag)
+            if child is None:
+                child = etree.SubElement(frame, tag)
+            for key, value in values:
+                child.set(key, str(round(value)))
+
+    def layout(self, wish: Wish) -> bool | None:
+        """Copy a layout together with a master and theme of its own."""
+        found = next((a for a in self.giver.layouts if a.name == wish.name), None)
+        if found is None:
+            return None
+        if any(layout.name == wish.name for layout in self.taker.layouts) and not wish.overwrite:
+            self.editor.warnings.add("asset_exists", where=wish.where)
+            return False
+        master = self.giver.trees.first_related(found.part, "slideMaster")
+        theme = self.giver.trees.first_related(master, "theme") if master else None
+        if master is None or theme is None:
+            return None
+        self._add_layout(found, master, theme)
+        vars(self.taker).pop("layouts", None)
+        vars(self.taker).pop("masters", None)
+        return True
+
+    def _add_layout(self, layout: Layout, master: str, theme: str) -> None:
+        taker, trees = self.taker, self.taker.trees
+        folder = taker.part.rpartition("/")[0] or "ppt"
+        new_theme = free_name(taker, f"{folder}/theme", "theme")
+        theme_root = copy.deepcopy(self.giver.trees.root(theme))
+        trees.add(new_theme, theme_root, _THEME_TYPE)
+        self._relink(theme_root, theme, new_theme)
+        new_master = free_name(taker, f"{folder}/slideMasters", "slideMaster")
+        master_root = copy.deepcopy(self.giver.trees.root(master))
+        new_layout = free_name(taker, f"{folder}/slideLayouts", "slideLayout")
+        layout_root = copy.deepcopy(layout.root)
+        ids = self._free_ids()
+        for listing in master_root.findall(n.LAYOUT_ID_LST):
+            for entry in list(listing):
+                listing.remove(entry)
+        self._relink(layout_root, layout.part, new_layout)
+        trees.add(new_layout, layout_root, f"{n.CONTENT_TYPE}slideLayout+xml")
+        self._relink(master_root, master, new_master)
+        trees.add(new_master, master_root, f"{n.CONTENT_TYPE}slideMaster+xml")
+        kind = n.OFFICE_REL + "slideLayout"
+        relation = trees.add_rel(new_master, kind, relative(new_master, new_layout))
+        trees.add_rel(new_master, n.OFFICE_REL + "theme", relative(new_master, new_theme))
+        up = n.OFFICE_REL + "slideMaster"
+        trees.add_rel(new_layout, up, relative(new_layout, new_master))
+        layouts = master_root.find(n.LAYOUT_ID_LST)
+        if layouts is None:
+            layouts = etree.SubElement(master_root, n.LAYOUT_ID_LST)
+        entry = etree.SubElement(layouts, n.LAYOUT_ID)
+        entry.set("id", str(ids + 1))
+        entry.set(n.R_ID, relation)
+        to_master = trees.add_rel(taker.part, up, relative(taker.part, new_master))
+        presentation = trees.touch(taker.part)
+        masters = presentation.find(n.p("sldMasterIdLst"))
+        if masters is None:
+            masters = etree.Element(n.p("sldMasterIdLst"))
+            presentation.insert(0, masters)
+        entry = etree.SubElement(masters, n.MASTER_ID)
+        entry.set("id", str(ids))
+        entry.set(n.R_ID, to_master)
+        new = (new_theme, new_master, new_layout, taker.part, *self.carrier.added)
+        self.editor.parts.update(dict.fromkeys(new))
+
+    def _free_ids(self) -> int:
+        """Return the first of two unused ids; masters and layouts share one range."""
+        used = [_MASTER_IDS]
+        roots = [self.taker.root, *(self.taker.trees.root(m) for m in self.taker.masters)]
+        for root in roots:
+            for entry in root.iter(n.MASTER_ID, n.LAYOUT_ID):
+                value = entry.get("id", "")
+                if value.isdigit():
+                    used.append(int(value))
+        return max(used) + 1
+
+    def _given(self, wish: Wish) -> tuple[Slide, Shape] | None:
+        """Return the slide and shape an asset id names."""
+        first, _, second = wish.name.partition(":")
+        if not (first.isdecimal() and second.isdecimal()):
+            return None
+        slides = self.giver.slides
+        if int(first) >= len(slides):
+            return None
+        slide = slides[int(first)]
+        shape = next((s for s in slide.shapes if s.index == int(second)), None)
+        return (slide, shape) if shape is not None else None
+
+    def _target_slide(self, wish: Wish) -> Slide:
+        if wish.target_slide is None:
+            raise no_target(wish, "target_slide is needed")
+        try:
+            return self.taker.slide(wish.target_slide)
+        except FormatError as error:
+            raise no_target(wish, f"there is no slide {wish.target_slide}") from error
+
+    def _relink(self, element: Element, giver_part: str, taker_part: str) -> None:
+        """Point every relationship of a copied element at a copied picture; drop the other ones."""
+        known: dict[str, str] = {}
+        for inner in list(element.iter()):
+            for key, value in list(inner.items()):
+                if not str(key).startswith("{" + n.R_NS):
+                    continue
+                part = self.giver.package.rel_part(giver_part, str(value))
+                content = self.giver.package.content_type(part) if part else None
+                if part is None or not (content or "").startswith("image/"):
+                    _drop_reference(inner, str(key))
+                    continue
+                if part not in known:
+                    name = self.carrier.copy(part)
+                    known[part] = self.taker.trees.add_rel(
+                        taker_part, n.OFFICE_REL + "image", relative(taker_part, name)
+                    )
+                inner.set(key, known[part])
+
+
+def _drop_reference(element: Element, key: str) -> None:
+    """Remove a link that leads nowhere in the other file; a click on it would do nothing."""
+    parent = element.getparent()
+    if element.tag in (n.a("hlinkClick"), n.a("hlinkHover")) and parent is not None:
+        parent.remove(element)
+    else:
+        del element.attrib[key]
+
+
+def _replace(element: Element, tag: str, new: Element) -> None:
+    old = element.find(tag)
+    if old is not None:
+        element.replace(old, new)
+    else:
+        element.insert(0, new)
+
+
+def _keeping_level(look: Element, line: Element) -> Element:
+    copied = copy.deepcopy(look)
+    own = line.find(n.PPR)
+    level = own.get("lvl") if own is not None else None
+    if "lvl" in copied.attrib:
+        del copied.attrib["lvl"]
+    if level is not None:
+        copied.set("lvl", level)
+    return copied
+
+
+def _without_links(font: Element) -> Element:
+    copied = copy.deepcopy(font)
+    for name in ("hlinkClick", "hlinkMouseOver"):
+        for child in copied.findall(n.a(name)):
+            copied.remove(child)
+    return copied
+
+
+_ACTS: dict[str, Callable[[_Copier, Wish], bool | None]] = {
+    "text_style": _Copier.text_style,
+    "image": _Copier.image,
+    "layout": _Copier.layout,
+}

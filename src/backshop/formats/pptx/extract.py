@@ -1,0 +1,172 @@
+"""One slide as data for review, every shape with its place (F29.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lxml import etree
+
+from backshop.formats.ops import problem
+from backshop.formats.protocol import Json, Source
+
+from . import names as n
+from .deck import Deck, Slide
+from .shape import Shape, level_of, paragraph_text, table_grid
+from .source import open_deck
+
+Element = etree._Element
+
+DETAILS = ("positioned", "layout_lite")
+_SHOWN = frozenset({"shape", "placeholder", "picture", "table"})
+
+
+def extract_slide(source: Source, slide_index: int, detail: str = "positioned") -> dict[str, Json]:
+    """Return a slide; `layout_lite` leaves the positions out."""
+    if detail not in DETAILS:
+        raise problem("bad_value", "detail", f"{detail!r} is not a detail", DETAILS)
+    deck = open_deck(source)
+    slide = deck.slide(slide_index)
+    layout = deck.layout_of(slide)
+    shapes = [(shape, _shape(deck, slide, shape)) for shape in slide.shapes]
+    positioned = _positioned(deck, slide, shapes) if detail == "positioned" else None
+    return {
+        "slide_index": slide_index,
+        "slide_count": len(deck.slides),
+        "slide": {
+            "index": slide_index,
+            "slide_id": slide.slide_id,
+            "title": slide.title,
+            "layout": layout.name if layout else None,
+            "notes": deck.notes(slide) or None,
+            "hidden": slide.is_hidden,
+            "shapes": [data for _, data in shapes],
+            "positioned": positioned,
+            "render_mode": detail,
+        },
+    }
+
+
+def _shape(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Json]:
+    box = deck.box(slide, shape)
+    placeholder = shape.placeholder
+    relation = shape.image_relation
+    table = shape.table
+    return {
+        "index": shape.index,
+        "name": shape.name,
+        "shape_type": shape.kind,
+        "z_index": shape.index,
+        "left": round(box.left) if box else None,
+        "top": round(box.top) if box else None,
+        "width": round(box.width) if box else None,
+        "height": round(box.height) if box else None,
+        "rotation": round(box.rotation % 360, 3) if box else 0,
+        "placeholder_type": placeholder.type if placeholder else None,
+        "text_blocks": _blocks(shape.text_body),
+        "table": table_grid(table) if table is not None else None,
+        "image_ref": deck.package.rel_part(slide.part, relation) if relation else None,
+        "has_image": shape.has_image,
+    }
+
+
+def _blocks(body: Element | None) -> list[Json]:
+    if body is None:
+        return []
+    return [
+        {
+            "index": index,
+            "level": level_of(paragraph),
+            "text": paragraph_text(paragraph),
+            "runs": [
+                {"index": at, "text": text, **run_look(run.find(n.RPR))}
+                for at, (run, text) in enumerate(_runs(paragraph))
+            ],
+        }
+        for index, paragraph in enumerate(body.iterchildren(n.P_T))
+    ]
+
+
+def _runs(paragraph: Element) -> Iterator[tuple[Element, str]]:
+    for child in paragraph:
+        if child.tag == n.BR:
+            yield child, "\n"
+        elif child.tag in (n.R_T, n.FLD):
+            yield child, "".join(text.text or "" for text in child.iterchildren(n.T))
+
+
+def run_look(properties: Element | None) -> dict[str, Json]:
+    """Return what a run says about its look; None where it inherits."""
+    if properties is None:
+        properties = etree.Element(n.RPR)
+    size = properties.get("sz", "")
+    font = properties.find(n.a("latin"))
+    colour = properties.find(f"{n.a('solidFill')}/{n.a('srgbClr')}")
+    line = properties.get("u")
+    return {
+        "bold": _switch(properties.get("b")),
+        "italic": _switch(properties.get("i")),
+        "underline": None if line is None else line != "none",
+        "size_pt": int(size) / 100 if size.isdigit() else None,
+        "font_name": font.get("typeface") if font is not None else None,
+        "color": f"#{(colour.get('val') or '').upper()}" if colour is not None else None,
+    }
+
+
+def _switch(value: str | None) -> bool | None:
+    return None if value is None else value in ("1", "true")
+
+
+def _positioned(
+    deck: Deck, slide: Slide, shapes: list[tuple[Shape, dict[str, Json]]]
+) -> dict[str, Json]:
+    width, height = deck.size
+    placed: list[Json] = []
+    missing: set[str] = set()
+    for shape, data in shapes:
+        box = deck.box(slide, shape)
+        if shape.kind not in _SHOWN:
+            missing.add(shape.kind)
+        if box is None:
+            missing.add("geometry")
+            continue
+        bounds: dict[str, Json] = {
+            "x": round(box.left / width, 6) if width else 0,
+            "y": round(box.top / height, 6) if height else 0,
+            "width": round(box.width / width, 6) if width else 0,
+            "height": round(box.height / height, 6) if height else 0,
+        }
+        placed.append({**data, "bounds": bounds})
+    return {
+        "coordinate_space": "slide_ratio",
+        "slide_size": {"width": width, "height": height, "unit": "emu"},
+        "positioned_shapes": placed,
+        "font_families": sorted(font_families(deck, slide)),
+        "missing_features": sorted(missing),
+    }
+
+
+def font_families(deck: Deck, slide: Slide) -> set[str]:
+    """Return the fonts a slide names, and those its theme gives the rest."""
+    fonts = theme_fonts(deck, slide)
+    found = {name for name in fonts.values() if name}
+    for font in slide.root.iter(n.a("latin")):
+        name = font.get("typeface") or ""
+        found.add(fonts.get(name, name) or name)
+    return {name for name in found if name and not name.startswith("+")}
+
+
+def theme_fonts(deck: Deck, slide: Slide | None) -> dict[str, str]:
+    """Return what the theme words for the heading and the text font mean."""
+    layout = deck.layout_of(slide) if slide is not None else None
+    master = deck.trees.first_related(layout.part, "slideMaster") if layout else None
+    master = master or next(iter(deck.masters), None)
+    part = deck.trees.first_related(master, "theme") if master else None
+    if part is None:
+        return {}
+    root = deck.trees.root(part)
+    found = {}
+    for word, name in (("+mj-lt", "majorFont"), ("+mn-lt", "minorFont")):
+        font = next((f.find(n.a("latin")) for f in root.iter(n.a(name))), None)
+        if font is not None:
+            found[word] = font.get("typeface") or ""
+    return found
