@@ -12,14 +12,15 @@ from lxml import etree
 
 from .errors import fail
 from .guard import parse_xml
-from .package import Package, Relationship, canonical, serialise
+from .package import Package, Relationship, serialise
 
 Element = etree._Element
 
 _STRICT = b"http://purl.oclc.org/ooxml/"
 _LOOSE = b"http://schemas.openxmlformats.org/"
-_TRANSLATED = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/([A-Za-z/]*)")
-_BACK = re.compile(rb"http://schemas\.openxmlformats\.org/([A-Za-z]+)/2006/([A-Za-z/]*)")
+_NAMESPACE = re.compile(rb"http://(?:purl\.oclc\.org/ooxml|schemas\.openxmlformats\.org)/[\w/.\-]+")
+_STRICT_NAME = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/([A-Za-z/]+)")
+_RELATIONS = b"officeDocument/2006/relationships"
 _FAMILIES = frozenset({b"wordprocessingml", b"presentationml", b"drawingml", b"officeDocument"})
 
 
@@ -29,7 +30,7 @@ class Trees:
     def __init__(self, package: Package) -> None:
         self.package = package
         self._roots: dict[str, Element] = {}
-        self._strict: set[str] = set()
+        self._strict: dict[str, dict[bytes, bytes]] = {}  # by part: our name -> the file's
         self._touched: dict[str, None] = {}
         self._rels: dict[str, tuple[Relationship, ...]] = {}
 
@@ -37,11 +38,13 @@ class Trees:
         """Return the root of a part, the same one at every call."""
         if name not in self._roots:
             data = self.package.read(name)
-            if _STRICT in data[:8192] and _BACK.search(data) is None:  # else no way back
-                self._strict.add(name)
-                data = _TRANSLATED.sub(_to_loose, data)
-            self._roots[name] = parse_xml(data)
+            self._strict[name] = _dialect(data)
+            self._roots[name] = parse_xml(self._loose(name, data))
         return self._roots[name]
+
+    def _loose(self, name: str, data: bytes) -> bytes:
+        names = {strict: loose for loose, strict in self._strict.get(name, {}).items()}
+        return _renamed(data, names)
 
     def touch(self, name: str) -> Element:
         """Return the root of a part that is going to be changed."""
@@ -66,17 +69,12 @@ class Trees:
         """Give every touched part back to the package; an unchanged one keeps its bytes."""
         for name in self._touched:
             root = self._roots[name]
-            if name in self._strict:
-                self._put_strict(name, root)
-            else:
-                self.package.put_xml(name, root)
-
-    def _put_strict(self, name: str, root: Element) -> None:
-        before = self.package.original(name)
-        data = _BACK.sub(_to_strict, serialise(root, like=self.package.read(name)))
-        if before is not None and canonical(parse_xml(before)) == canonical(parse_xml(data)):
-            data = before
-        self.package.put(name, data)
+            before = self.package.original(name)
+            if before is not None and _same(parse_xml(self._loose(name, before)), root):
+                self.package.put(name, before)
+                continue
+            data = serialise(root, like=self.package.read(name))
+            self.package.put(name, _renamed(data, self._strict.get(name, {})))
 
     def rels(self, part: str) -> tuple[Relationship, ...]:
         """Return the relationships of a part, read once."""
@@ -123,11 +121,29 @@ class Trees:
         return name
 
 
-def _to_loose(match: re.Match[bytes]) -> bytes:
-    family, rest = match.groups()
-    return _LOOSE + family + b"/2006/" + rest if family in _FAMILIES else match.group()
+def _same(one: Element, other: Element) -> bool:
+    """Whether two trees are written alike; quicker than comparing canonical forms."""
+    return etree.tostring(one.getroottree()) == etree.tostring(other.getroottree())
 
 
-def _to_strict(match: re.Match[bytes]) -> bytes:
-    family, rest = match.groups()
-    return _STRICT + family + b"/" + rest if family in _FAMILIES else match.group()
+def _renamed(data: bytes, names: dict[bytes, bytes]) -> bytes:
+    return _NAMESPACE.sub(lambda match: names.get(match[0], match[0]), data) if names else data
+
+
+def _dialect(data: bytes) -> dict[bytes, bytes]:
+    """Return the strict namespaces of a part by the names we know; none where both are used."""
+    if _STRICT not in data:
+        return {}
+    found = {}
+    used = set(_NAMESPACE.findall(data))
+    for strict in used:
+        match = _STRICT_NAME.fullmatch(strict)
+        if match is None or match[1] not in _FAMILIES:
+            continue
+        loose = _LOOSE + match[1] + b"/2006/" + match[2]
+        if loose in used:
+            return {}
+        found[loose] = strict
+    if found and _LOOSE + _RELATIONS not in used:  # what we add must speak the same dialect
+        found.setdefault(_LOOSE + _RELATIONS, _STRICT + b"officeDocument/relationships")
+    return found

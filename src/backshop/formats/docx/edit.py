@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from lxml import etree
@@ -11,7 +12,7 @@ from backshop.formats.ops import problem
 
 from . import names as n
 from . import table_edit
-from .document import Block, Section
+from .document import Block, Section, block_elements
 from .editor import Editor, count_of, parent_of
 from .remove import splits_field
 from .replace import replace_in
@@ -48,7 +49,7 @@ def _set_paragraphs(editor: Editor, edit: Edit) -> str:
 
 def _append_paragraph(editor: Editor, edit: Edit) -> str:
     editor.touch()
-    last = editor.body.blocks[-1].element if editor.body.blocks else None
+    last = next(iter(deque(block_elements(editor.document.body_element), maxlen=1)), None)
     new = _paragraphs(editor, edit, like=None, before=last)
     editor.append(new)
     return "1 paragraph appended"

@@ -8,19 +8,21 @@ from pathlib import Path
 from lxml import etree
 
 from backshop.formats.archive import unverified
-from backshop.formats.effect import Unit, compare, part_effects
+from backshop.formats.effect import Unit, compare, fingerprint, part_effects
 from backshop.formats.errors import fail
 from backshop.formats.notes import Warnings
 from backshop.formats.ops import resolve_base
 from backshop.formats.package import Package
 from backshop.formats.protocol import Applied, Effect, Effects, Json, OpsRequest, Source
+from backshop.formats.trees import Trees
 
+from . import names as n
 from .blank import blank_document
 from .edit import apply
 from .editor import Editor
 from .schema import read_edits
 from .source import Document
-from .units import Placed, body_units, part_units
+from .units import Placed, body_units, nothing, part_units
 
 Element = etree._Element
 
@@ -88,8 +90,6 @@ class Watch:
                 continue
             after = self._units_now(part)
             written = _written_units(self._document, part)
-            if [p.unit.print for p in after] != [unit.print for unit in written]:
-                raise unverified(f"{part} does not read back as it was written")
             places = {placed.element: at for at, placed in enumerate(before)}
             origin = [places.get(placed.element) for placed in after]
             changed.extend(compare([p.unit for p in before], written, origin))
@@ -109,8 +109,8 @@ class Watch:
     def _units_now(self, part: str) -> list[Placed]:
         document = self._document
         if part == document.part:
-            return body_units(document.body_element, part)
-        return part_units(document.trees.root(part), part)
+            return body_units(document.body_element, part, nothing)
+        return part_units(document.trees.root(part), part, nothing)
 
     def _focus(self, editor: Editor) -> dict[str, Json] | None:
         """Return the first changed paragraph by section (F16.11)."""
@@ -131,11 +131,14 @@ class Watch:
 
 
 def _written_units(document: Document, part: str) -> list[Unit]:
-    fresh = type(document.trees)(document.package)
+    fresh = Trees(document.package)
+    if fingerprint(fresh.root(part)) != fingerprint(document.trees.root(part)):
+        raise unverified(f"{part} does not read back as it was written")
     if part != document.part:
         return [placed.unit for placed in part_units(fresh.root(part), part)]
-    written = Document(document.package)
-    return [placed.unit for placed in body_units(written.body_element, part)]
+    body = fresh.root(part).find(n.BODY)
+    assert body is not None
+    return [placed.unit for placed in body_units(body, part)]
 
 
 def _aimed(units: Sequence[Placed], elements: dict[Element, None]) -> dict[str, None]:

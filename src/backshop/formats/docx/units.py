@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from lxml import etree
@@ -15,6 +15,14 @@ from .document import WRAPPERS, block_elements, row_cells, table_rows
 Element = etree._Element
 
 
+Take = Callable[[Element | None], bytes]
+
+
+def nothing(_: Element | None) -> bytes:
+    """Take no bytes of an element: only where the units stand is wanted."""
+    return b""
+
+
 class Placed(NamedTuple):
     """A unit and the element it is made of."""
 
@@ -22,54 +30,54 @@ class Placed(NamedTuple):
     unit: Unit
 
 
-def body_units(body: Element, part: str) -> list[Placed]:
-    """Return the units of the main part."""
-    return [*_units(body, "body"), _frame(body, part)]
+def body_units(body: Element, part: str, take: Take = fingerprint) -> list[Placed]:
+    """Return the units of the main part; `take` reads an element, or nothing of it."""
+    return [*_units(body, "body", take), _frame(body, part, take)]
 
 
-def part_units(root: Element, part: str) -> list[Placed]:
+def part_units(root: Element, part: str, take: Take = fingerprint) -> list[Placed]:
     """Return the units of a header, footer or notes part."""
     found: list[Placed] = []
     containers = [child for child in root if child.tag in _NOTES] or [root]
     for number, container in enumerate(containers):
         label = part if container is root else f"{part} note {number}"
-        found.extend(_units(container, label))
+        found.extend(_units(container, label, take))
         if container is not root:
-            found.append(_frame(container, label))
-    found.append(_frame(root, part))
+            found.append(_frame(container, label, take))
+    found.append(_frame(root, part, take))
     return found
 
 
 _NOTES = (n.w("footnote"), n.w("endnote"))
 
 
-def _units(container: Element, label: str) -> Iterator[Placed]:
+def _units(container: Element, label: str, take: Take) -> Iterator[Placed]:
     for index, element in enumerate(block_elements(container)):
         where = f"{label} {index}"
         if element.tag == n.P:
-            yield Placed(element, Unit("paragraph", where, fingerprint(element)))
+            yield Placed(element, Unit("paragraph", where, take(element)))
             continue
-        yield Placed(element, Unit("table", where, b"".join(_around(element, (n.TR,)))))
+        yield Placed(element, Unit("table", where, b"".join(_around(element, (n.TR,), take))))
         for number, row in enumerate(table_rows(element)):
             row_where = f"{where} row {number}"
-            yield Placed(row, Unit("row", row_where, b"".join(_around(row, (n.TC,)))))
+            yield Placed(row, Unit("row", row_where, b"".join(_around(row, (n.TC,), take))))
             for column, cell in enumerate(row_cells(row)):
-                yield Placed(cell, Unit("cell", f"{row_where} cell {column}", fingerprint(cell)))
+                yield Placed(cell, Unit("cell", f"{row_where} cell {column}", take(cell)))
 
 
-def _frame(container: Element, part: str) -> Placed:
+def _frame(container: Element, part: str, take: Take) -> Placed:
     """Return what stands around the blocks: section properties, content controls, bookmarks."""
-    around = b"".join(_around(container, (n.P, n.TBL, *_NOTES)))
+    around = b"".join(_around(container, (n.P, n.TBL, *_NOTES), take))
     return Placed(container, Unit("part", f"{part} frame", around))
 
 
-def _around(element: Element, inside: tuple[str, ...]) -> Iterator[bytes]:
+def _around(element: Element, inside: tuple[str, ...], take: Take) -> Iterator[bytes]:
     """Yield an element without the content that has units of its own."""
     yield f"{element.tag}{sorted(element.attrib.items())}".encode()
     for child in element:
         if child.tag in inside:
             continue
         if child.tag in WRAPPERS:
-            yield from _around(child, inside)
+            yield from _around(child, inside, take)
         else:
-            yield fingerprint(child)
+            yield take(child)

@@ -1,0 +1,186 @@
+"""Documents and decks that lie, break off or bite: a clean error, or a careful result."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import Any
+
+import pytest
+from docx import Document as WordDocument
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from backshop.formats import FormatError, Selector
+from backshop.formats import docx as docx_format
+from backshop.formats import pptx as pptx_format
+from backshop.formats.docx.blank import blank_document
+from backshop.formats.errors import REASONS
+from backshop.formats.pptx.blank import blank_presentation
+
+from .office import edit, map_of, members, paragraph, source, with_body
+
+
+def rewritten(path, changes, out="changed"):
+    """Copy a package with some members replaced, added or, by None, left out."""
+    made = path.with_name(f"{out}-{path.name}")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            content = changes.get(name, old.read(name))
+            if content is not None:
+                new.writestr(name, content)
+        for name in changes.keys() - set(old.namelist()):
+            new.writestr(name, changes[name])
+    return made
+
+
+@pytest.fixture
+def document(tmp_path):
+    return with_body(tmp_path / "a.docx", paragraph("one") + paragraph("two"))
+
+
+@pytest.fixture
+def deck(tmp_path):
+    _, out = edit(
+        tmp_path / "a.pptx", {"op": "add_slide", "title": "t"}, {"op": "add_slide", "title": "u"}
+    )
+    return out
+
+
+STRICT = {
+    b"http://schemas.openxmlformats.org/wordprocessingml/2006/main": (
+        b"http://purl.oclc.org/ooxml/wordprocessingml/main"
+    ),
+    b"http://schemas.openxmlformats.org/officeDocument/2006/relationships": (
+        b"http://purl.oclc.org/ooxml/officeDocument/relationships"
+    ),
+    b"http://schemas.openxmlformats.org/presentationml/2006/main": (
+        b"http://purl.oclc.org/ooxml/presentationml/main"
+    ),
+    b"http://schemas.openxmlformats.org/drawingml/2006/main": (
+        b"http://purl.oclc.org/ooxml/drawingml/main"
+    ),
+}
+
+
+def strict(path):
+    changes: dict[str, Any] = {}
+    for name, content in members(path).items():
+        if name.endswith((".xml", ".rels")):
+            for loose, tight in STRICT.items():
+                content = content.replace(loose, tight)
+            changes[name] = content
+    return rewritten(path, changes, "strict")
+
+
+@pytest.mark.rule("F23.3")
+def test_documents_of_the_strict_dialect_are_read_and_stay_strict(tmp_path):
+    made: Any = WordDocument()
+    made.add_heading("Head", 1)
+    made.add_paragraph("body text")
+    made.save(str(tmp_path / "a.docx"))
+    path = strict(tmp_path / "a.docx")
+
+    applied, out = edit(path, {"op": "append_paragraph", "text": "new", "style": "Heading 2"})
+
+    assert [s["heading"] for s in map_of(path)["sections"]] == ["Head"]
+    assert docx_format.extract_lines(source(out)) == ["# Head", "body text", "## new"]
+    xml = members(out)["word/document.xml"]
+    assert b"schemas.openxmlformats.org/wordprocessingml" not in xml
+    assert applied.changed_parts == ("word/document.xml",)
+    assert applied.effects.collateral == ()
+
+
+def test_decks_of_the_strict_dialect_are_read_and_stay_strict(deck):
+    path = strict(deck)
+
+    applied, out = edit(path, {"op": "set_slide_text", "index": 0, "title": "other"})
+
+    assert pptx_format.extract_lines(source(out)) == ["# slide 0: other", "# slide 1: u"]
+    assert applied.changed_parts == ("ppt/slides/slide1.xml",)
+    assert b"purl.oclc.org" in members(out)["ppt/slides/slide1.xml"]
+
+
+BROKEN: list[tuple[str, dict[str, Any], str]] = [
+    ("docx", {"word/document.xml": None}, "corrupt_file"),
+    ("docx", {"word/document.xml": b"<w:document"}, "corrupt_file"),
+    ("docx", {"word/document.xml": b"<x/>"}, "corrupt_file"),
+    ("docx", {"_rels/.rels": None}, "corrupt_file"),
+    ("docx", {"word/document.xml": b"<!DOCTYPE x><x/>"}, "xml_dtd_forbidden"),
+    ("docx", {"../evil": b"x"}, "archive_path_escape"),
+    ("pptx", {"ppt/presentation.xml": None}, "corrupt_file"),
+    ("pptx", {"ppt/slides/slide1.xml": None}, "corrupt_file"),
+    ("pptx", {"ppt/slides/slide1.xml": b"<p:sld"}, "corrupt_file"),
+    ("pptx", {"ppt/slides/slide1.xml": b"<sld/>"}, "corrupt_file"),
+    ("pptx", {"ppt/slides/slide1.xml": b'<!DOCTYPE a [<!ENTITY x "y">]><a/>'}, "xml_dtd_forbidden"),
+]
+
+
+@pytest.mark.rule("F32.51", "F32.54", "F32.55")
+@pytest.mark.parametrize(("kind", "changes", "reason"), BROKEN)
+def test_broken_packages_are_refused_with_a_reason(document, deck, kind, changes, reason):
+    path = rewritten(document if kind == "docx" else deck, changes)
+    module: Any = docx_format if kind == "docx" else pptx_format
+    op = (
+        {"op": "append_paragraph", "text": "x"}
+        if kind == "docx"
+        else {"op": "set_slide_text", "index": 0, "title": "x"}
+    )
+
+    for act in (
+        lambda: module.get_map(source(path)),
+        lambda: module.read(source(path), Selector()),
+        lambda: edit(path, op),
+    ):
+        with pytest.raises(FormatError) as caught:
+            act()
+        assert caught.value.reason == reason
+
+
+@pytest.mark.rule("F4.2")
+def test_nesting_beyond_the_limit_is_refused_and_a_deep_document_is_read(tmp_path):
+    deep = "<w:sdt><w:sdtContent>" * 100 + paragraph("deep") + "</w:sdtContent></w:sdt>" * 100
+    path = with_body(tmp_path / "a.docx", deep)
+
+    assert docx_format.read(source(path), Selector()).text == "deep"
+
+    deeper = "<w:sdt><w:sdtContent>" * 5000 + "</w:sdtContent></w:sdt>" * 5000
+    with pytest.raises(FormatError) as caught:
+        docx_format.get_map(source(with_body(tmp_path / "b.docx", deeper)))
+    assert caught.value.reason == "corrupt_file"
+
+
+def test_styles_that_go_in_circles_and_numbers_that_are_none_do_no_harm(tmp_path):
+    body = (
+        '<w:p><w:pPr><w:pStyle w:val="A"/><w:outlineLvl w:val="x"/><w:numPr><w:ilvl w:val="y"/>'
+        '<w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>text</w:t></w:r></w:p>'
+        '<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="999999999"/></w:tcPr><w:p/></w:tc></w:tr>'
+        "</w:tbl>"
+    )
+    path = with_body(tmp_path / "a.docx", body)
+
+    assert docx_format.read(source(path), Selector()).text.startswith("1. text")
+    assert map_of(path)["tables"][0]["cols"] <= 300
+
+
+MUTATED = {"docx": blank_document(), "pptx": blank_presentation()}
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    kind=st.sampled_from(["docx", "pptx"]),
+    changes=st.lists(st.tuples(st.integers(0, 1 << 20), st.integers(0, 255)), max_size=6),
+    keep=st.floats(0.3, 1.0),
+)
+def test_bytes_gone_wrong_are_an_error_of_the_closed_set(tmp_path, kind, changes, keep):
+    data = bytearray(MUTATED[kind])
+    for at, value in changes:
+        data[at % len(data)] = value
+    path = tmp_path / f"m.{kind}"
+    path.write_bytes(bytes(data[: int(len(data) * keep)]))
+    module: Any = docx_format if kind == "docx" else pptx_format
+
+    try:
+        module.get_map(source(path))
+        module.read(source(path), Selector())
+    except FormatError as error:
+        assert error.reason in REASONS
