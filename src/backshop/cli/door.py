@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +117,7 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def table(rows: list[tuple[str, ...]], headings: tuple[str, ...]) -> str:
+def table(rows: Sequence[tuple[str, ...]], headings: tuple[str, ...]) -> str:
     """Return rows as aligned columns; control characters in them are made visible."""
     lines = [headings, *(tuple(clean(cell) for cell in row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]

@@ -13,6 +13,12 @@ from .door import Door, DoorGroup
 
 LAZY = {
     "backup": ("admin:backup", "Write a consistent copy of the home."),
+    "bench": ("bench:bench_group", "Make, fill and look after workbenches."),
+    "checkpoint": ("checkpoint:checkpoint", "States of Published that can be brought back."),
+    "discard": ("review:discard", "Throw a Draft away."),
+    "draft": ("review:draft", "Look at a Draft, or correct it by hand."),
+    "publish": ("review:publish", "Make a Draft Published."),
+    "review": ("review:review", "Show what a Draft changes."),
     "call": ("admin:call", "Run any command of the product by name."),
     "config": ("admin:config", "Show or change settings."),
     "demo": ("demo:demo", "See the product at work, offline."),

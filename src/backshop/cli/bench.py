@@ -1,0 +1,322 @@
+"""Workbenches from the terminal: files in, review, publish or discard, checkpoints, files out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from backshop.base.errors import NotFound, ValidationFailed
+
+from .door import Door, DoorGroup, clean, pass_door, table
+
+if TYPE_CHECKING:
+    from backshop.app import Backshop
+
+BENCH = click.argument("bench", metavar="BENCH")
+
+
+def bench_of(shop: Backshop, text: str) -> str:
+    """Return the id that an id, a unique prefix of one, or a unique name stands for (S4.3)."""
+    found: list[dict[str, Any]] = []
+    cursor: str | None = None
+    while True:
+        request = {"limit": 200, "include_trash": True, **({"cursor": cursor} if cursor else {})}
+        page = shop.call("WorkbenchList", request)
+        found += page["workbenches"]
+        cursor = page.get("next_cursor")
+        if cursor is None:
+            break
+    exact = [one for one in found if text in (one["workbench_id"], one["name"])]
+    matches = exact or [one for one in found if one["workbench_id"].startswith(text)]
+    live = [one for one in matches if "deleted_at" not in one]
+    matches = live or matches
+    if not matches or not text:
+        raise NotFound(f"there is no workbench {text!r}", reason="not_found")
+    if len(matches) > 1:
+        names = tuple(f"{one['workbench_id']} ({one['name']})" for one in matches[:10])
+        raise ValidationFailed(
+            f"{text!r} could be {len(matches)} workbenches", reason="ambiguous", hints=names
+        )
+    return str(matches[0]["workbench_id"])
+
+
+def ask(door: Door, name: str, bench: str, **request: Any) -> Any:
+    """Run a command about one bench."""
+    with door.shop() as shop:
+        return shop.call(name, {"workbench_id": bench_of(shop, bench), **request})
+
+
+@click.group("bench", cls=DoorGroup)
+def bench_group() -> None:
+    """Make, fill and look after workbenches."""
+
+
+@bench_group.command()
+@click.argument("name", default="")
+@click.option("--profile", default="standard", help="classic, standard or large.")
+@pass_door
+def create(door: Door, name: str, profile: str) -> None:
+    """Make an empty workbench called NAME."""
+    door.call(
+        "WorkbenchCreate", {"name": name, "profile": profile}, lambda v: str(v["workbench_id"])
+    )
+
+
+@bench_group.command("list")
+@click.option("--trash", is_flag=True, help="Show deleted workbenches too.")
+@pass_door
+def list_(door: Door, trash: bool) -> None:
+    """List workbenches, newest change first."""
+    door.call("WorkbenchList", {"limit": 200, "include_trash": trash}, _benches)
+
+
+@bench_group.command()
+@BENCH
+@pass_door
+def show(door: Door, bench: str) -> None:
+    """Show one workbench: its files, Draft and health."""
+    opened = ask(door, "WorkbenchOpen", bench)
+
+    def human(value: dict[str, Any]) -> str:
+        info, draft = value["workbench"], value["draft"]
+        lines = [
+            f"{clean(info['name'])}  {info['workbench_id']}",
+            f"files    {info['file_count']} ({info['total_bytes']} bytes), "
+            f"generation {info['published_generation']}",
+            f"draft    {draft['state']}",
+            f"health   {value['health']}",
+        ]
+        return "\n".join(lines)
+
+    door.show(opened, human)
+
+
+@bench_group.command()
+@BENCH
+@click.argument("name")
+@pass_door
+def rename(door: Door, bench: str, name: str) -> None:
+    """Give a workbench another NAME."""
+    door.show(ask(door, "WorkbenchRename", bench, new_name=name), lambda _: "renamed")
+
+
+@bench_group.command()
+@BENCH
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_door
+def delete(door: Door, bench: str, yes: bool) -> None:
+    """Throw a workbench away; `bench undelete` takes it back."""
+    with door.shop() as shop:
+        bench_id = bench_of(shop, bench)
+        if not yes:
+            click.confirm(f"Delete {bench_id}?", abort=True, err=True)
+        done = shop.call("WorkbenchDelete", {"workbench_id": bench_id, "confirm": bench_id})
+    door.show(done, lambda _: "deleted; `backshop bench undelete` takes it back")
+
+
+@bench_group.command()
+@BENCH
+@pass_door
+def undelete(door: Door, bench: str) -> None:
+    """Take a workbench out of the trash."""
+    door.show(ask(door, "WorkbenchUndelete", bench), lambda _: "it is back")
+
+
+@bench_group.command()
+@BENCH
+@click.option("--name", help="Name of the new workbench.")
+@click.option("--with-context", is_flag=True, help="Take the context items along.")
+@pass_door
+def fork(door: Door, bench: str, name: str | None, with_context: bool) -> None:
+    """Make another workbench from this one's Published files."""
+    mode = "clone_files_and_context_no_chat" if with_context else "clone_files_only"
+    request = {"mode": mode, **({"name": name} if name else {})}
+    door.show(ask(door, "WorkbenchFork", bench, **request), lambda v: str(v["workbench_id"]))
+
+
+@bench_group.command()
+@BENCH
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--to", "dest_dir", help="Folder inside the workbench.")
+@click.option("--recursive", "-r", is_flag=True, help="Take folders with all they hold.")
+@click.option(
+    "--on-conflict", type=click.Choice(["reject", "skip", "keep_both", "replace"]), default="reject"
+)
+@pass_door
+def add(
+    door: Door,
+    bench: str,
+    sources: tuple[Path, ...],
+    dest_dir: str | None,
+    recursive: bool,
+    on_conflict: str,
+) -> None:
+    """Copy SOURCES into the workbench; the originals are never touched."""
+    request: dict[str, Any] = {
+        "source_paths": [str(path.expanduser().absolute()) for path in sources],
+        "recursive": recursive,
+        "on_conflict": on_conflict,
+    }
+    if dest_dir is not None:
+        request["dest_dir"] = dest_dir
+    door.show(
+        ask(door, "WorkbenchFilesAdd", bench, **request),
+        lambda value: table(
+            [
+                (one["status"], one.get("path", one["source_path"]), one.get("reason", ""))
+                for one in value["add_results"]
+            ],
+            ("", "file", ""),
+        ),
+    )
+
+
+@bench_group.command()
+@BENCH
+@click.argument("paths", nargs=-1, required=True)
+@pass_door
+def remove(door: Door, bench: str, paths: tuple[str, ...]) -> None:
+    """Take PATHS out of Published; a checkpoint is kept."""
+    door.show(
+        ask(door, "WorkbenchFilesRemove", bench, workbench_paths=list(paths)),
+        lambda value: _results(value["remove_results"]),
+    )
+
+
+@bench_group.command("rename-file")
+@BENCH
+@click.argument("path")
+@click.argument("new_path")
+@pass_door
+def rename_file(door: Door, bench: str, path: str, new_path: str) -> None:
+    """Give a Published file another path."""
+    done = ask(door, "WorkbenchFileRename", bench, path=path, new_path=new_path)
+    door.show(done, lambda value: f"now {clean(value['path'])}")
+
+
+@bench_group.command()
+@BENCH
+@click.option("--published", "view", flag_value="published", help="Published, even with a Draft.")
+@pass_door
+def files(door: Door, bench: str, view: str | None) -> None:
+    """List the files of a workbench."""
+    request = {"view": view} if view else {}
+    door.show(
+        ask(door, "WorkbenchFilesList", bench, **request),
+        lambda value: table(
+            [
+                (f["path"], f["kind"], str(f["size"]), f.get("draft_status", ""))
+                for f in value["files"]
+            ],
+            ("file", "kind", "bytes", "draft"),
+        ),
+    )
+
+
+@bench_group.command()
+@BENCH
+@click.argument("destination", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1)
+@pass_door
+def extract(door: Door, bench: str, destination: Path, paths: tuple[str, ...]) -> None:
+    """Copy Published files (all, or PATHS) to the folder DESTINATION."""
+    request: dict[str, Any] = {"destination_dir": str(destination.expanduser().absolute())}
+    if paths:
+        request["workbench_paths"] = list(paths)
+    door.show(
+        ask(door, "WorkbenchFilesExtract", bench, **request),
+        lambda value: _results(value["extract_results"]),
+    )
+
+
+@bench_group.command()
+@BENCH
+@click.argument("profile", required=False)
+@pass_door
+def limits(door: Door, bench: str, profile: str | None) -> None:
+    """Show the limits of a workbench, or choose a PROFILE."""
+    scope = (
+        ask(door, "WorkbenchSetLimits", bench, profile=profile)
+        if profile
+        else ask(door, "WorkbenchGetScope", bench)
+    )
+    door.show(
+        scope,
+        lambda v: table(
+            [(name, str(value)) for name, value in v["limits"].items()], (v["profile"], "")
+        ),
+    )
+
+
+@bench_group.command()
+@BENCH
+@click.option("--export", "target", type=click.Path(path_type=Path), help="Write JSON Lines here.")
+@pass_door
+def audit(door: Door, bench: str, target: Path | None) -> None:
+    """Show everything that happened to a workbench."""
+    entries: list[dict[str, Any]] = []
+    after = 0
+    with door.shop() as shop:
+        bench_id = bench_of(shop, bench)
+        while True:
+            request = {"workbench_id": bench_id, "after_seq": after, "limit": 1000}
+            page = shop.call("AuditList", request)
+            entries += page["entries"]
+            after = page.get("next_after_seq")
+            if after is None:
+                break
+    if target is not None:
+        _export(target, entries)
+    rows = [(e["at"], e["kind"], e["actor"], ", ".join(e["paths"][:3])) for e in entries]
+    door.show({"entries": entries}, lambda _: table(rows, ("when", "what", "who", "files")))
+
+
+@bench_group.command()
+@BENCH
+@click.option("--published", type=click.Choice(["restore", "adopt"]), default="restore")
+@pass_door
+def repair(door: Door, bench: str, published: str) -> None:
+    """Put Published's own files back, or take over edits made there by other programs."""
+    done = ask(door, "PublishedRepair", bench, mode=published)
+    door.show(
+        done,
+        lambda value: "\n".join(["repaired", *(f"kept: {p}" for p in value["salvaged"])]),
+    )
+
+
+def _export(target: Path, entries: list[dict[str, Any]]) -> None:
+    import json
+
+    from backshop.store import file_error
+
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.writelines(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
+    except FileExistsError as error:
+        raise ValidationFailed("the file exists", reason="target_exists") from error
+    except OSError as error:
+        raise file_error(error) from error
+
+
+def _benches(value: dict[str, Any]) -> str:
+    rows = [
+        (
+            one["workbench_id"],
+            one["name"],
+            str(one["file_count"]),
+            "Draft waits" if one["has_draft"] else "",
+            one["health"] if one["health"] != "ok" else "",
+        )
+        for one in value["workbenches"]
+    ]
+    if not rows:
+        return "no workbenches yet; `backshop bench create NAME` makes one"
+    return table(rows, ("id", "name", "files", "", ""))
+
+
+def _results(results: list[dict[str, Any]]) -> str:
+    return table(
+        [(one["status"], one["path"], one.get("reason", "")) for one in results], ("", "file", "")
+    )

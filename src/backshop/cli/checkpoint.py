@@ -1,0 +1,92 @@
+"""Checkpoints in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .bench import BENCH, ask
+from .door import Door, DoorGroup, clean, pass_door, table
+from .review import SIGNS
+
+
+@click.group(cls=DoorGroup)
+def checkpoint() -> None:
+    """States of Published that can be brought back."""
+
+
+@checkpoint.command("list")
+@BENCH
+@pass_door
+def checkpoint_list(door: Door, bench: str) -> None:
+    """List checkpoints, newest first."""
+    door.show(
+        ask(door, "CheckpointsList", bench, limit=1000),
+        lambda value: table(
+            [
+                (c["checkpoint_id"], c["created_at"], c["description"], str(c["files"]))
+                for c in value["checkpoints"]
+            ],
+            ("id", "when", "what", "files"),
+        ),
+    )
+
+
+@checkpoint.command("create")
+@BENCH
+@click.argument("description", default="")
+@pass_door
+def checkpoint_create(door: Door, bench: str, description: str) -> None:
+    """Keep Published as it is now."""
+    done = ask(door, "CheckpointCreate", bench, description=description)
+    door.show(done, lambda value: str(value["checkpoint_id"]))
+
+
+@checkpoint.command("show")
+@BENCH
+@click.argument("checkpoint_id")
+@pass_door
+def checkpoint_show(door: Door, bench: str, checkpoint_id: str) -> None:
+    """Show one checkpoint."""
+    found = ask(door, "CheckpointGet", bench, checkpoint_id=checkpoint_id)
+    door.show(found, lambda v: table([(k, str(x)) for k, x in v.items()], ("checkpoint", "")))
+
+
+@checkpoint.command("compare")
+@BENCH
+@click.argument("checkpoint_id")
+@click.argument("other_id", required=False)
+@pass_door
+def checkpoint_compare(door: Door, bench: str, checkpoint_id: str, other_id: str | None) -> None:
+    """Compare a checkpoint with another, or with Published."""
+    request = {"checkpoint_id": checkpoint_id, **({"other_id": other_id} if other_id else {})}
+    door.show(ask(door, "CheckpointCompare", bench, **request), _changed)
+
+
+@checkpoint.command("pin")
+@BENCH
+@click.argument("checkpoint_id")
+@click.option("--off", is_flag=True, help="Let it be pruned again.")
+@pass_door
+def checkpoint_pin(door: Door, bench: str, checkpoint_id: str, off: bool) -> None:
+    """Keep a checkpoint for good."""
+    done = ask(door, "CheckpointPin", bench, checkpoint_id=checkpoint_id, pinned=not off)
+    door.show(done, lambda _: "unpinned" if off else "pinned")
+
+
+@checkpoint.command("restore")
+@BENCH
+@click.argument("checkpoint_id")
+@click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@pass_door
+def checkpoint_restore(door: Door, bench: str, checkpoint_id: str, dry_run: bool) -> None:
+    """Bring a checkpoint back; what is there now is kept as another one."""
+    done = ask(door, "CheckpointRestore", bench, checkpoint_id=checkpoint_id, dry_run=dry_run)
+    door.show(done, lambda value: _changed(value["changed"]))
+
+
+def _changed(found: list[dict[str, Any]]) -> str:
+    if not found:
+        return "nothing differs"
+    return "\n".join(f"{SIGNS[one['kind']]} {clean(one['path'])}" for one in found)

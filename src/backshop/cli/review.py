@@ -1,0 +1,153 @@
+"""Review in the terminal: what a Draft changes, and what becomes of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from .bench import BENCH, ask, bench_of
+from .door import Door, DoorCommand, DoorGroup, clean, pass_door, table
+
+SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "-", "RENAMED": ">"}
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@click.argument("path", required=False)
+@click.option("--confirm-deletions", is_flag=True, help="Agree to every deletion of the Draft.")
+@pass_door
+def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) -> None:
+    """Show what the Draft changes, or the difference of one PATH."""
+    with door.shop() as shop:
+        bench_id = bench_of(shop, bench)
+        if path is not None:
+            found = shop.call("ReviewGetDiff", {"workbench_id": bench_id, "path": path})
+            door.show(found, _diff)
+            return
+        found = shop.call("ReviewGetChangeSet", {"workbench_id": bench_id, "limit": 5000})
+        if confirm_deletions:
+            gone = [e["path"] for e in found["entries"] if e["kind"] == "DELETED"]
+            request = {"workbench_id": bench_id, "paths": gone}
+            shop.call("ReviewSetDeletionConfirmations", request)
+            found = shop.call("ReviewGetChangeSet", {"workbench_id": bench_id, "limit": 5000})
+    door.show(found, _change_set)
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@click.option("--tree", help="The tree that was reviewed; refused if the Draft changed since.")
+@click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@pass_door
+def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
+    """Make the Draft Published; a checkpoint of what it replaces is kept."""
+    request: dict[str, Any] = {"dry_run": dry_run, **({"reviewed_tree": tree} if tree else {})}
+
+    def human(value: dict[str, Any]) -> str:
+        lines = [f"{SIGNS[c['kind']]} {clean(c['path'])}" for c in value["changed"]]
+        verb = "would publish" if value["dry_run"] else "published"
+        lines.append(f"{verb}: generation {value['published_generation']}")
+        if value.get("checkpoint_id"):
+            lines.append(f"what was there before is kept as {value['checkpoint_id']}")
+        return "\n".join(lines)
+
+    door.show(ask(door, "DraftPublish", bench, **request), human)
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@click.argument("paths", nargs=-1)
+@pass_door
+def discard(door: Door, bench: str, paths: tuple[str, ...]) -> None:
+    """Throw the Draft away, or only what it did to PATHS."""
+    if not paths:
+        door.show(ask(door, "DraftDiscard", bench), lambda _: "discarded; Published is as it was")
+        return
+    done = [ask(door, "DraftRevertPath", bench, path=path) for path in paths]
+    door.show(done[-1], lambda _: f"{len(paths)} file(s) are as they were")
+
+
+@click.group(cls=DoorGroup)
+def draft() -> None:
+    """Look at a Draft, or correct it by hand."""
+
+
+@draft.command("show")
+@BENCH
+@pass_door
+def draft_show(door: Door, bench: str) -> None:
+    """Say whether there is a Draft and how old it is."""
+    door.show(
+        ask(door, "DraftGetState", bench),
+        lambda value: table([(k, str(v)) for k, v in value.items()], ("draft", "")),
+    )
+
+
+@draft.command("delete")
+@BENCH
+@click.argument("path")
+@pass_door
+def draft_delete(door: Door, bench: str, path: str) -> None:
+    """Delete PATH in the Draft."""
+    door.show(ask(door, "DraftDeletePath", bench, path=path), lambda _: "deleted in the Draft")
+
+
+@draft.command("rename")
+@BENCH
+@click.argument("path")
+@click.argument("new_path")
+@pass_door
+def draft_rename(door: Door, bench: str, path: str, new_path: str) -> None:
+    """Rename PATH in the Draft."""
+    done = ask(door, "DraftRenamePath", bench, path=path, new_path=new_path)
+    door.show(done, lambda _: "renamed in the Draft")
+
+
+@draft.command("rescan")
+@BENCH
+@click.option("--adopt", "mode", flag_value="adopt", help="Take outside edits into the Draft.")
+@click.option("--revert", "mode", flag_value="revert", help="Put the Draft's own files back.")
+@pass_door
+def draft_rescan(door: Door, bench: str, mode: str | None) -> None:
+    """Deal with edits that other programs made in the Draft's folder."""
+    if mode is None:
+        raise click.UsageError("say --adopt or --revert")
+    done = ask(door, "DraftRescan", bench, mode=mode)
+    door.show(done, lambda v: "\n".join(["done", *(f"kept: {p}" for p in v["salvaged"])]))
+
+
+def _change_set(value: dict[str, Any]) -> str:
+    lines = []
+    for one in value["entries"]:
+        line = f"{SIGNS[one['kind']]} {clean(one['path'])}"
+        if one.get("old_path"):
+            line += f"  (was {clean(one['old_path'])})"
+        if one.get("collateral"):
+            line += f"  ! {one['collateral']} change(s) beyond what was asked"
+        if one.get("new_errors"):
+            line += f"  ! new errors: {', '.join(one['new_errors'][:3])}"
+        if one["kind"] == "DELETED" and not one.get("deletion_confirmed"):
+            line += "  (not confirmed)"
+        if one.get("summary"):
+            line += f"\n    {clean(one['summary'])}"
+        lines.append(line)
+    number = value["counts"]
+    lines.append(
+        f"{number['added']} added, {number['modified']} modified, {number['renamed']} renamed, "
+        f"{number['deleted']} deleted"
+    )
+    lines.append(f"publish exactly this: backshop publish BENCH --tree {value['tree']}")
+    return "\n".join(lines)
+
+
+def _diff(value: dict[str, Any]) -> str:
+    body = value["body"]
+    if value["strategy"] == "text":
+        signs = {"context": " ", "added": "+", "removed": "-"}
+        lines = []
+        for hunk in body["hunks"]:
+            lines.append(f"@@ -{hunk['old_start']} +{hunk['new_start']} @@")
+            lines += [f"{signs[row['type']]}{clean(row['text'])}" for row in hunk["lines"]]
+        return "\n".join(lines) or "no difference in the text"
+    return json.dumps(body, ensure_ascii=False, indent=1)

@@ -1,0 +1,81 @@
+"""A person with documents, in the terminal: add, see what an agent did, publish, go back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from backshop.app import Backshop
+from backshop.bench import Author, Put, Source
+from backshop.cli import main
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    """Run a command on one home; return exit code and output."""
+
+    def run_one(*args: str) -> tuple[int, str]:
+        code = main([*args, "--home", str(tmp_path / "home")])
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
+
+    return run_one
+
+
+def agent_writes(tmp_path, bench: str, path: str, text: str) -> None:
+    with Backshop.open(tmp_path / "home") as shop:
+        blob = shop.store.blobs.put(text.encode())
+        put = Put(path=path, blob=blob, size=len(text.encode()), note="Made it better.")
+        shop.benches.apply_batch(bench, [put], Author(source=Source(kind="workshop")))
+
+
+@pytest.mark.rule("S4.2", "S4.3")
+def test_the_whole_round_in_the_terminal(run, tmp_path):
+    (tmp_path / "report.txt").write_text("good\n")
+    bench = run("bench", "create", "Reports")[1].strip()
+    assert run("bench", "add", "Reports", str(tmp_path / "report.txt"))[0] == 0
+    agent_writes(tmp_path, bench, "report.txt", "better\n")
+
+    listed = run("review", "Reports")[1]
+    difference = run("review", bench[:12], "report.txt")[1]
+    tree = listed.split("--tree ")[1].split()[0]
+    published = run("publish", "Reports", "--tree", tree)
+    (out := tmp_path / "out").mkdir()
+    run("bench", "extract", "Reports", str(out))
+    checkpoint = json.loads(run("checkpoint", "list", "Reports", "--json")[1])["checkpoints"][0]
+    back = run("checkpoint", "restore", "Reports", checkpoint["checkpoint_id"])
+
+    assert "~ report.txt" in listed
+    assert "Made it better." in listed
+    assert "-good\n+better" in difference
+    assert (published[0], back[0]) == (0, 0)
+    assert (out / "report.txt").read_text() == "better\n"
+    assert (tmp_path / "report.txt").read_text() == "good\n"
+    home = tmp_path / "home" / "benches" / bench / "published" / "report.txt"
+    assert home.read_text() == "good\n"
+    assert "draft_published" in run("bench", "audit", "Reports")[1]
+
+
+@pytest.mark.rule("S4.3")
+def test_a_name_that_fits_two_is_refused_with_both(run):
+    ids = [run("bench", "create", "Twin")[1].strip() for _ in range(2)]
+
+    code, text = run("bench", "show", "Twin")
+
+    assert code == 1
+    assert all(one in text for one in ids)
+    assert run("bench", "show", "nobody")[0] == 1
+    assert run("bench", "show", "")[0] == 1
+
+
+def test_discarding_from_the_terminal_and_what_cannot_be_done(run, tmp_path):
+    bench = run("bench", "create", "B")[1].strip()
+    agent_writes(tmp_path, bench, "a.txt", "x")
+
+    assert run("bench", "delete", "B", "--yes")[0] == 1
+    assert run("discard", "B")[0] == 0
+    assert run("discard", "B")[0] == 1
+    assert run("bench", "delete", "B", "--yes")[0] == 0
+    assert run("bench", "undelete", "B")[0] == 0
+    assert run("draft", "rescan", "B")[0] == 2
