@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from backshop.rails.catalog import Catalog
 from backshop.rails.compile import compile_data, compile_source
-from backshop.rails.finding import ERRORS, WARNINGS, Severity
+from backshop.rails.finding import ERRORS, FINDINGS_MAX, WARNINGS, Severity
 from backshop.rails.sources import Places
 
 LIBRARY = Catalog(Places()).look().library
@@ -447,3 +448,33 @@ def test_no_data_makes_the_compiler_fail(top, inner):
     assert (outcome.compiled is None) == any(
         one.severity is Severity.ERROR for one in outcome.findings
     )
+
+
+MANY = 20_000
+FLOODS = [
+    workflow(**{f"k{n}": 1 for n in range(MANY)}),
+    workflow(features=[f"wr.features.f{n}" for n in range(MANY)]),
+    workflow(*({"id": f"S {n}"} for n in range(MANY))),
+    workflow(
+        step(functionReferences=[f"f{n}()" for n in range(MANY)]),
+        functionDefinitions=[{"name": f"g{n}", "definition": "x"} for n in range(400)],
+    ),
+    workflow(*(call(CHALLENGE, subject="x") | {"id": f"s{n}"} for n in range(6000))),
+    workflow(
+        step(prompt="{{wr.bindings.who}}" * 1500),
+        extensionPoints=[{"slotId": "who", "purpose": "p", "default": "x" * 500_000}],
+    ),
+    workflow(*(step(id=f"s{n}", guidance=["{{wr.x}}"] * 50) for n in range(400))),
+]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("data", FLOODS, ids=range(len(FLOODS)))
+def test_a_flood_of_mistakes_is_cut_off(data):
+    start = time.process_time()
+
+    outcome = compile_data(data, library=LIBRARY, strict=True)
+
+    assert outcome.compiled is None
+    assert 0 < len(outcome.findings) <= FINDINGS_MAX + 1
+    assert time.process_time() - start < 10

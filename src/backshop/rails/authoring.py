@@ -14,13 +14,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from .catalog import Catalog, Entry, Listing
+from .catalog import Catalog, Listing
 from .compile import compile_data, workflow_hash
 from .compile.parse import SOURCE_MAX_BYTES, SUFFIXES, parse_source
 from .errors import RailsError
 from .finding import Finding, Findings, Severity, has_error, ordered
 from .identity import SourceKind, check_id, suggested_id
-from .sources import Places
+from .sources import Entry, Places
 
 _ID_LINE = re.compile(r"^id:.*$", re.MULTILINE)
 _STARTING_POINT = Path(__file__).parent / "starting-point.yaml"

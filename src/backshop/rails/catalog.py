@@ -27,47 +27,23 @@ from .identity import (
     WorkflowKind,
     check_id,
     id_status,
-    kind_of,
     namespace_of,
     suggested_id,
 )
-from .sources import Parsed, Places, Source, Stamp, read_bindings, read_file, scan, warning
+from .sources import (
+    Entry,
+    Invalid,
+    Parsed,
+    Places,
+    Source,
+    Stamp,
+    read_bindings,
+    read_file,
+    scan,
+    warning,
+)
 
 _TOKEN = re.compile(r"[a-z0-9_-]+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A workflow file with an id, and where it was found."""
-
-    workflow_id: str
-    source: Source
-    ref: str
-    stamp: Stamp
-    parsed: Parsed = field(repr=False)
-
-    @property
-    def kind(self) -> WorkflowKind:
-        """Workflow or routine (R1.8)."""
-        return kind_of(self.workflow_id, self.ref.split("/")[:-1])
-
-    @property
-    def id_status(self) -> IdStatus:
-        """Whether the id is namespaced."""
-        return id_status(self.workflow_id) or IdStatus.LEGACY
-
-    @property
-    def file(self) -> str:
-        """The file as messages name it: source and path inside it."""
-        return f"{self.source.name}:{self.ref}"
-
-
-@dataclass(frozen=True, slots=True)
-class Invalid:
-    """A file that cannot run, with every reason."""
-
-    file: str
-    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +78,11 @@ class Cache:
     compiled: dict[tuple[Stamp, str, str], Outcome] = field(default_factory=dict)
     hashes: dict[tuple[Stamp, str, str], str] = field(default_factory=dict)
 
+    def forget(self, files: int) -> None:
+        """Start anew when most of what is kept must be about states that are gone."""
+        if len(self.parsed) > 4 * files + 100 or len(self.compiled) > 8 * files + 100:
+            self.parsed, self.compiled, self.hashes = {}, {}, {}
+
 
 class Catalog:
     """The workflows of one installation."""
@@ -118,6 +99,7 @@ class Catalog:
             for source in self._places.sources(workspace)
             for stamp in scan(source, warnings)
         ]
+        self._cache.forget(len(files))
         return Listing(files, warnings, read_bindings(workspace, warnings), self._cache)
 
 

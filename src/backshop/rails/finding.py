@@ -48,6 +48,13 @@ WARNINGS = frozenset(
 )
 
 
+FINDINGS_MAX = 200  # nobody reads more, and a hostile file could make millions
+
+
+class TooManyFindings(Exception):
+    """The file has more wrong with it than is worth listing; reading it stops here."""
+
+
 class Findings:
     """Collects findings; reports them once each, ordered by pointer and code."""
 
@@ -67,6 +74,11 @@ class Findings:
     def _add(
         self, code: str, severity: Severity, pointer: str, message: str, fix: str | None
     ) -> None:
+        if len(self._found) >= FINDINGS_MAX:
+            message = f"more than {FINDINGS_MAX} findings; the rest is not listed"
+            rest = Finding(code="WF_SCHEMA", severity=Severity.ERROR, pointer="", message=message)
+            self._found.append(rest)
+            raise TooManyFindings
         self._found.append(
             Finding(code=code, severity=severity, pointer=pointer, message=message, fix=fix)
         )

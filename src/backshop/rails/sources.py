@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from backshop.base.canon import parse
 from backshop.base.errors import ValidationFailed
 
 from .compile.parse import SOURCE_MAX_BYTES, SUFFIXES, parse_source
-from .compile.read import read_definition
+from .compile.read import BINDING_MAX_CHARS, read_definition
 from .definition import Definition
-from .finding import Finding, Findings, Severity, has_error
-from .identity import SourceKind
+from .finding import Finding, Findings, Severity, TooManyFindings, has_error
+from .identity import IdStatus, SourceKind, WorkflowKind, id_status, kind_of
 
 MAX_DEPTH = 4
 MAX_FILES = 2000
@@ -85,6 +85,40 @@ class Parsed:
     definition: Definition | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A workflow file with an id, and where it was found."""
+
+    workflow_id: str
+    source: Source
+    ref: str
+    stamp: Stamp
+    parsed: Parsed = field(repr=False)
+
+    @property
+    def kind(self) -> WorkflowKind:
+        """Workflow or routine (R1.8)."""
+        return kind_of(self.workflow_id, self.ref.split("/")[:-1])
+
+    @property
+    def id_status(self) -> IdStatus:
+        """Whether the id is namespaced."""
+        return id_status(self.workflow_id) or IdStatus.LEGACY
+
+    @property
+    def file(self) -> str:
+        """The file as messages name it: source and path inside it."""
+        return f"{self.source.name}:{self.ref}"
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """A file that cannot run, with every reason."""
+
+    file: str
+    findings: tuple[Finding, ...]
+
+
 def warning(code: str, pointer: str, message: str) -> Finding:
     """Return a warning about a source or a file in it."""
     return Finding(code=code, severity=Severity.WARNING, pointer=pointer, message=message)
@@ -105,7 +139,10 @@ def read_file(stamp: Stamp) -> Parsed:
     data = parse_source(source, findings, is_yaml=stamp.path.suffix != ".json")
     if has_error(findings.all):
         return Parsed(None, findings.all, None)
-    definition = read_definition(data, findings)
+    try:
+        definition = read_definition(data, findings)
+    except TooManyFindings:
+        definition = None
     return Parsed(data, findings.all, definition)
 
 
@@ -160,7 +197,11 @@ def read_bindings(
         warnings.append(warning("WW_SOURCE_UNREADABLE", "", "bindings.json is not an object"))
         return {}
     return {
-        workflow_id: {slot: chosen for slot, chosen in slots.items() if isinstance(chosen, str)}
+        workflow_id: {
+            slot: chosen
+            for slot, chosen in slots.items()
+            if isinstance(chosen, str) and len(chosen) <= BINDING_MAX_CHARS
+        }
         for workflow_id, slots in data.items()
         if isinstance(slots, dict)
     }

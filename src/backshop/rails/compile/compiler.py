@@ -16,7 +16,7 @@ from backshop.rails.definition import (
     Step,
     StepKind,
 )
-from backshop.rails.finding import Finding, Findings, has_error
+from backshop.rails.finding import Finding, Findings, TooManyFindings, has_error
 from backshop.rails.packs import LOOP_CONTROL, PACKS
 
 from . import blocks as prompt_blocks
@@ -52,10 +52,13 @@ def compile_data(
 ) -> Outcome:
     """Compile parsed JSON; all findings of all passes are reported together."""
     findings = Findings()
-    definition = read_definition(data, findings, strict=strict)
-    if definition is None:
-        return Outcome(None, None, findings.all)
-    compiled = _compile(definition, library or Library(), bindings or {}, findings)
+    definition = compiled = None
+    try:
+        definition = read_definition(data, findings, strict=strict)
+        if definition is not None:
+            compiled = _compile(definition, library or Library(), bindings or {}, findings)
+    except TooManyFindings:
+        compiled = None  # the last finding says so
     found = findings.all
     return Outcome(definition, None if has_error(found) else compiled, found)
 

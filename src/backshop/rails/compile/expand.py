@@ -28,7 +28,7 @@ from .fields import did_you_mean, nearest
 
 PROBE = "wr.templates.capability_probe"
 ROUTINE_PREFIX = "wr.templates.routine."
-STEP_ID_MAX_CHARS = 160
+STEPS_MAX = 4000  # far beyond what the size of a snapshot allows
 _ARGUMENT = re.compile(r"(?<!\{)\{([A-Za-z_][A-Za-z0-9_]*)\}(?!\})")
 _CAPABILITY_WORDS = {
     "delegation": ("delegating to a subagent", "Delegate one trivial question to a subagent"),
@@ -101,6 +101,10 @@ class _Expander:
             if step.id in borrowed and step.kind is not StepKind.LOOP:
                 continue
             found += self._one(self._with_body(step, by_id))
+            if len(found) > STEPS_MAX:
+                message = f"more than {STEPS_MAX} steps after expansion"
+                self._findings.error("WF_BUDGET", step.pointer, message)
+                break
         return tuple(found)
 
     def probes(self) -> Iterator[Step]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import TypeVar
 
 from backshop.rails import conditions, template
 from backshop.rails.definition import ConditionData
 from backshop.rails.finding import Findings, escaped
 
-T = TypeVar("T")
+_KNOWN_MAX = 500  # comparing with more takes too long for a hint
+_WORD_MAX_CHARS = 200
 
 
 class Fields:
@@ -212,6 +212,8 @@ class Fields:
 
 def nearest(word: str, known: Collection[str]) -> str | None:
     """Return the known word that looks most like `word`, if any does."""
+    if len(known) > _KNOWN_MAX or len(word) > _WORD_MAX_CHARS:
+        return None
     found = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
     return found[0] if found else None
 

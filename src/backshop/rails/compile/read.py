@@ -28,6 +28,7 @@ SEMVER = re.compile(
 SLOT_ID = re.compile(r"[a-z][a-z0-9_]{1,63}")
 AUTONOMY = ("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")
 RISK_POLICY = ("conservative", "balanced", "aggressive")
+BINDING_MAX_CHARS = 160  # a binding names a workflow; longer ones could blow prompts up
 LEVELS = ("required", "preferred", "disabled")
 METRICS = ("coding", "review", "research", "design", "ticket", "none")
 
@@ -176,7 +177,7 @@ def _slot(fields: Fields) -> Slot:
     slot = Slot(
         slot_id=fields.text("slotId", required=True, pattern=SLOT_ID) or "",
         purpose=fields.text("purpose", required=True) or "",
-        default=fields.text("default", required=True) or "",
+        default=fields.text("default", 1, BINDING_MAX_CHARS, required=True) or "",
         accepted_kinds=fields.texts("acceptedKinds"),
     )
     for kind in slot.accepted_kinds:
