@@ -7,6 +7,7 @@ from typing import Any
 from backshop.base.command import Command
 
 from .service import Rails
+from .studio import STUDIO_COMMANDS
 from .tools import TOOLS, RailsTool
 
 PHASE = "rails"
@@ -24,4 +25,7 @@ def _tool(tool: RailsTool) -> Command[Rails, Any, Any]:
     )
 
 
-COMMANDS: tuple[Command[Rails, Any, Any], ...] = tuple(map(_tool, TOOLS))
+COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
+    *map(_tool, TOOLS),
+    *STUDIO_COMMANDS,
+)

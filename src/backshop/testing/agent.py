@@ -8,7 +8,16 @@ from typing import Any
 
 from backshop.base.codec import decode
 from backshop.base.limits import LOCK_WAIT_MS
-from backshop.rails import TOOLS, Answer, Catalog, Places, Rails, Settings
+from backshop.rails import (
+    COMMANDS,
+    TOOLS,
+    Answer,
+    Catalog,
+    Places,
+    Rails,
+    RailsError,
+    Settings,
+)
 from backshop.store import Store
 
 Json = dict[str, Any]
@@ -82,6 +91,22 @@ class Agent:
         assert found.is_error, found.structured
         error: Json = found.structured["error"]  # type: ignore[assignment]  # the envelope of R7.3
         return error
+
+    def studio(self, name: str, **request: object) -> Json:
+        """Run a command of the person's side."""
+        registry = {command.name: command for command in COMMANDS}
+        command = registry[name]
+        found: Json = command.run(self.rails, decode(command.request, request))
+        return found
+
+    def refused(self, name: str, **request: object) -> Json:
+        """Run a command that must refuse, and return the error."""
+        try:
+            found = self.studio(name, **request)
+        except RailsError as error:
+            body: Json = error.envelope()["error"]  # type: ignore[assignment]  # the envelope of R7.3
+            return body
+        raise AssertionError(f"{name} was not refused: {found}")
 
     def events(self, answer: Json) -> int:
         """Return how many events the session of an answer has."""

@@ -1,0 +1,118 @@
+"""A session to read: runs, steps, notes, artifacts, gaps (R9.7). Equal record, equal bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from backshop.base.ambient import timestamp
+
+from . import graph
+from .respond import resume_ref
+from .resuming import status_of, title_of
+from .sessions import Sessions
+from .state import NodeState, Output, RunState, SessionState
+from .views import unknown
+
+
+def exported(
+    sessions: Sessions, session_id: str, run_id: str | None = None, *, times: bool = False
+) -> str:
+    """Return a session, or one run of it, as Markdown."""
+    state = sessions.state(session_id)
+    if run_id is not None and run_id not in state.runs:
+        raise unknown("run", run_id)
+    runs = [state.runs[one] for one in state.run_order if run_id in (None, one)]
+    return "\n".join(_lines(sessions, session_id, state, runs, times)).rstrip() + "\n"
+
+
+def _lines(
+    sessions: Sessions, session_id: str, state: SessionState, runs: list[RunState], times: bool
+) -> Iterator[str]:
+    title = state.observations.get("title")
+    if title is None and runs:
+        title = title_of(sessions, state, runs[0])
+    yield f"# {_line(title or session_id)}"
+    yield ""
+    if runs:
+        yield "| Run | Workflow | Status | Resume ref |"
+        yield "|---|---|---|---|"
+        for run in runs:
+            cells = (
+                title_of(sessions, state, run) or run.run_id,
+                run.started.workflow_id,
+                status_of(sessions, state, run),
+                resume_ref(run.run_id),
+            )
+            yield f"| {' | '.join(_line(cell).replace('|', '/') for cell in cells)} |"
+        yield ""
+    for run in runs:
+        yield from _run(sessions, state, run, times)
+    notes = [one for one in state.outputs if one.channel == "recap"]
+    if notes:
+        yield "## Notes of the session"
+        yield ""
+        for output in notes:
+            yield _whole(sessions, output)
+            yield ""
+
+
+def _run(sessions: Sessions, state: SessionState, run: RunState, times: bool) -> Iterator[str]:
+    yield f"## {_line(title_of(sessions, state, run) or run.run_id)}"
+    yield ""
+    if run.preferred is None:
+        return
+    main = graph.lineage(state, run.preferred)
+    for node in main:
+        yield from _node(sessions, state, node, times)
+    shown = {node.node_id for node in main}
+    rest = [node for node in graph.run_nodes(state, run.run_id) if node.node_id not in shown]
+    if any(node.outputs for node in rest):
+        yield "### Other branches"
+        yield ""
+        for node in rest:
+            yield from _node(sessions, state, node, times)
+
+
+def _node(sessions: Sessions, state: SessionState, node: NodeState, times: bool) -> Iterator[str]:
+    if node.parent is None and not node.outputs:
+        return
+    label = sessions.label(state)(node)
+    mark = {"checkpoint": " (checkpoint)", "blocked_attempt": " (blocked)"}.get(node.kind, "")
+    when = f" · {timestamp(node.created_ms)}" if times else ""
+    yield f"### {_line(label.title)} [{label.step_id}]{mark}{when}"
+    yield ""
+    notes = graph.notes_of(node)
+    if notes is not None:
+        yield _whole(sessions, notes)
+        yield ""
+    for artifact in graph.artifacts_of(node):
+        yield from _artifact(sessions, artifact)
+    for gap in node.gaps.values():
+        if gap.node_id == node.node_id:
+            yield f"- Gap ({gap.fact.severity}): {_line(gap.fact.summary)}"
+            yield ""
+
+
+def _artifact(sessions: Sessions, artifact: Output) -> Iterator[str]:
+    data = sessions.maybe_blob(artifact.payload.sha256 or "")
+    yield f"Artifact `{_line(artifact.payload.kind or '')}`:"
+    yield ""
+    if data is None:
+        yield "(its content is not here)"
+    else:
+        shown = json.dumps(json.loads(data), ensure_ascii=False, indent=2, sort_keys=True)
+        yield f"```json\n{shown.replace('```', '` ` `')}\n```"
+    yield ""
+
+
+def _whole(sessions: Sessions, notes: Output) -> str:
+    if notes.payload.full_ref:
+        data = sessions.maybe_blob(notes.payload.full_ref)
+        if data is not None:
+            return data.decode(errors="replace")
+    return notes.payload.notes_markdown or ""
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,323 @@
+"""What people do with sessions beside the agent: look, steer, keep, delete, carry away (R7.26)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from backshop.base.codec import encode
+from backshop.base.command import Command, Nothing
+from backshop.base.ids import did
+
+from . import events as ev
+from . import (
+    graph,
+    inputs,
+    markdown,
+    preferences,
+    prompt,
+    reasons,
+    transfer,
+    views,
+)
+from .asks import (
+    GapResolve,
+    NodeGet,
+    RunGet,
+    RunSetContext,
+    RunSetPreferences,
+    SessionDelete,
+    SessionExport,
+    SessionGet,
+    SessionImport,
+    SessionSetKeep,
+    SessionsList,
+    UserInputRecord,
+)
+from .errors import RailsError, cut, invalid
+from .interpret import scope
+from .plan import Plan
+from .service import Rails
+from .sessions import outside_tokens, stream_of
+from .state import NodeState, SessionState
+from .views import unknown
+
+Json = dict[str, object]
+PHASE = "rails"
+
+
+class Studio:
+    """The person's side of rails."""
+
+    def __init__(self, rails: Rails) -> None:
+        self._rails = rails
+        self._sessions = rails.sessions
+
+    def sessions_list(self, request: SessionsList) -> Json:
+        """Return a page of sessions, the most recently used first."""
+        start = int(request.cursor) if request.cursor and request.cursor.isdecimal() else 0
+        wanted = views.Filter(
+            status=request.status,
+            workflow_id=request.workflow_id,
+            workspace=request.workspace,
+            query=request.query,
+        )
+        rows = list(
+            islice(views.session_rows(self._sessions, wanted), start, start + request.limit + 1)
+        )
+        found: Json = {"sessions": rows[: request.limit]}
+        if len(rows) > request.limit:
+            found["nextCursor"] = str(start + request.limit)
+        return found
+
+    def session_get(self, request: SessionGet) -> Json:
+        """Return one session."""
+        return views.session_page(self._sessions, request.session_id)
+
+    def run_get(self, request: RunGet) -> Json:
+        """Return a run's graph."""
+        return views.run_graph(self._sessions, request.run_id)
+
+    def node_get(self, request: NodeGet) -> Json:
+        """Return everything about a node."""
+        return views.node_page(self._sessions, request.node_id)
+
+    def run_fork(self, request: NodeGet) -> Json:
+        """Return a node's step with an ack that branches from it."""
+        return self._rails.execution.fork_from(request.node_id).structured
+
+    def run_set_preferences(self, request: RunSetPreferences) -> Json:
+        """Change the mode of a run at its preferred tip."""
+        wanted = preferences.Change(request.preferences.autonomy, request.preferences.risk_policy)
+
+        def change(plan: Plan, node: NodeState, state: SessionState) -> None:
+            mode = preferences.applied(node.preferences, wanted)
+            plan.preferences("user", preferences.delta(node.preferences, mode), mode)
+
+        return self._at_tip(request.run_id, change)
+
+    def run_set_context(self, request: RunSetContext) -> Json:
+        """Change inputs of a run at its preferred tip."""
+        delta = inputs.context({**request.set, **dict.fromkeys(request.removed)})
+
+        def change(plan: Plan, node: NodeState, state: SessionState) -> None:
+            inputs.merged(node.context, delta)  # refuses what would be too much
+            plan.context("user", delta)
+
+        return self._at_tip(request.run_id, change)
+
+    def user_input_record(self, request: UserInputRecord) -> Json:
+        """Record what the person decided; the next acknowledgement of the step counts it."""
+        located = self._sessions.locate(request.node_id)
+        workflow = self._sessions.workflow(located.node.workflow_hash)
+        engine = self._sessions.snapshot(located.node.snapshot_ref).engine
+        if engine.pending is None:
+            raise _nothing_pending()
+        step = workflow.steps[engine.pending.step_id]
+        seen = scope(workflow, engine.stack, located.node.context)
+        declared = {one.id: one for one in prompt.inputs_of(step, seen)}
+        if request.input_id not in declared:
+            raise invalid(
+                f"the step {step.step_id} asks for no input {request.input_id[:60]!r}",
+                f"It asks for: {', '.join(declared) or 'nothing'}.",
+            )
+        reason = declared[request.input_id].reason
+        summary = cut(request.summary or request.decision, reasons.SUMMARY_MAX_BYTES)
+
+        def change(plan: Plan, node: NodeState, state: SessionState) -> None:
+            plan.user_input(request.input_id, reason, request.decision, summary, "studio")
+
+        return self._on(located.session_id, request.node_id, change)
+
+    def gap_resolve(self, request: GapResolve) -> Json:
+        """Close a gap at the preferred tip of its run."""
+        for session_id in self._sessions.ids():
+            try:
+                state = self._sessions.state(session_id)
+            except RailsError:  # a damaged session has no gaps to close
+                continue
+            node_id = state.gap_nodes.get(request.gap_id)
+            if node_id is None:
+                continue
+            run = state.runs[state.nodes[node_id].run_id]
+            tip = state.nodes[run.preferred or node_id]
+            if request.gap_id not in tip.gaps:
+                raise invalid("the gap is not open on the run's newest branch", "Nothing to do.")
+            return self._on(session_id, tip.node_id, _resolving(request))
+        raise unknown("gap", request.gap_id)
+
+    def session_set_keep(self, request: SessionSetKeep) -> Json:
+        """Keep a session for good, or not."""
+        self._require(request.session_id)
+        self._sessions.store.set_keep(stream_of(request.session_id), request.keep)
+        return {"sessionId": request.session_id, "keep": request.keep}
+
+    def session_delete(self, request: SessionDelete) -> Json:
+        """Delete a session; its tokens end with it."""
+        self._require(request.session_id)
+        if request.confirm != request.session_id:
+            raise invalid("the confirmation does not repeat the session's id", "Repeat the id.")
+        self._sessions.store.delete_stream(stream_of(request.session_id))
+        self._sessions.forget(request.session_id)
+        return {"sessionId": request.session_id, "deleted": True}
+
+    def session_export(self, request: SessionExport) -> Json:
+        """Return a session as a bundle, as Markdown or as lines of events."""
+        self._require(request.session_id)
+        match request.format:
+            case "bundle":
+                text = transfer.exported(
+                    self._sessions, request.session_id, salvage=request.salvage
+                )
+            case "jsonl":
+                text = transfer.lines(self._sessions, request.session_id)
+            case "markdown":
+                text = markdown.exported(
+                    self._sessions, request.session_id, request.run_id, times=request.times
+                )
+        return {"sessionId": request.session_id, "format": request.format, "text": text}
+
+    def session_import(self, request: SessionImport) -> Json:
+        """Bring a session in from a bundle; nothing is stored unless all of it is right."""
+        session_id = transfer.imported(self._sessions, request.bundle)
+        return {"sessionId": session_id}
+
+    def keys_rotate(self, request: Nothing) -> Json:
+        """Sign tokens with a new key from now on."""
+        self._rails.rotate_keys()
+        return {"rotated": True}
+
+    # ------------------------------------------------------------ private
+
+    def _require(self, session_id: str) -> None:
+        if not self._sessions.exists(session_id):
+            raise unknown("session", session_id)
+
+    def _at_tip(self, run_id: str, change: _Change) -> Json:
+        session_id = self._sessions.home_of_run(run_id)
+        if session_id is None:
+            raise unknown("run", run_id)
+        state = self._sessions.state(session_id)
+        tip = state.runs[run_id].preferred
+        if tip is None:
+            raise unknown("run", run_id)
+        return self._on(session_id, tip, change)
+
+    def _on(self, session_id: str, node_id: str, change: _Change) -> Json:
+        def rule(state: SessionState) -> Plan | None:
+            node = state.nodes[node_id]
+            plan = Plan(session_id, node.run_id, node_id, counts=dict(node.counts))
+            change(plan, node, state)
+            return plan if plan.events else None
+
+        with outside_tokens():
+            state = self._sessions.update(session_id, rule)
+        node = state.nodes[node_id]
+        return {
+            "sessionId": session_id,
+            "runId": node.run_id,
+            "nodeId": node_id,
+            "preferences": preferences.wire(node.preferences),
+            "openGaps": [encode(gap.fact) for gap in graph.critical_gaps(node)],
+        }
+
+
+_Change = Callable[[Plan, NodeState, SessionState], None]
+
+
+def _resolving(request: GapResolve) -> _Change:
+    def change(plan: Plan, node: NodeState, state: SessionState) -> None:
+        number = node.counts.get("GapRecorded", 0)
+        plan.gap(
+            ev.GapRecorded(
+                gap_id=did("gap", node.node_id, "resolved", number),
+                severity="info",
+                reason=ev.GapReason("agent_reported", "resolved_by_person"),
+                summary=cut(request.summary, reasons.SUMMARY_MAX_BYTES),
+                resolution=ev.Resolution("resolves", request.gap_id),
+            )
+        )
+
+    return change
+
+
+def _nothing_pending() -> RailsError:
+    return RailsError(
+        "PRECONDITION_FAILED", "no step is pending here", "Choose a node that waits for a step."
+    )
+
+
+def _command(
+    name: str,
+    summary: str,
+    request: type,
+    run: Callable[[Studio, Any], Any],
+    *,
+    writes: bool = False,
+) -> Command[Rails, Any, Any]:
+    return Command(
+        name=name,
+        summary=summary,
+        request=request,
+        response=Json,
+        run=lambda rails, asked: run(Studio(rails), asked),
+        phase=PHASE,
+        writes=writes,
+    )
+
+
+STUDIO_COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
+    _command("RailsSessionsList", "List sessions.", SessionsList, Studio.sessions_list),
+    _command("RailsSessionGet", "Show a session.", SessionGet, Studio.session_get),
+    _command("RailsRunGet", "Show a run as a graph.", RunGet, Studio.run_get),
+    _command("RailsNodeGet", "Show one node of a run.", NodeGet, Studio.node_get),
+    _command("RailsRunFork", "Get tokens that branch from a node.", NodeGet, Studio.run_fork),
+    _command(
+        "RailsRunSetPreferences",
+        "Change the mode of a run.",
+        RunSetPreferences,
+        Studio.run_set_preferences,
+        writes=True,
+    ),
+    _command(
+        "RailsRunSetContext",
+        "Change inputs of a run.",
+        RunSetContext,
+        Studio.run_set_context,
+        writes=True,
+    ),
+    _command(
+        "RailsUserInputRecord",
+        "Record what the person decided for a step.",
+        UserInputRecord,
+        Studio.user_input_record,
+        writes=True,
+    ),
+    _command("RailsGapResolve", "Close a gap.", GapResolve, Studio.gap_resolve, writes=True),
+    _command(
+        "RailsSessionSetKeep",
+        "Keep a session for good, or not.",
+        SessionSetKeep,
+        Studio.session_set_keep,
+        writes=True,
+    ),
+    _command(
+        "RailsSessionDelete", "Delete a session.", SessionDelete, Studio.session_delete, writes=True
+    ),
+    _command("RailsSessionExport", "Export a session.", SessionExport, Studio.session_export),
+    _command(
+        "RailsSessionImport",
+        "Import a session from a bundle.",
+        SessionImport,
+        Studio.session_import,
+        writes=True,
+    ),
+    _command(
+        "RailsKeysRotate",
+        "Sign tokens with a new key.",
+        Nothing,
+        Studio.keys_rotate,
+        writes=True,
+    ),
+)

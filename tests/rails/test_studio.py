@@ -1,0 +1,149 @@
+"""The person's side: look, steer, approve, keep, delete (R7.26, R10.2–R10.6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from backshop.testing.workflows import LOOP_CONTROL, flow, step
+
+TWO = flow(step("one"), step("two"))
+NONSTOP = {"autonomy": "full_auto_never_stop"}
+
+
+@pytest.mark.rule("C64", "R8.21")
+def test_an_approval_by_the_person_lets_a_plain_retry_pass(agent):
+    ann = agent(flow(step("s", requireConfirmation={"kind": "human_approval"}), step("end")))
+    blocked = ann.go(ann.start("user.flow"))
+    tip = ann.studio("RailsRunGet", runId=blocked["session"]["runId"])["preferredTip"]
+    unknown = ann.refused("RailsUserInputRecord", nodeId=tip, inputId="x", decision="approved")
+    ann.studio("RailsUserInputRecord", nodeId=tip, inputId="approval", decision="approved")
+
+    assert unknown["code"] == "VALIDATION_ERROR"
+    assert ann.go(blocked)["pending"]["stepId"] == "end"
+
+
+@pytest.mark.rule("R8.3", "R7.19", "R5.12")
+def test_the_person_changes_mode_and_inputs_at_the_tip(agent):
+    ann = agent(flow(step("one", **LOOP_CONTROL), step("two", prompt="k is {{k}}")))
+    first = ann.start("user.flow")
+    run = first["session"]["runId"]
+    changed = ann.studio("RailsRunSetPreferences", runId=run, preferences=NONSTOP)
+    ann.studio("RailsRunSetContext", runId=run, set={"k": 7}, removed=["gone"])
+    second = ann.go(first)
+
+    assert changed["preferences"]["autonomy"] == "full_auto_never_stop"
+    assert second["kind"] == "ok"
+    assert "k is 7" in second["pending"]["prompt"]
+    assert second["gaps"][0]["severity"] == "critical"
+
+
+@pytest.mark.rule("R5.11", "R5.9", "R7.19")
+def test_the_person_closes_a_gap(agent):
+    ann = agent(flow(step("one", **LOOP_CONTROL)))
+    done = ann.go(ann.start("user.flow", preferences=NONSTOP))
+    run, gap = done["session"]["runId"], done["gaps"][0]["gapId"]
+    before = ann.studio("RailsRunGet", runId=run)["status"]
+    ann.studio("RailsGapResolve", gapId=gap, summary="The decision was made by phone.")
+    again = ann.refused("RailsGapResolve", gapId=gap, summary="twice")
+
+    assert before == "complete_with_gaps"
+    assert ann.studio("RailsRunGet", runId=run)["status"] == "complete"
+    assert again["code"] == "VALIDATION_ERROR"
+
+
+@pytest.mark.rule("R10.2", "R10.3", "R5.18")
+def test_sessions_are_listed_newest_first_and_filtered(agent):
+    ann = agent(TWO, flow(step("one"), name="user.other"))
+    first = ann.start("user.flow", goal="Tidy the cellar")
+    second = ann.start("user.other", goal="Paint the door")
+    done = ann.go(second)
+    listed = ann.studio("RailsSessionsList")["sessions"]
+    page = ann.studio("RailsSessionGet", sessionId=first["session"]["sessionId"])
+
+    def ids(**wanted):
+        rows = ann.studio("RailsSessionsList", **wanted)["sessions"]
+        return [row["title"] for row in rows]
+
+    assert [row["title"] for row in listed] == ["Paint the door", "Tidy the cellar"]
+    assert [row["status"] for row in listed] == ["complete", "in_progress"]
+    assert ids(status="complete") == ["Paint the door"]
+    assert ids(workflowId="user.flow") == ["Tidy the cellar"]
+    assert ids(query="cellar") == ["Tidy the cellar"]
+    assert ids(limit=1) == ["Paint the door"]
+    assert ids(limit=1, cursor="1") == ["Tidy the cellar"]
+    assert page["runList"][0]["resumeRef"] == first["session"]["resumeRef"]
+    assert done["isComplete"] is True
+
+
+@pytest.mark.rule("R10.4", "R10.5", "R10.6")
+def test_a_run_is_a_graph_of_nodes_with_causes(agent):
+    ann = agent(flow(step("one"), step("maybe", runCondition={"var": "x"}), step("two")))
+    first = ann.start("user.flow")
+    ann.go(first, "left")
+    ann.go(ann.look(first), "right", artifacts=[{"kind": "own.thing", "a": 1}])
+    graph = ann.studio("RailsRunGet", runId=first["session"]["runId"])
+    tip = ann.studio("RailsNodeGet", nodeId=graph["preferredTip"])
+    forked = ann.studio("RailsRunFork", nodeId=graph["nodes"][0]["nodeId"])
+
+    assert [edge["cause"] for edge in graph["edges"]] == ["tip_advance", "non_tip_advance"]
+    assert [node["isTip"] for node in graph["nodes"]] == [False, True, True]
+    assert {one["stepId"] for one in graph["skipped"]} == {"maybe"}
+    assert graph["branches"] == 2
+    assert [one["channel"] for one in tip["outputs"]] == ["recap", "artifact"]
+    assert "fork" in tip["badges"]
+    assert forked["pending"]["stepId"] == "one"
+    assert len(forked["branches"]["children"]) == 2
+
+
+@pytest.mark.rule("R9.10", "R4.18", "C49")
+def test_deleting_a_session_needs_its_name_and_ends_its_tokens(agent):
+    ann = agent(TWO)
+    first = ann.start("user.flow")
+    session = first["session"]["sessionId"]
+    ann.studio("RailsSessionSetKeep", sessionId=session, keep=True)
+    kept = ann.studio("RailsSessionsList")["sessions"][0]["keep"]
+    unsure = ann.refused("RailsSessionDelete", sessionId=session, confirm="yes")
+    ann.studio("RailsSessionDelete", sessionId=session, confirm=session)
+
+    assert kept is True
+    assert unsure["code"] == "VALIDATION_ERROR"
+    assert ann.error("continue_workflow", ackToken=first["ackToken"])["code"] == (
+        "TOKEN_UNKNOWN_NODE"
+    )
+    assert ann.studio("RailsSessionsList")["sessions"] == []
+
+
+@pytest.mark.rule("R5.5", "R7.19")
+def test_an_intended_fork_says_so(agent):
+    from backshop.rails import Request, Submitted
+
+    ann = agent(TWO)
+    first = ann.start("user.flow")
+    ann.go(first, "left")
+    again = ann.look(first)
+    ann.rails.execution.advance(
+        again["ackToken"], Request(output=Submitted("right")), is_intended_fork=True
+    )
+    graph = ann.studio("RailsRunGet", runId=first["session"]["runId"])
+
+    assert [edge["cause"] for edge in graph["edges"]] == ["tip_advance", "intentional_fork"]
+
+
+@pytest.mark.parametrize(
+    ("name", "request_"),
+    [
+        ("RailsSessionGet", {"sessionId": "sess_x"}),
+        ("RailsRunGet", {"runId": "run_x"}),
+        ("RailsNodeGet", {"nodeId": "node_x"}),
+        ("RailsRunFork", {"nodeId": "node_x"}),
+        ("RailsRunSetContext", {"runId": "run_x"}),
+        ("RailsSessionDelete", {"sessionId": "sess_x", "confirm": "sess_x"}),
+        ("RailsSessionExport", {"sessionId": "sess_x"}),
+        ("RailsGapResolve", {"gapId": "gap_x", "summary": "s"}),
+    ],
+)
+def test_ids_that_name_nothing_are_refused(agent, name, request_):
+    assert agent(TWO).refused(name, **request_)["code"] in {
+        "VALIDATION_ERROR",
+        "TOKEN_UNKNOWN_NODE",
+    }

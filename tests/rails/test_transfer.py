@@ -1,0 +1,237 @@
+"""Sessions travel: out as a bundle, in again whole or not at all (C88–C93)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from backshop.base.canon import canonical, digest
+from backshop.rails.bundle import _manifest
+from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
+
+WORK = flow(step("one"), step("two", **LOOP_CONTROL), step("three"))
+LONG = "x" * 5000
+
+
+def told(agent, home):
+    """A session with a note that was cut, an artifact, a block, a fork and a checkpoint."""
+    ann = agent(WORK, home=home)
+    first = ann.start("user.flow", goal="travel", context={"k": [1]})
+    second = ann.go(first, LONG)
+    blocked = ann.go(second, "none")
+    third = ann.go(blocked, None, artifacts=[STOP])
+    ann.go(ann.look(first), "another branch")
+    ann.answer(
+        "checkpoint_workflow",
+        stateToken=third["stateToken"],
+        checkpointToken=third["checkpointToken"],
+        output={"notesMarkdown": "half way"},
+    )
+    return ann, first, third
+
+
+def export(ann, session_id, kind="bundle", **more):
+    return ann.studio("RailsSessionExport", sessionId=session_id, format=kind, **more)["text"]
+
+
+def take(ann, text):
+    return ann.studio("RailsSessionImport", bundle=text)["sessionId"]
+
+
+def graph_of(ann, run_id):
+    found = ann.studio("RailsRunGet", runId=run_id)
+    keep = ("nodeKind", "pendingStepId", "completedStepId", "isTip", "badges", "eventIndex")
+    return [{k: node[k] for k in keep} for node in found["nodes"]], found["status"]
+
+
+@pytest.mark.rule("C88", "R9.4", "R9.5", "C91")
+def test_a_session_goes_on_where_it_arrives(agent):
+    ann, first, third = told(agent, "a")
+    session, run = first["session"]["sessionId"], first["session"]["runId"]
+    bob = agent(WORK, home="b")
+    here = take(bob, export(ann, session))
+    found = bob.call("resume_session", {"runId": run})["candidates"][0]
+    looked = bob.look(found)
+
+    assert here == session
+    assert graph_of(bob, run) == graph_of(ann, run)
+    assert bob.error("continue_workflow", stateToken=third["stateToken"])["code"] == (
+        "TOKEN_BAD_SIGNATURE"
+    )
+    assert (
+        looked["recap"]
+        == ann.answer(
+            "continue_workflow",
+            stateToken=ann.call("resume_session", {"runId": run})["candidates"][0]["stateToken"],
+        ).structured["recap"]
+    )
+    assert bob.go(looked)["isComplete"] is True
+
+
+@pytest.mark.rule("R6.12")
+def test_a_used_ack_replays_on_the_importing_side_from_the_record(agent):
+    ann, first, _ = told(agent, "a")
+    bob = agent(WORK, home="b")
+    take(bob, export(ann, first["session"]["sessionId"]))
+    keys, theirs = bob.rails.sessions.keyring.keys(), ann.rails.sessions.keyring.keys()
+    from backshop.rails import tokens as tk
+
+    old = tk.verify(theirs, first["ackToken"], tk.Kind.ACK)
+    ack = tk.ack_token(keys, old.node_id or "", old.attempt_id or "")
+    again = bob.answer("continue_workflow", ackToken=ack, output={"notesMarkdown": LONG})
+
+    assert again.structured["pending"]["stepId"] == "two"
+    assert "warnings" not in again.structured or again.structured["warnings"] == []
+
+
+@pytest.mark.rule("C89")
+def test_importing_again_makes_a_session_of_its_own(agent):
+    ann, first, _ = told(agent, "a")
+    session = first["session"]["sessionId"]
+    text = export(ann, session)
+    second, third = take(ann, text), take(ann, text)
+    runs = [
+        ann.studio("RailsSessionGet", sessionId=one)["runList"][0]["runId"]
+        for one in (session, second, third)
+    ]
+    graphs = [graph_of(ann, run) for run in runs]
+
+    assert len({session, second, third}) == 3
+    assert graphs[0] == graphs[1] == graphs[2]
+    for run in runs:
+        found = ann.call("resume_session", {"runId": run})["candidates"][0]
+        assert ann.go(ann.look(found))["isComplete"] is True
+    assert all(
+        ann.rails.sessions.store.health(f"session:{one}").is_healthy for one in (second, third)
+    )
+
+
+@pytest.mark.rule("R9.2")
+def test_exporting_twice_differs_only_in_the_time(agent):
+    ann, first, _ = told(agent, "a")
+    one, two = (json.loads(export(ann, first["session"]["sessionId"])) for _ in range(2))
+
+    assert {k: v for k, v in one.items() if k != "exportedAt"} == {
+        k: v for k, v in two.items() if k != "exportedAt"
+    }
+    assert "st.v1." not in json.dumps(one)
+
+
+def resigned(bundle):
+    bundle["integrity"]["entries"] = _manifest(bundle["session"])
+    return bundle
+
+
+def flip_event(bundle):
+    bundle["session"]["events"][3]["data"]["x"] = 1
+    return bundle
+
+
+def flip_snapshot(bundle):
+    next(iter(bundle["session"]["snapshots"].values()))["v"] = 2
+    return bundle
+
+
+def flip_artifact(bundle):
+    next(iter(bundle["session"]["artifacts"].values()))["data"] += " "
+    return bundle
+
+
+def swap(bundle):
+    events = bundle["session"]["events"]
+    events[3], events[4] = events[4], events[3]
+    return resigned(bundle)
+
+
+def rechain(bundle):
+    events = bundle["session"]["events"]
+    events[3]["data"] = {**events[3]["data"]}
+    events[3]["timestampMs"] += 1
+    return resigned(bundle)
+
+
+def drop(name):
+    def change(bundle):
+        bundle["session"][name] = {}
+        return resigned(bundle)
+
+    return change
+
+
+def version(bundle):
+    return {**bundle, "bundleSchemaVersion": 2}
+
+
+def foreign_event(bundle):
+    event = bundle["session"]["events"][0]
+    event["kind"] = "no_such_thing"
+    return resigned(bundle)
+
+
+@pytest.mark.rule("C90", "R9.3", "R9.6")
+@pytest.mark.parametrize(
+    ("change", "codes"),
+    [
+        (flip_event, {"BUNDLE_INTEGRITY_FAILED"}),
+        (flip_snapshot, {"BUNDLE_INTEGRITY_FAILED"}),
+        (flip_artifact, {"BUNDLE_INTEGRITY_FAILED"}),
+        (swap, {"BUNDLE_EVENT_ORDER_INVALID", "BUNDLE_HASH_CHAIN_INVALID"}),
+        (rechain, {"BUNDLE_HASH_CHAIN_INVALID"}),
+        (foreign_event, {"BUNDLE_HASH_CHAIN_INVALID", "BUNDLE_INVALID_FORMAT"}),
+        (drop("snapshots"), {"BUNDLE_MISSING_SNAPSHOT"}),
+        (drop("pinnedWorkflows"), {"BUNDLE_MISSING_PINNED_WORKFLOW"}),
+        (drop("artifacts"), {"BUNDLE_MISSING_ARTIFACT"}),
+        (version, {"BUNDLE_UNSUPPORTED_VERSION"}),
+        (lambda bundle: {**bundle, "session": 7}, {"BUNDLE_INVALID_FORMAT"}),
+        (lambda bundle: [bundle], {"BUNDLE_INVALID_FORMAT"}),
+        (lambda bundle: {**bundle, "bundleId": "bundle_x"}, {"BUNDLE_INTEGRITY_FAILED"}),
+    ],
+)
+def test_a_bundle_that_is_not_whole_is_refused_and_nothing_stored(agent, change, codes):
+    ann, first, _ = told(agent, "a")
+    bundle = json.loads(export(ann, first["session"]["sessionId"]))
+    bob = agent(WORK, home="b")
+    before = bob.rails.sessions.store.last_seq()
+    error = bob.refused("RailsSessionImport", bundle=json.dumps(change(bundle)))
+
+    assert error["code"] in codes
+    assert bob.rails.sessions.ids() == []
+    assert bob.rails.sessions.store.last_seq() == before
+
+
+def test_no_single_changed_character_passes(agent, scaled):
+    import random
+
+    ann, first, _ = told(agent, "a")
+    text = export(ann, first["session"]["sessionId"])
+    bob = agent(WORK, home="b")
+    source = random.Random(3)
+    stamp = text.index('"exportedAt"')
+    for _ in range(scaled(150, 3000)):
+        at = source.randrange(len(text))
+        if stamp <= at < stamp + 45 or '"appVersion"' in text[at - 30 : at + 30]:
+            continue
+        changed = text[:at] + chr((ord(text[at]) + 1) % 128) + text[at + 1 :]
+        assert bob.refused("RailsSessionImport", bundle=changed)["code"].startswith("BUNDLE_")
+    assert bob.rails.sessions.ids() == []
+
+
+@pytest.mark.rule("C93", "R9.7", "R4.22")
+def test_markdown_and_lines_are_the_same_every_time(agent):
+    ann, first, _ = told(agent, "a")
+    session = first["session"]["sessionId"]
+    texts = {export(ann, session, "markdown") for _ in range(2)}
+    lines = export(ann, session, "jsonl").splitlines()
+    one = json.loads(lines[0])
+
+    assert len(texts) == 1
+    text = texts.pop()
+    assert text.startswith("# travel\n")
+    assert LONG in text
+    assert "(blocked)" in text
+    assert "### Other branches" in text
+    assert len(lines) == ann.events(first)
+    assert canonical(one).decode() == lines[0]
+    hashed = {k: v for k, v in one.items() if k not in ("hash", "sessionId")}
+    assert one["hash"] == digest({**hashed, "stream": f"session:{session}"})
