@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 
-from backshop import __version__
 from backshop.base.ambient import SystemClock, timestamp
 from backshop.base.canon import canonical
 from backshop.base.ids import BlobId
@@ -24,7 +24,7 @@ def exported(sessions: Sessions, session_id: str, *, salvage: bool = False) -> s
     """Return the bundle of a session; a damaged one only as far as it is proved, if asked."""
     content = _content(sessions, session_id, salvage=salvage)
     now = timestamp(SystemClock().now_ms())
-    found = bundle.document(content, exported_at=now, version=__version__)
+    found = bundle.document(content, exported_at=now, version=version("backshop"))
     return json.dumps(found, ensure_ascii=False, sort_keys=True)
 
 
