@@ -15,6 +15,7 @@ from .address import Area
 from .blank import blank_workbook
 from .book import Book
 from .graph import Place
+from .moves import SheetMove
 from .ops import RUN, SPECS
 from .session import Session
 from .sheetxml import SheetXml
@@ -91,7 +92,7 @@ def finish(
 def _changed_cells(session: Session, original: Package) -> dict[str, set[tuple[int, int]]]:
     """Return the cells whose content was written, and formulas a moved sheet rewrote."""
     changed = {sheet: set(cells) for sheet, cells in session.written.items()}
-    if not any(new is None for _, new in session.moves):
+    if not any(isinstance(m, SheetMove) and m.new is None for m in session.moves):
         return changed
     for sheet in session.book.sheets:
         xml = session.book.xml(sheet)

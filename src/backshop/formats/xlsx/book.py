@@ -54,6 +54,13 @@ class Table:
     totals_rows: int
     part: str
 
+    @property
+    def data(self) -> Area:
+        """The rows between header and totals."""
+        last = self.area.row2 - self.totals_rows
+        first = min(self.area.row1 + self.header_rows, last)
+        return Area(first, self.area.col1, last, self.area.col2)
+
 
 @dataclass(frozen=True, slots=True)
 class DefinedName:

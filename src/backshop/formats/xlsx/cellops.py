@@ -13,6 +13,7 @@ from backshop.formats.protocol import Json, Op
 from .address import MAX_COL, MAX_ROW, Area, cell_name, parse_area, parse_cell
 from .cellxml import EMPTY, Content
 from .edit import SheetEdit
+from .headers import renamed_header
 from .session import Session
 from .stylesheet import Look, read_look
 from .values import DATE_FORMATS, check_type, content, looks_numeric
@@ -155,6 +156,9 @@ def _write(
 ) -> None:
     session.check_writable(edit, *place, where)
     refuse_arrays(edit, place, where, places)
+    header = renamed_header(edit.tables, place, new, where)
+    if header is not None:
+        session.headers.append(header)
     edit.set_content(*place, new)
     dated = kind in DATE_FORMATS and look.number_format is None and new.kind == "number"
     if dated and session.styles.code(edit.style(*place)).lower() == "general":
@@ -229,6 +233,7 @@ def clear_range(session: Session, op: Op) -> str:
         session.check_writable(edit, *place, f"{op.where}.range")
         if what != "styles":
             refuse_arrays(edit, place, f"{op.where}.range", inside)
+            renamed_header(edit.tables, place, EMPTY, f"{op.where}.range")
             edit.set_content(*place, EMPTY)
         if what != "values":
             edit.set_style(*place, 0)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .address import Area, parse_area
-from .book import Book, Sheet, Value, child, children, truth
+from .book import Book, Sheet, Table, Value, child, children, truth
 from .cellxml import (
     Content,
 )
@@ -151,6 +152,11 @@ class SheetEdit:
     def is_empty(self, row: int, col: int) -> bool:
         """Whether a cell holds neither value nor formula."""
         return self.value(row, col).kind == "blank" and self.formula(row, col) is None
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        """The named tables of the sheet."""
+        return self.book.tables(self.sheet)
 
     @property
     def survey(self) -> Survey:

@@ -17,11 +17,10 @@ from backshop.formats.protocol import Effect, Effects
 
 from .address import cell_name, column_name, parse_area
 from .book import Book, Sheet, Value, child, children, local
+from .moves import Move, follows
 from .session import Target
 from .sheetxml import RowSpan, SheetXml, attributes
-from .structure import follows, rewritten
 
-Moves = Sequence[tuple[str, str | None]]
 _STYLE_TABLES = (
     "numFmts",
     "fonts",
@@ -40,7 +39,7 @@ class Expected:
     """What may differ without being collateral."""
 
     targets: Sequence[Target]
-    moves: Moves
+    moves: Sequence[Move]
     recalculated: dict[str, set[tuple[int, int]]]
     structural: bool
 
@@ -130,8 +129,8 @@ class _Comparison:
 
     def _moved(self, data: bytes) -> bytes:
         """Return a part as it must look after the renames and deletions of this call."""
-        for name, new in self.expected.moves:
-            data, _ = rewritten(data, name, new)
+        for move in self.expected.moves:
+            data, _ = move.rewrite(data)
         return data
 
     # --- parts ---------------------------------------------------------------------------------
@@ -161,7 +160,8 @@ class _Comparison:
             return only_appended(parse_xml(before), parse_xml(after))
         if follows(name) and self.expected.moves and self._moved(before) == after:
             return True
-        return local(parse_xml(after)) == "table" and _table_key(before) == _table_key(after)
+        is_table = local(parse_xml(after)) == "table"
+        return is_table and _table_key(self._moved(before)) == _table_key(after)
 
     def _is_bookkeeping(self, name: str) -> bool:
         """Whether only lines about parts that came or went differ."""

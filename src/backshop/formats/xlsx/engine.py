@@ -1,20 +1,19 @@
-"""Computes formula values in a child process that can do nothing else (F24.8).
+"""Computes formula values in a child process that may hang or die without harm (F24.8).
 
-Run as `python -m backshop.formats.xlsx.engine`: it reads one request as JSON on standard input and
-writes one answer. It gets values and formulas, never a file, and gives back values, never a file.
+The engine gets values and formulas, never a file, and gives back values, never a file.
 """
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
-import sys
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from backshop.formats import isolate
+
 from .cellxml import Content
+from .numfmt import number_text
 
 TIMEOUT_S = 20.0
 MEMORY_BYTES = 1 << 30
@@ -42,82 +41,52 @@ class Request:
 
 def compute(request: Request, timeout_s: float = TIMEOUT_S) -> list[Content | None] | str:
     """Return the value of each formula (None: not computed), or why there is none at all."""
-    payload = json.dumps(
-        [request.sheets, request.values, request.errors, request.formulas, request.date_1904]
-    )
-    try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-m", "backshop.formats.xlsx.engine"],
-            input=payload.encode("utf-8", "surrogatepass"),
-            capture_output=True,
-            timeout=timeout_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return "timeout"
-    if done.returncode != 0:
-        return "engine_failure"
-    answers = json.loads(done.stdout)
-    return [Content(item[0], item[1]) if item else None for item in answers]
+    done = isolate.run(_evaluate, request, timeout_s=timeout_s, memory_bytes=MEMORY_BYTES)
+    if done.failure is not None:
+        return "timeout" if done.failure.cause == "timeout" else "engine_failure"
+    return done.value or []
 
 
-def main() -> None:
-    """Answer one request; everything that goes wrong is a missing value."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    payload = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogatepass"))
-    sys.stdout.write(json.dumps(_evaluate(*payload)))
-
-
-def _evaluate(
-    sheets: list[str],
-    values: list[tuple[int, int, int, Scalar]],
-    errors: list[tuple[int, int, int, str]],
-    formulas: list[tuple[int, int, int, str]],
-    date_1904: bool,
-) -> list[tuple[str, str] | None]:
+def _evaluate(request: Request) -> list[Content | None]:
     import formualizer  # only the child pays for it
 
     config = formualizer.EvaluationConfig()
-    config.date_system = "1904" if date_1904 else "1900"
+    config.date_system = "1904" if request.date_1904 else "1900"
     config.enable_parallel = False
     book = formualizer.Workbook(config=formualizer.WorkbookConfig(eval_config=config))
     book.set_temporal_egress("serial")
+    sheets = request.sheets
     for name in sheets:
         book.add_sheet(name)
-    for number, row, col, value in values:
+    for number, row, col, value in request.values:
         book.set_value(sheets[number], row, col, value)
-    for number, row, col, error in errors:
+    for number, row, col, error in request.errors:
         book.set_formula(sheets[number], row, col, f"={error}")
     accepted = []
-    for number, row, col, text in formulas:
+    for number, row, col, text in request.formulas:
         try:
             book.set_formula(sheets[number], row, col, text)
         except Exception:  # the engine's own refusal of one formula; it counts as not computed
             accepted.append(False)
         else:
             accepted.append(True)
-    answers = []
-    for ok, (number, row, col, _) in zip(accepted, formulas, strict=True):
-        answers.append(_value(book, sheets[number], row, col) if ok else None)
-    return answers
+    return [
+        _value(book, sheets[number], row, col) if ok else None
+        for ok, (number, row, col, _) in zip(accepted, request.formulas, strict=True)
+    ]
 
 
-def _value(book: object, sheet: str, row: int, col: int) -> tuple[str, str] | None:
+def _value(book: object, sheet: str, row: int, col: int) -> Content | None:
     try:
         found = book.evaluate_cell(sheet, row, col)  # type: ignore[attr-defined]  # untyped library
     except Exception:  # one formula's failure is not another's
         return None
     if isinstance(found, bool):
-        return "boolean", str(int(found))
+        return Content("boolean", str(int(found)))
     if isinstance(found, int | float):
-        return "number", repr(float(found)) if found != int(found) else str(int(found))
+        return Content("number", number_text(found)) if math.isfinite(found) else None
     if isinstance(found, str):
-        return "string", found
+        return Content("string", found)
     if isinstance(found, dict) and found.get("kind") in _ERRORS:
-        return "error", _ERRORS[found["kind"]]
+        return Content("error", _ERRORS[found["kind"]])
     return None
-
-
-if __name__ == "__main__":
-    main()

@@ -15,8 +15,7 @@ from .sheetxml import RawCell
 
 MAX_FORMULAS = 100_000
 _WIDE = 64
-_THIS_ROW = re.compile(r"\[(?:@|#This Row\],\[)\[?([^\[\]]+)\]?\]*", re.I)
-_COLUMN = re.compile(r"\[([^\[\]#@:]+)\]")
+_PART = re.compile(r"\[((?:[^\[\]']|'.)*)\]|([^\[\],:\s][^\[\],:]*)|(:)")
 
 
 class Place(NamedTuple):
@@ -184,7 +183,8 @@ class _Reader:
         scope = self.index.get(token.sheet or found.place.sheet)
         item = self.names.get((word, scope)) or self.names.get((word, None))
         if item is None and word in self.tables and token.sheet is None:
-            return self._area(*self._data(word), found)
+            sheet, table = self.tables[word]
+            return self._area(sheet, table.data, found)
         if item is None or depth > 8:
             found.note("unknown_name", dynamic=True)
             return token.text
@@ -192,32 +192,18 @@ class _Reader:
             found.note("relative_name", dynamic=True)
         return f"({self._spell(item.refers_to, found, depth + 1)})"
 
-    def _data(self, word: str) -> tuple[str, Area]:
-        sheet, table = self.tables[word]
-        area = table.area
-        last = area.row2 - table.totals_rows
-        return sheet, Area(min(area.row1 + table.header_rows, last), area.col1, last, area.col2)
-
     def _table(self, token: Token, found: _Found) -> str:
-        """Spell out `Table[Column]` and `[@Column]`; depend on the whole table otherwise."""
+        """Spell a structured reference as a range; depend on the whole table when it is odd."""
         word = token.body.lower() or self._table_at(found.place)
         if word not in self.tables:
             found.note("unknown_name", dynamic=True)
             return token.text
         sheet, table = self.tables[word]
-        columns = {name.lower(): offset for offset, name in enumerate(table.columns)}
-        inside = token.text[len(token.body) :]
-        this_row, whole = _THIS_ROW.fullmatch(inside), _COLUMN.fullmatch(inside)
-        match = this_row or whole
-        offset = columns.get(match[1].strip().lower()) if match else None
-        if offset is None:
+        area = table_area(table, token.text[len(token.body) :], found.place.row)
+        if area is None:
             found.areas.append((sheet, table.area))
             found.note("table_reference")
             return token.text
-        _, data = self._data(word)
-        col = data.col1 + offset
-        row = found.place.row
-        area = Area(row, col, row, col) if this_row else Area(data.row1, col, data.row2, col)
         return self._area(sheet, area, found)
 
     def _table_at(self, place: Place) -> str:
@@ -230,6 +216,49 @@ class _Reader:
         found.areas.append((sheet, area))
         quoted = sheet.replace("'", "''")
         return f"'{quoted}'!{area}"
+
+
+def table_area(table: Table, inside: str, row: int) -> Area | None:
+    """Return the range that `[…]` of a structured reference means in a given row."""
+    inner = inside[1:-1].strip()
+    items = []
+    if inner.startswith("@"):
+        items, inner = ["#this row"], inner[1:]
+    places: list[int] = []
+    names = [name.lower() for name in table.columns]
+    for bracketed, bare, colon in _PART.findall(inner):
+        word = re.sub(r"'(.)", r"\1", bracketed or bare).strip().lower()
+        if colon:
+            continue
+        if word.startswith("#"):
+            items.append(word)
+        elif word in names:
+            places.append(names.index(word))
+        else:
+            return None
+    if len(items) > 1 or len(places) > 2:
+        return None
+    rows = _table_rows(table, items[0] if items else "#data", row)
+    if rows is None:
+        return None
+    first, last = (min(places), max(places)) if places else (0, table.area.width - 1)
+    return Area(rows[0], table.area.col1 + first, rows[1], table.area.col1 + last)
+
+
+def _table_rows(table: Table, item: str, row: int) -> tuple[int, int] | None:
+    area, data = table.area, table.data
+    match item:
+        case "#data":
+            return data.row1, data.row2
+        case "#all":
+            return area.row1, area.row2
+        case "#headers" if table.header_rows:
+            return area.row1, area.row1 + table.header_rows - 1
+        case "#totals" if table.totals_rows:
+            return area.row2 - table.totals_rows + 1, area.row2
+        case "#this row" if data.row1 <= row <= data.row2:
+            return row, row
+    return None
 
 
 @dataclass(slots=True)

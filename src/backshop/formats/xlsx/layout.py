@@ -40,7 +40,7 @@ def merge(edit: SheetEdit, area: Area, where: str) -> bool:
     clash = next((other for other in edit.frame.merges if other.meets(area)), None)
     if clash is not None:
         raise problem("op_conflict", where, f"the range overlaps the merged cells {clash}")
-    table = next((t for t in edit.book.tables(edit.sheet) if t.area.meets(area)), None)
+    table = next((t for t in edit.tables if t.area.meets(area)), None)
     if table is not None:
         raise problem("op_conflict", where, f"cells of the table {table.name} cannot be merged")
     full = [place for place in edit.cells_in(area) if not edit.is_empty(*place)]
@@ -190,7 +190,7 @@ def set_filter(edit: SheetEdit, area: Area | None, where: str) -> bool:
         root.remove(found)
         edit.refresh_frame()
         return True
-    table = next((t for t in edit.book.tables(edit.sheet) if t.area.meets(area)), None)
+    table = next((t for t in edit.tables if t.area.meets(area)), None)
     if table is not None:
         raise problem("op_conflict", where, f"the table {table.name} has a filter of its own")
     if found is not None and (found.get("ref") or "").replace("$", "").upper() == area.span:

@@ -16,6 +16,8 @@ from .blank import FIRST_SHEET
 from .book import Book, Sheet
 from .cellxml import Content
 from .edit import SheetEdit
+from .headers import Header, rename_headers
+from .moves import Move, SheetMove
 from .splice import render
 from .stylesheet import StyleSheet
 
@@ -46,7 +48,8 @@ class Session:
     touched: dict[str, list[Area]] = field(default_factory=dict)
     written: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
     expected: dict[str, dict[tuple[int, int], Content]] = field(default_factory=dict)
-    moves: list[tuple[str, str | None]] = field(default_factory=list)  # sheets renamed, deleted
+    moves: list[Move] = field(default_factory=list)  # what references follow
+    headers: list[Header] = field(default_factory=list)
     structural: bool = False
     cells: int = 0
 
@@ -86,7 +89,7 @@ class Session:
         if self.pristine:
             self.pristine = False
             if self.book.find(name) is None:
-                self.moves.append((self.book.sheets[0].name, name))
+                self.moves.append(SheetMove(self.book.sheets[0].name, name))
                 structure.rename(self.book, self.book.sheets[0], name)
             return self.book.sheet(name)
         return structure.add_sheet(self.book, name, position)
@@ -122,6 +125,10 @@ class Session:
         self.edits.clear()
         self.styles.save(self.book)
         self.book.forget()
+        for move in rename_headers(self.book, self.headers):
+            structure.follow(self.book, move)
+            self.moves.append(move)
+        self.headers.clear()
         self.styles = StyleSheet(self.book)
 
     def follow(self, old: str, new: str) -> None:

@@ -10,6 +10,7 @@ from .address import MAX_COL, MAX_ROW, Area, column_name, parse_column
 from .book import child, truth
 from .cellops import area_of
 from .edit import SheetEdit
+from .moves import SheetMove
 from .session import Session, Target
 
 COLUMN_ARGS = (Arg("column", object, required=True), Arg("width", float, required=True))
@@ -45,7 +46,7 @@ def rename_sheet(session: Session, op: Op) -> str:
     session.flush()
     session.structural = True
     structure.rename(session.book, sheet, new)
-    session.moves.append((sheet.name, new))
+    session.moves.append(SheetMove(sheet.name, new))
     session.follow(sheet.name, new)
     session.targets.append(Target(new))
     session.pristine = False
@@ -61,7 +62,7 @@ def delete_sheet(session: Session, op: Op) -> str:
     broken = structure.delete(session.book, sheet, f"{op.where}.sheet")
     if broken:
         session.warnings.add("broken_references", broken, where=sheet.name)
-    session.moves.append((sheet.name, None))
+    session.moves.append(SheetMove(sheet.name, None))
     session.targets.append(Target(sheet.name))
     session.written.pop(sheet.name, None)
     session.expected.pop(sheet.name, None)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from html import escape
-
 from lxml import etree
 
 from backshop.formats.ops import problem
@@ -13,20 +10,11 @@ from backshop.formats.package import rels_name
 from .address import Area, column_name
 from .blank import EMPTY_SHEET, SHEET_REL, SHEET_TYPE
 from .book import HISTORY, Book, Sheet, child, children, like, truth
-from .formula import drop_sheet, quote_sheet, rename_sheet
-from .sheetxml import unescape
+from .formula import quote_sheet
+from .moves import Move, SheetMove, follows
 
 MAX_NAME = 31
 _FORBIDDEN = set("[]:*?/\\")
-# elements whose text is a formula or a reference, in every kind of part that has them
-_FORMULA = re.compile(
-    rb"(<(?:[\w.\-]+:)?(?:f|formula|formula1|formula2|definedName|calculatedColumnFormula|"
-    rb"totalsRowFormula|oldFormula)(?:\s[^>]*)?(?<!/)>)([^<]+)(</)"
-)
-_ATTRIBUTE = re.compile(rb"(\s(?:location|textlink)=\")([^\"]*)(\")")
-_SOURCE = re.compile(
-    rb"(<(?:[\w.\-]+:)?(?:worksheetSource|dataRef|rangeSet)\b[^>]*?\ssheet=\")([^\"]*)(\")"
-)
 
 
 def check_name(name: str, where: str) -> None:
@@ -123,7 +111,7 @@ def rename(book: Book, sheet: Sheet, new: str) -> None:
     old = sheet.name
     children(_list(book), "sheet")[sheet.index].set("name", new)
     _save(book)
-    _rewrite(book, old, new)
+    follow(book, SheetMove(old, new))
 
 
 def delete(book: Book, sheet: Sheet, where: str) -> int:
@@ -147,7 +135,7 @@ def delete(book: Book, sheet: Sheet, where: str) -> int:
     _save(book)
     if sheet.part:
         _remove_tree(book, sheet.part)
-    broken = _rewrite(book, sheet.name, None)
+    broken = follow(book, SheetMove(sheet.name, None))
     return broken
 
 
@@ -180,53 +168,18 @@ def _remove_tree(book: Book, part: str) -> None:
             _remove_tree(book, target)
 
 
-def _rewrite(book: Book, name: str, new: str | None) -> int:
-    """Let every formula of the package follow a renamed or deleted sheet; count what changed."""
+def follow(book: Book, move: Move) -> int:
+    """Let every formula of the package follow a move; count what changed."""
     package = book.package
     total = 0
     for part in package.names:
-        if not follows(part):
-            continue
-        data = package.read(part)
-        result, count = rewritten(data, name, new)
-        total += count
-        if count:
-            package.put(part, result)
+        if follows(part):
+            result, count = move.rewrite(package.read(part))
+            total += count
+            if count:
+                package.put(part, result)
     book.forget()
     return total
-
-
-def follows(part: str) -> bool:
-    """Whether a part can hold references to sheets."""
-    return part.lower().endswith(".xml") and not part.startswith(("docProps/", "customXml/"))
-
-
-def rewritten(data: bytes, name: str, new: str | None) -> tuple[bytes, int]:
-    """Return a part whose references to a sheet follow its new name, or break when it is None."""
-    needle = escape(name, quote=False).encode().lower()
-    folded = data.lower()
-    if needle not in folded and needle.replace(b"'", b"''") not in folded:
-        return data, 0
-    count = 0
-
-    def text(match: re.Match[bytes]) -> bytes:
-        nonlocal count
-        before = unescape(match[2])
-        after = drop_sheet(before, name) if new is None else rename_sheet(before, name, new)
-        if after == before:
-            return match[0]
-        count += 1
-        return match[1] + escape(after, quote=match[3] == b'"').encode() + match[3]
-
-    def source(match: re.Match[bytes]) -> bytes:
-        nonlocal count
-        if new is None or unescape(match[2]).lower() != name.lower():
-            return match[0]
-        count += 1
-        return match[1] + escape(new).encode() + match[3]
-
-    result = _SOURCE.sub(source, _ATTRIBUTE.sub(text, _FORMULA.sub(text, data)))
-    return result, count
 
 
 def set_filter_name(book: Book, sheet: Sheet, area: Area | None) -> None:

@@ -11,6 +11,7 @@ from backshop.formats.protocol import Op
 from .address import cell_name, parse_column
 from .cellxml import EMPTY, Content
 from .edit import SheetEdit
+from .headers import renamed_header
 from .session import Session
 from .survey import islands
 
@@ -113,6 +114,7 @@ def _replace(session: Session, edit: SheetEdit, rows: list[list[Content]], where
     session.count(sum(len(row) for row in rows), where)
     for place in edit.cells_in(used) if used else []:
         session.check_writable(edit, *place, where)
+        renamed_header(edit.tables, place, EMPTY, where)
         edit.set_content(*place, EMPTY)
     for i, row in enumerate(rows):
         for j, new in enumerate(row):
