@@ -79,6 +79,10 @@ class Package:
         """Open a package that is in memory, for example a blank document."""
         return cls(scan_bytes(data, limits), limits)
 
+    def fresh(self) -> Package:
+        """Return the package as it was opened, without any change."""
+        return Package(self._archive, self._limits)
+
     # --- looking -------------------------------------------------------------------------------
 
     @property
@@ -142,7 +146,8 @@ class Package:
 
     def put(self, name: str, data: bytes) -> None:
         """Replace or add a part; content equal to the source's is no change (F23.7)."""
-        if self.original(name) == data:
+        member = self._archive.by_name.get(name)
+        if member is not None and member.size == len(data) and self.original(name) == data:
             self._new.pop(name, None)
         else:
             self._new[name] = data
@@ -271,7 +276,7 @@ class Package:
             after = Package(scan_bytes(data, self._limits), self._limits)
             for name in self._new:
                 if name.lower().endswith((".xml", ".rels", ".vml")):
-                    check_xml(after.read(name))
+                    check_xml(self._new[name])
         except FormatError as error:
             raise unverified(f"{error.reason}: {error.message}") from error
         compare_untouched(self._archive, after._archive, {*self._new, *self._removed})

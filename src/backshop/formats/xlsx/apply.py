@@ -27,13 +27,11 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
     decoded = decode(request.operations, SPECS)
     warnings = Warnings([*start.warnings, *decoded.warnings])
     package = _open(start.source)
-    original = _open(start.source)
     session = Session(Book(package), warnings, pristine=start.source is None)
     changes = [(op.index, RUN[op.name](session, op)) for op in decoded.ops]
     session.flush()
     return finish(
         session,
-        original,
         out,
         name=request.name,
         created=start.created,
@@ -52,7 +50,6 @@ def _open(source: Source | None) -> Package:
 
 def finish(
     session: Session,
-    original: Package,
     out: Path,
     *,
     name: str,
@@ -63,14 +60,14 @@ def finish(
 ) -> Applied:
     """Recalculate, compare, verify and write what a session changed."""
     book, package = session.book, session.book.package
-    before = _errors(original, session)
-    changed = _changed_cells(session, original)
-    outcome = recalc.recalculate(book, changed, before, engine=recalculate)
-    _keep_chain_true(book, original, changed)
+    old = Book(package.fresh(), strings_of=book)
+    changed = _changed_cells(session, old)
+    outcome = recalc.recalculate(book, changed, _errors(old, book), engine=recalculate)
+    _keep_chain_true(book, old, changed)
     verify(session)
     report = effects.report(
-        original,
-        package,
+        old,
+        book,
         effects.Expected(session.targets, session.moves, outcome.places, session.structural),
     )
     written = package.save(out)
@@ -89,34 +86,33 @@ def finish(
     )
 
 
-def _changed_cells(session: Session, original: Package) -> dict[str, set[tuple[int, int]]]:
+def _changed_cells(session: Session, old: Book) -> dict[str, set[tuple[int, int]]]:
     """Return the cells whose content was written, and formulas a moved sheet rewrote."""
     changed = {sheet: set(cells) for sheet, cells in session.written.items()}
     if not any(isinstance(m, SheetMove) and m.new is None for m in session.moves):
         return changed
     for sheet in session.book.sheets:
         xml = session.book.xml(sheet)
-        before = original.original(sheet.part) if sheet.part else None
+        before = old.package.original(sheet.part) if sheet.part else None
         if xml is None or before is None or before == xml.data or sheet.part is None:
             continue
-        old = {
+        formulas = {
             (cell.row, cell.col): cell.formula
             for cell in SheetXml(before, sheet.part).formula_cells()
         }
         for cell in xml.formula_cells():
-            if old.get((cell.row, cell.col)) != cell.formula:
+            if formulas.get((cell.row, cell.col)) != cell.formula:
                 changed.setdefault(sheet.name, set()).add((cell.row, cell.col))
     return changed
 
 
-def _errors(original: Package, session: Session) -> dict[Place, str]:
+def _errors(old: Book, book: Book) -> dict[Place, str]:
     """Return the errors that formula cells showed before, under today's sheet names."""
-    book = Book(original)
-    names = {sheet.part: sheet.name for sheet in session.book.sheets}
+    names = {sheet.part: sheet.name for sheet in book.sheets}
     found: dict[Place, str] = {}
-    for sheet in book.sheets:
-        xml = book.xml(sheet)
-        if xml is None or not xml.has_formulas() or sheet.part not in names:
+    for sheet in old.sheets:
+        xml = old.xml(sheet)
+        if xml is None or not xml.has_formulas or sheet.part not in names:
             continue
         if xml.data.find(b'"e"', xml.inner, xml.close) < 0:
             continue
@@ -126,13 +122,10 @@ def _errors(original: Package, session: Session) -> dict[Place, str]:
     return found
 
 
-def _keep_chain_true(
-    book: Book, original: Package, changed: dict[str, set[tuple[int, int]]]
-) -> None:
+def _keep_chain_true(book: Book, old: Book, changed: dict[str, set[tuple[int, int]]]) -> None:
     """Drop the calculation chain when it may name cells that hold no formula any more."""
     if book.related("calcChain") is None or not any(changed.values()):
         return
-    old = Book(original)
     for sheet in old.sheets:
         now = next((s for s in book.sheets if s.part == sheet.part), None)
         cells = changed.get(now.name if now else "", set())
@@ -152,20 +145,15 @@ def verify(session: Session) -> None:
         xml = session.book.xml(found) if found else None
         if xml is None:
             raise fail("verify_failed", "a written sheet cannot be read back", detail=sheet)
-        rows = {row for row, _ in expected}
-        last = max(rows, default=0)
         seen: dict[tuple[int, int], tuple[str, str]] = {}
-        for row in xml.iter_rows():
-            if row.number > last:
-                break
-            if row.number in rows:
-                for cell in xml.cells(row):
-                    formula = session.book.formula(cell, xml)
-                    value = session.book.value(cell)
-                    text = value.text if value.number is None else repr(value.number)
-                    kind = "number" if value.kind == "date" else value.kind
-                    shown = ("formula", formula) if formula is not None else (kind, text)
-                    seen[row.number, cell.col] = shown
+        for row in xml.pick({row for row, _ in expected}):
+            for cell in xml.cells(row):
+                formula = session.book.formula(cell, xml)
+                value = session.book.value(cell)
+                text = value.text if value.number is None else repr(value.number)
+                kind = "number" if value.kind == "date" else value.kind
+                shown = ("formula", formula) if formula is not None else (kind, text)
+                seen[row.number, cell.col] = shown
         for place, content in expected.items():
             text = content.text
             if content.kind in {"number", "boolean"}:

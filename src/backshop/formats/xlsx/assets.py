@@ -55,7 +55,6 @@ def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Appl
     session.flush()
     return finish(
         session,
-        Package.open(target),
         out,
         name=target.name,
         created=False,

@@ -184,8 +184,9 @@ class Formats:
 class Book:
     """An open workbook. It sees the package as it is now; call `forget` after changing parts."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, *, strings_of: Book | None = None) -> None:
         self.package = package
+        self._strings_of = strings_of  # another state of this package; its strings are the same
         part = next(
             (r.part for r in package.rels("") if r.type.endswith("/officeDocument") and r.part),
             None,
@@ -203,7 +204,7 @@ class Book:
         """Drop everything derived from parts that may have changed."""
         self._sheets.clear()
         self.root = self.package.xml(self.part)
-        for name in ("sheets", "strings", "formats", "names", "rels", "styles_root"):
+        for name in ("sheets", "formats", "names", "rels", "styles_root"):  # strings never change
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -265,6 +266,8 @@ class Book:
     @cached_property
     def strings(self) -> Strings:
         """The shared strings."""
+        if self._strings_of is not None:
+            return self._strings_of.strings
         part = self.related("sharedStrings")
         return Strings(self.package.read(part) if part else b"")
 

@@ -75,14 +75,10 @@ class SheetEdit:
         wanted = set(rows) - self._rows.keys()
         if not wanted:
             return
-        last = max(wanted)
-        for row in self.xml.iter_rows():
-            if row.number in wanted:
-                cells = self._rows.setdefault(row.number, {})
-                cells.update({cell.col: cell for cell in self.xml.cells(row)})
-                self._tags[row.number] = attributes(self.xml.data[row.start : row.inner])
-            if row.number >= last:
-                break
+        for row in self.xml.pick(wanted):
+            cells = self._rows.setdefault(row.number, {})
+            cells.update({cell.col: cell for cell in self.xml.cells(row)})
+            self._tags[row.number] = attributes(self.xml.data[row.start : row.inner])
         for number in wanted:
             self._rows.setdefault(number, {})
 

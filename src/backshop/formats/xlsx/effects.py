@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from lxml import etree
 
 from backshop.formats.guard import parse_xml
-from backshop.formats.package import CONTENT_TYPES, Package, canonical
+from backshop.formats.package import CONTENT_TYPES, canonical
 from backshop.formats.protocol import Effect, Effects
 
 from .address import cell_name, column_name, parse_area
@@ -31,6 +31,8 @@ _STYLE_TABLES = (
     "cellStyles",
     "dxfs",
 )
+_REST_FROM_BYTES = 4096
+_REST_TRIES = 16
 _ASPECTS = {"sheetViews": "view", "autoFilter": "filter"}
 
 
@@ -44,9 +46,9 @@ class Expected:
     structural: bool
 
 
-def report(before: Package, after: Package, expected: Expected) -> Effects:
-    """Compare two packages and sort the differences."""
-    comparison = _Comparison(before, after, expected)
+def report(old: Book, new: Book, expected: Expected) -> Effects:
+    """Compare two workbooks and sort the differences; `new` is the changed package of `old`."""
+    comparison = _Comparison(old, new, expected)
     changed = comparison.run()
     derived = [effect for effect in changed if comparison.is_recalculated(effect)]
     return Effects.compare(
@@ -58,9 +60,9 @@ def report(before: Package, after: Package, expected: Expected) -> Effects:
 
 
 class _Comparison:
-    def __init__(self, before: Package, after: Package, expected: Expected) -> None:
-        self.before, self.after, self.expected = before, after, expected
-        self.old, self.new = Book(before), Book(after)
+    def __init__(self, old: Book, new: Book, expected: Expected) -> None:
+        self.before, self.after, self.expected = old.package, new.package, expected
+        self.old, self.new = old, new
         self.explained: set[str] = set()
 
     def run(self) -> list[Effect]:
@@ -88,10 +90,9 @@ class _Comparison:
 
     def _sheet(self, old: Sheet | None, new: Sheet) -> Iterator[Effect]:
         after = self.new.xml(new)
-        before = None
-        if old is not None and old.part:
-            data = self.before.read(old.part)
-            before = SheetXml(self._moved(data), old.part)
+        before = self.old.xml(old) if old is not None else None
+        if before is not None and self.expected.moves:
+            before = SheetXml(self._moved(before.data), before.part)
         if after is None:
             return
         for first, second in _row_pairs(before, after):
@@ -254,22 +255,52 @@ def _row_pairs(
     before: SheetXml | None, after: SheetXml
 ) -> Iterator[tuple[RowSpan | None, RowSpan | None]]:
     """Go through the rows that are not the same bytes on both sides, in order."""
-    olds = before.iter_rows() if before else iter(())
-    news = after.iter_rows()
+    skip = _same_start(before, after) if before else 0
+    olds = before.iter_rows(skip or None) if before else iter(())
+    news = after.iter_rows(skip or None)
     old, new = next(olds, None), next(news, None)
+    differed = 0
     while old or new:
+        asked = 0 < differed <= _REST_TRIES  # just behind a difference: often nothing follows
+        if asked and old and new and before and _same_rest(before, old, after, new):
+            return
         if old and new and old.number == new.number:
             assert before is not None, "there is an old row"
             same = before.data[old.start : old.end] == after.data[new.start : new.end]
+            differed += not same
             if not same:
                 yield old, new
             old, new = next(olds, None), next(news, None)
         elif new is None or (old and old.number < new.number):
+            differed += 1
             yield old, None
             old = next(olds, None)
         else:
+            differed += 1
             yield None, new
             new = next(news, None)
+
+
+def _same_start(before: SheetXml, after: SheetXml) -> int:
+    """Return where the first row that may differ begins, 0 for the first one."""
+    if before.inner != after.inner or not (before.plain_rows and after.plain_rows):
+        return 0
+    low, high = before.inner, min(before.close, after.close)
+    while low < high:  # the longest common start, by halving
+        middle = (low + high + 1) // 2
+        if before.data[low:middle] == after.data[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return max(before.data.rfind(b"<" + before.words.prefix + b"row", before.inner, low + 1), 0)
+
+
+def _same_rest(before: SheetXml, old: RowSpan, after: SheetXml, new: RowSpan) -> bool:
+    """Whether everything from these rows on is the same; asked only when it can be."""
+    size = before.close - old.start
+    if size != after.close - new.start or size < _REST_FROM_BYTES:
+        return False
+    return before.data[old.start : before.close] == after.data[new.start : after.close]
 
 
 def _frames(name: str, before: SheetXml | None, after: SheetXml) -> Iterator[Effect]:

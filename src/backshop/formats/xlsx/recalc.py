@@ -88,7 +88,7 @@ def recalculate(
 
 
 def _has_formulas(book: Book) -> bool:
-    return any(xml.has_formulas() for sheet in book.sheets if (xml := book.xml(sheet)))
+    return any(xml.has_formulas for sheet in book.sheets if (xml := book.xml(sheet)))
 
 
 def _error(node: Node, value: Content) -> dict[str, Json]:

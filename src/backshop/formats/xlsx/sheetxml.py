@@ -12,7 +12,7 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from lxml import etree
@@ -27,6 +27,7 @@ _ROOT = re.compile(rb"<(?![?!])(?:([A-Za-z_][\w.\-]*):)?(\w+)")
 _ATTRIBUTE = re.compile(rb"([\w:.\-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _REFERENCE = re.compile(rb"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_FEW_ROWS = 32  # found one by one faster than by passing all
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._\-]+)[\"']")
 
 
@@ -158,7 +159,7 @@ class SheetXml:
             raise fail("corrupt_file", "a worksheet part has another root element", detail=part)
         self.words = grammar(root[1] + b":" if root[1] else b"")
         self._find_data()
-        if any(self.data.find(mark, self.inner, self.close) >= 0 for mark in (b"<!", b"<?")):
+        if self._holds(b"!", b"<!") or self._holds(b"?", b"<?"):
             self.data = _reserialised(self.data)
             self._find_data()
         self._rows: list[RowSpan] | None = None
@@ -183,20 +184,25 @@ class SheetXml:
             raise fail("corrupt_file", "a worksheet part breaks off", detail=self.part)
         self.close, self.end = ending.span()
 
+    def _holds(self, rare: bytes, mark: bytes) -> bool:
+        """Look for `mark` between the rows; `rare` is in it and much quicker to miss."""
+        at = self.data.find(rare, self.inner, self.close)
+        return at >= 0 and self.data.find(mark, max(at - len(mark), self.inner), self.close) >= 0
+
     def rows(self) -> list[RowSpan]:
         """Return every row in the order of the file."""
         if self._rows is None:
             self._rows = list(self.iter_rows())
         return self._rows
 
-    def iter_rows(self) -> Iterator[RowSpan]:
-        """Go through the rows without keeping them."""
+    def iter_rows(self, at: int | None = None) -> Iterator[RowSpan]:
+        """Go through the rows without keeping them, from a place where one begins."""
         data, close, find = self.data, self.close, self.data.find
         opening = b"<" + self.words.prefix + b"row"
         quick = opening + b' r="'
         ending = b"</" + self.words.prefix + b"row>"
         size, skip = len(opening), len(quick)
-        at, last = self.inner, 0
+        at, last = self.inner if at is None else at, 0
         while (start := find(opening, at, close)) >= 0:
             inner = find(b">", start, close) + 1
             if inner == 0:
@@ -221,6 +227,46 @@ class SheetXml:
                     raise fail("corrupt_file", "a row breaks off", detail=self.part)
                 stop, at = match.span()
             yield RowSpan(last, start, inner, stop, at)
+
+    @cached_property
+    def plain_rows(self) -> bool:
+        """Whether every row begins `<row r="`, so that rows can be found without passing others."""
+        opening = b"<" + self.words.prefix + b"row"
+        rows = self.data.count(opening, self.inner, self.close)
+        return rows == self.data.count(opening + b' r="', self.inner, self.close)
+
+    def locate(self, number: int) -> RowSpan | None:
+        """Find a row; None when there is none of this number. Only for plain rows."""
+        mark = b'<%srow r="%d"' % (self.words.prefix, number)
+        start = self.data.find(mark, self.inner, self.close)
+        return next(self.iter_rows(start), None) if start >= 0 else None
+
+    def place_of(self, number: int) -> int:
+        """Return where a new row belongs. Only for plain rows."""
+        mark = b'<%srow r="' % self.words.prefix
+        low, high = self.inner, self.close
+        while low < high:
+            middle = (low + high) // 2
+            start = self.data.find(mark, middle, min(high + len(mark) - 1, self.close))
+            found = next(self.iter_rows(start)) if start >= 0 else None
+            if found is not None and found.number < number:
+                low = found.end
+            else:
+                high = middle
+        start = self.data.find(mark, low, self.close)
+        return start if start >= 0 else self.close
+
+    def pick(self, wanted: set[int]) -> Iterator[RowSpan]:
+        """Go through the wanted rows that exist, in order of their numbers."""
+        if len(wanted) <= _FEW_ROWS and self.plain_rows:
+            yield from filter(None, (self.locate(number) for number in sorted(wanted)))
+            return
+        last = max(wanted, default=0)
+        for row in self.iter_rows():
+            if row.number in wanted:
+                yield row
+            if row.number >= last:
+                return
 
     def cells(self, row: RowSpan, first: int = 1, last: int = MAX_COL) -> Iterator[RawCell]:
         """Go through the cells of a row that lie between two columns."""
@@ -276,16 +322,15 @@ class SheetXml:
         hole = b"<" + self.words.prefix + b"sheetData/>"
         return parse_xml(self.data[: self.start] + hole + self.data[self.end :])
 
+    @cached_property
     def has_formulas(self) -> bool:
         """Whether any cell holds a formula."""
-        return any(
-            self.data.find(b"<" + self.words.prefix + b"f" + after, self.inner, self.close) >= 0
-            for after in (b">", b" ", b"/")
-        )
+        mark = b"<" + self.words.prefix + b"f"
+        return any(self._holds(b"f", mark + after) for after in (b">", b" ", b"/"))
 
     def formula_cells(self) -> Iterator[RawCell]:
         """Go through the cells that hold a formula, skipping rows without one."""
-        if not self.has_formulas():
+        if not self.has_formulas:
             return
         mark = b"<" + self.words.prefix + b"f"
         for row in self.rows():

@@ -20,6 +20,7 @@ from .edit import Patch, SheetEdit
 from .formula import shift
 from .sheetxml import RawCell, RowSpan, attributes
 
+_FEW_ROWS = 32
 _DIMENSION = re.compile(rb"(<(?:[\w.\-]+:)?dimension\b[^>]*?\bref\s*=\s*\")([^\"]*)(\")")
 
 
@@ -53,6 +54,8 @@ class _Splice:
         for (number, col), patch in self.edit.patches.items():
             by_row.setdefault(number, {})[col] = patch
         pending = sorted({*by_row, *self.edit.row_changes}, reverse=True)
+        if len(pending) <= _FEW_ROWS and self.xml.plain_rows:
+            return self._few(by_row, pending)
         data, pieces, at = self.xml.data, [], self.xml.inner
         for row in self.xml.iter_rows():
             if not pending:
@@ -68,6 +71,21 @@ class _Splice:
         pieces.append(data[at : self.xml.close])
         pieces += [self._new_row(number, by_row.get(number, {})) for number in reversed(pending)]
         return pieces
+
+    def _few(self, by_row: dict[int, dict[int, Patch]], pending: list[int]) -> list[bytes]:
+        """Splice a handful of rows without passing the others."""
+        data, pieces, at = self.xml.data, [], self.xml.inner
+        for number in reversed(pending):
+            row = self.xml.locate(number)
+            patches = by_row.get(number, {})
+            if row is None:
+                place = self.xml.place_of(number)
+                pieces += [data[at:place], self._new_row(number, patches)]
+                at = place
+            else:
+                pieces += [data[at : row.start], self._row(row, patches)]
+                at = row.end
+        return [*pieces, data[at : self.xml.close]]
 
     def _new_row(self, number: int, patches: dict[int, Patch]) -> bytes:
         p = self.xml.words.prefix
