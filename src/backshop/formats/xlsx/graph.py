@@ -15,6 +15,7 @@ from .sheetxml import RawCell
 
 MAX_FORMULAS = 100_000
 _WIDE = 64
+_SINGLE = re.compile(r"(?:[^\[\]',:]|'.)*")
 _PART = re.compile(r"\[((?:[^\[\]']|'.)*)\]|([^\[\],:\s][^\[\],:]*)|(:)")
 
 
@@ -226,7 +227,9 @@ def table_area(table: Table, inside: str, row: int) -> Area | None:
         items, inner = ["#this row"], inner[1:]
     places: list[int] = []
     names = [name.lower() for name in table.columns]
-    for bracketed, bare, colon in _PART.findall(inner):
+    single = _SINGLE.fullmatch(inner) and not inner.startswith("#")
+    parts = [(inner, "", "")] if single and inner else _PART.findall(inner)
+    for bracketed, bare, colon in parts:
         word = re.sub(r"'(.)", r"\1", bracketed or bare).strip().lower()
         if colon:
             continue

@@ -220,10 +220,10 @@ def _number_text(value: float, pieces: list[re.Match[str]]) -> str | None:
 
 def _digits(value: float, pattern: str) -> str:
     number = abs(Decimal(repr(value))) * 100 ** pattern.count("%")
-    whole, _, fraction = pattern.replace("%", "").partition(".")
-    scale = len(whole) - len(whole.rstrip(","))
+    bare = pattern.replace("%", "")
+    scale = len(bare) - len(bare.rstrip(","))  # each trailing comma hides three digits
     number /= Decimal(1000) ** scale
-    whole = whole.rstrip(",")
+    whole, _, fraction = bare.rstrip(",").partition(".")
     places = sum(1 for c in fraction if c in "0#?")
     text = format(number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP), "f")
     left, _, right = text.partition(".")

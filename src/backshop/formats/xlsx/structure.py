@@ -59,8 +59,9 @@ def add_sheet(book: Book, name: str, position: int | None) -> Sheet:
     package = book.package
     folder = book.part.rpartition("/")[0]
     base = f"{folder}/" if folder else ""
+    taken = {name.lower() for name in (*package.names, *package.fresh().names)}  # deleted ones too
     number = next(
-        n for n in range(1, 100_000) if package.find(f"{base}worksheets/sheet{n}.xml") is None
+        n for n in range(1, 100_000) if f"{base}worksheets/sheet{n}.xml".lower() not in taken
     )
     part = f"{base}worksheets/sheet{number}.xml"
     namespace = etree.QName(book.root).namespace or ""

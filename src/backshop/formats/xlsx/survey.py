@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from backshop.base import limits
+from backshop.formats.errors import fail
 
-from .address import Area
+from .address import MAX_ROW, Area
 from .book import Book
 from .sheetxml import RowSpan, SheetXml, attributes, integer, reference
 
 _DIGITS = b"0123456789.-+"
 _SHAPES_MAX = 20_000
+_BLOCK_BYTES = 1 << 20
 _SHAPE_MAX_BYTES = 8_192
 _TEXT_KINDS = frozenset({b"s", b"str", b"inlineStr"})
 _TAG = re.compile(rb"<[^>]*>")
@@ -68,36 +71,82 @@ class _Surveyor:
         self._known: dict[bytes, int] = {}
         self._shapes: list[Shape] = []
         self._numbers: dict[Shape, int] = {}
+        hints = (b"<v></v>", b"<v/>", b"v />", b"inlineStr")
+        self._may_vary = bool(self._blank) or any(hint in xml.data for hint in hints)
+        self.rows, self.ids = array("I"), array("I")
+        self.cells = 0
 
     def run(self) -> Survey:
-        data, find = self._xml.data, self._id
-        rows, ids = array("I"), array("I")
-        shapes, union, formulas, uncached, cells = self._shapes, 0, 0, 0, 0
-        partial, most = None, limits.MAP_MAX_CELLS
-        for row in self._xml.iter_rows():
-            if row.inner == row.close:
-                continue
-            number = find(data[row.inner : row.close])
-            shape = shapes[number]
-            cells += shape.cells
-            formulas += shape.formulas
-            uncached += shape.uncached
-            if shape.used:
-                union |= shape.used
-                rows.append(row.number)
-                ids.append(number)
-            if cells > most:
-                partial = row.number
-                break
+        """Look at every row, at most five million cells."""
+        partial = self._plain() if self._xml.plain_rows else self._any()
+        union = formulas = uncached = 0
+        for number, count in Counter(self.ids).items():
+            shape = self._shapes[number]
+            union |= shape.used
+            formulas += count * shape.formulas
+            uncached += count * shape.uncached
         used = None
-        if rows:
-            used = Area(min(rows), _first(union), max(rows), union.bit_length())
-        return Survey(rows, ids, shapes, used, formulas, uncached, partial)
+        if self.rows:
+            used = Area(min(self.rows), _first(union), max(self.rows), union.bit_length())
+        return Survey(self.rows, self.ids, self._shapes, used, formulas, uncached, partial)
+
+    def _any(self) -> int | None:
+        data = self._xml.data
+        for row in self._xml.iter_rows():
+            if row.inner != row.close:
+                self._note(row.number, self._id(data[row.inner : row.close]))
+            if self.cells > limits.MAP_MAX_CELLS:
+                return row.number
+        return None
+
+    def _plain(self) -> int | None:
+        """Go through rows that all begin alike, a block at a time."""
+        xml, data = self._xml, self._xml.data
+        opening = b'<%srow r="' % xml.words.prefix
+        ending = b"</%srow>" % xml.words.prefix
+        skip, known, note = len(opening), self._known, self._note
+        at, may_vary = xml.inner, self._may_vary
+        while at < xml.close:
+            stop = data.find(ending, min(at + _BLOCK_BYTES, xml.close), xml.close)
+            stop = xml.close if stop < 0 else stop + len(ending)
+            for piece in data[at:stop].split(ending):
+                number = None if may_vary else known.get(piece.translate(None, _DIGITS))
+                if number is None:
+                    self._piece(piece, opening)
+                else:
+                    note(int(piece[skip : piece.index(b'"', skip)]), number)
+            if self.cells > limits.MAP_MAX_CELLS:
+                return self.rows[-1] if self.rows else None
+            at = stop
+        return None
+
+    def _piece(self, piece: bytes, opening: bytes) -> None:
+        """Look at a row that was not seen in this shape; empty rows may stand before it."""
+        start = piece.rfind(opening)
+        inner = piece.find(b">", start) + 1
+        if start < 0 or not inner or piece[inner - 2] == 47:  # only empty rows
+            return
+        raw = attributes(piece[start:inner]).get(b"r")
+        number = integer(raw)
+        if not 1 <= number <= MAX_ROW:
+            raise fail("corrupt_file", "a row has no number", detail=self._xml.part)
+        shape = self._id(piece[inner:])
+        if start == 0 and not self._varies(piece) and len(self._known) < _SHAPES_MAX:
+            self._known[piece.translate(None, _DIGITS)] = shape
+        self._note(number, shape)
+
+    def _note(self, row: int, number: int) -> None:
+        shape = self._shapes[number]
+        self.cells += shape.cells
+        if shape.used:
+            self.rows.append(row)
+            self.ids.append(number)
 
     def _id(self, raw: bytes) -> int:
         bare = raw.translate(None, _DIGITS)
         number = self._known.get(bare)
-        if number is not None and not self._varies(raw):
+        varies = self._varies(raw)
+        if number is not None and not varies:
             return number
         shape = _shape(raw, self._xml, self._blank, self._count)
         number = self._numbers.get(shape)
@@ -105,12 +154,14 @@ class _Surveyor:
             number = self._numbers[shape] = len(self._shapes)
             self._shapes.append(shape)
         room = len(self._known) < _SHAPES_MAX and len(bare) < _SHAPE_MAX_BYTES
-        if room and not self._varies(raw):
+        if room and not varies:
             self._known[bare] = number
         return number
 
     def _varies(self, raw: bytes) -> bool:
         """Whether digits decide what is blank here."""
+        if not self._may_vary:
+            return False
         empty = b"<v></v>" in raw or b"<v/>" in raw or b"v />" in raw
         return empty or bool(self._blank and b'"s"' in raw) or b"inlineStr" in raw
 
@@ -166,14 +217,8 @@ def _first(mask: int) -> int:
 def spans(xml: SheetXml, wanted: set[int]) -> dict[int, RowSpan]:
     """Return where the wanted rows stand, without keeping the others."""
     found: dict[int, RowSpan] = {}
-    if not wanted:
-        return found
-    last = max(wanted)
-    for row in xml.iter_rows():
-        if row.number in wanted and row.number not in found:
-            found[row.number] = row
-        if row.number >= last:
-            break
+    for row in xml.pick(wanted):
+        found.setdefault(row.number, row)
     return found
 
 

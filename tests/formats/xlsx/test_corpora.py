@@ -1,0 +1,92 @@
+"""One edit in every workbook others made: all else stays to the bit, a second reader agrees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from python_calamine import CalamineError, CalamineWorkbook
+
+from backshop.formats import xlsx
+from backshop.formats.errors import REASONS, FormatError
+from backshop.formats.package import Package
+from backshop.formats.protocol import Selector
+from backshop.formats.xlsx.book import Book, Value
+
+from .books import differing, edit, mapped, opened, source
+
+pytestmark = pytest.mark.needs("corpora")
+FOLDERS = ("xlsx-features", "ooxml-odd", "office-fixtures")
+NEW = "neu ß & <x>"
+REFUSED = {"sheet_protected", "macro_enabled_read_only", "signed_document"}
+STRICT = {"SampleSS.strict.xlsx", "sample.strict.xlsx"}  # openpyxl sees no sheets in these
+
+
+def workbooks(corpora: Path, every: int = 1) -> list[Path]:
+    found = sorted(p for f in FOLDERS for p in (corpora / f).rglob("*.xls[xm]"))
+    return found[::every]
+
+
+@pytest.mark.rule("F23.1", "F23.4", "F23.8", "F16.14", "F3.2")
+def test_one_edit_leaves_every_other_member_alone(corpora, tmp_path, scaled):
+    out = tmp_path / "out.xlsx"
+    done = 0
+    for path in workbooks(corpora, scaled(3, 1)):
+        made = source(path)
+        try:
+            sheets = mapped(made)["sheets"]
+            xlsx.read(made, Selector())
+        except FormatError as error:
+            assert error.reason in REASONS
+            continue
+        sheet = next(s for s in sheets if s["kind"] == "worksheet")
+        cell = f"B{(sheet['used_range'] or {'max_row': 0})['max_row'] + 2}"
+        op = {"op": "set_cells", "sheet": sheet["name"], "cells": [{"cell": cell, "value": NEW}]}
+        try:
+            result = edit(made, out, op)
+        except FormatError as error:
+            assert error.reason in REFUSED, path.name
+            continue
+
+        assert differing(path, out) == set(result.changed_parts), path.name
+        assert result.effects.collateral == (), path.name
+        assert xlsx.read(source(out), Selector(sheet=sheet["name"], range=cell)).text.endswith(NEW)
+        if path.name not in STRICT:
+            assert opened(out)[sheet["name"]][cell].value == NEW, path.name
+        done += 1
+
+    assert done > 400 // scaled(3, 1) * 0.95
+
+
+@pytest.mark.rule("F8.1", "F30.1")
+def test_our_values_agree_with_calamines(corpora, scaled):
+    compared = 0
+    for path in workbooks(corpora, scaled(4, 1)):
+        try:
+            book = Book(Package.open(source(path)))
+            other = CalamineWorkbook.from_path(str(path))
+        except (FormatError, CalamineError):  # either reader may refuse the odd ones
+            continue
+        for sheet in book.sheets:
+            xml = book.xml(sheet)
+            try:
+                rows = other.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
+            except CalamineError:
+                continue
+            for cell in (cell for row in xml.iter_rows() for cell in xml.cells(row)) if xml else ():
+                inside = cell.row <= len(rows) and cell.col <= len(rows[cell.row - 1])
+                theirs = rows[cell.row - 1][cell.col - 1] if inside else ""
+                ours = book.value(cell)
+                if ours.kind in {"string", "boolean"} or (ours.kind == "number" and ours.number):
+                    assert same(ours, theirs), (path.name, sheet.name, cell, theirs)
+                    compared += 1
+
+    assert compared > 5_000 // scaled(4, 1)
+
+
+def same(ours: Value, theirs: object) -> bool:
+    if ours.kind == "boolean":
+        return theirs is bool(ours.number)
+    if ours.kind == "number":
+        return isinstance(theirs, float | int) and theirs == ours.number
+    return ours.text == theirs or (not ours.text and theirs == "")

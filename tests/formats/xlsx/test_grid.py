@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import datetime
+import json
+
+import pytest
+import xlsxwriter
+
+from backshop.formats import xlsx
+from backshop.formats.errors import FormatError
+from backshop.formats.xlsx.numfmt import display
+
+from .books import book, edit, source
+
+
+@pytest.mark.rule("F29.4")
+def test_a_grid_shows_values_formulas_and_looks(tmp_path):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        sheet = file.add_worksheet("S")
+        sheet.write(0, 0, 1234.5, file.add_format({"num_format": "#,##0.00", "bold": True}))
+        sheet.write_datetime(
+            0, 1, datetime.datetime(2024, 3, 1), file.add_format({"num_format": 14})
+        )
+        sheet.write_formula(1, 0, "=A1*2", None, 2469)
+        sheet.write(1, 1, True)
+        sheet.merge_range("A4:B4", "m")
+        sheet.set_row(1, 33)
+        sheet.set_column("B:B", 0, None, {"hidden": True})
+        sheet.freeze_panes(1, 0)
+
+    found = json.loads(json.dumps(xlsx.extract_grid(source(path), "S", 0, 0, 3, 2)))
+
+    first, second = found["cells"][:2]
+    assert first[0] == {
+        "value": 1234.5,
+        "type": "number",
+        "formula": None,
+        "display": "1,234.50",
+        "style": {
+            "font_name": "Calibri",
+            "font_size": 11,
+            "font_bold": True,
+            "font_color": "#000000",
+            "number_format": "#,##0.00",
+        },
+    }
+    assert (first[1]["value"], first[1]["type"], first[1]["display"]) == (
+        "2024-03-01",
+        "date",
+        "03-01-24",
+    )
+    assert (second[0]["value"], second[0]["formula"]) == (2469, "=A1*2")
+    assert (second[1]["value"], second[1]["type"]) == (True, "boolean")
+    assert found["cells"][2][0]["type"] == "blank"
+    assert (found["row_count"], found["col_count"], found["merges"]) == (4, 2, [])
+    assert found["row_heights"] == {"2": 33.0}
+    assert found["column_widths"] == {"B": 0.0}
+    assert found["frozen"] == {"row": 1, "column": 0}
+    with pytest.raises(FormatError):
+        xlsx.extract_grid(source(path), "S", 0, 0, 201, 1)
+
+
+@pytest.mark.rule("F29.4")
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        (1.5, "General", "1.5"),
+        (1234567.891, "#,##0.00", "1,234,567.89"),
+        (0.125, "0.0%", "12.5%"),
+        (-5, "0.00", "-5.00"),
+        (-5, "#,##0;(#,##0)", "(5)"),
+        (0, "0;-0;\"zero\"", "zero"),
+        (12.345, '"€" 0.00', "€ 12.35"),
+        (12.3, "[$€-407] #,##0.00", "€ 12.30"),
+        (1.005, "0.00", "1.01"),
+        (1500000, '0.0,,"M"', "1.5M"),
+        (5, "000", "005"),
+        (0.5, "#.##", ".5"),
+        (45352, "yyyy-mm-dd", "2024-03-01"),
+        (45352.5451388889, "d mmm yyyy h:mm AM/PM", "1 Mar 2024 1:05 PM"),
+        (45352.5451388889, "hh:mm:ss", "13:05:00"),
+        (45352, "dddd", "Friday"),
+        (0.75, "# ?/?", "0.75"),
+        (12345, "0.00E+00", "12345"),
+        (5551234, "000-0000", "5551234"),
+        (7, '[>5]"big";0', "7"),
+    ],
+)  # fmt: skip
+def test_numbers_are_shown_as_their_format_says_or_raw(value, code, shown):
+    assert display(value, code, False) == shown
+
+
+@pytest.mark.rule("F29.1")
+def test_lines_for_review(tmp_path):
+    made = book(
+        tmp_path / "a.xlsx", ("S", [["a", None, 1], [], ["=A1|5", "x\ny"]]), ("T", [[True]])
+    )
+
+    assert xlsx.extract_lines(made) == [
+        "[S] 1 | a | 1",
+        "[S] 3 | 5 {=A1} | x\\ny",
+        "[T] 1 | TRUE",
+    ]
+
+
+@pytest.mark.rule("F29.5")
+def test_the_difference_of_two_workbooks(tmp_path):
+    made = book(
+        tmp_path / "a.xlsx", ("S", [[1, "x"], ["=A1|1"]]), ("Gone", [[1]]), ("Old", [["k"]])
+    )
+    out = tmp_path / "b.xlsx"
+    edit(
+        made,
+        out,
+        {"op": "set_cells", "sheet": "S", "cells": [
+            {"cell": "A1", "value": 2},
+            {"cell": "B1", "value": "x", "style": {"font_bold": True}},
+            {"cell": "A2", "value": "=A1+1"},
+        ]},
+        {"op": "delete_sheet", "sheet": "Gone"},
+        {"op": "rename_sheet", "sheet": "Old", "new_name": "New"},
+        {"op": "append_rows", "sheet": "Fresh", "values": [[7]]},
+    )  # fmt: skip
+
+    found = json.loads(json.dumps(xlsx.diff_cells(made, source(out))))
+
+    by_name = {item["sheet"]: item for item in found["sheets"]}
+    assert [(c["cell"], c["kind"], c["before"], c["after"]) for c in by_name["S"]["cells"][:1]] == [
+        ("A1", "value", "1", "2")
+    ]
+    assert [(c["cell"], c["kind"]) for c in by_name["S"]["cells"]] == [
+        ("A1", "value"),
+        ("B1", "style"),
+        ("A2", "formula"),
+    ]
+    assert by_name["Gone"]["removed"] is True
+    assert (by_name["New"]["renamed_from"], by_name["New"]["cells"]) == ("Old", [])
+    assert by_name["Fresh"]["added"] is True
+    assert found["more"] == 0
+    assert xlsx.diff_cells(made, made) == {"sheets": [], "more": 0}
+
+
+@pytest.mark.rule("F29.5")
+def test_a_long_difference_is_counted_to_the_end(tmp_path):
+    one = book(tmp_path / "a.xlsx", ("S", [[n] for n in range(2100)]))
+    two = book(tmp_path / "b.xlsx", ("S", [[n + 1] for n in range(2100)]))
+
+    found = json.loads(json.dumps(xlsx.diff_cells(one, two)))
+
+    assert (len(found["sheets"][0]["cells"]), found["more"]) == (2000, 100)
