@@ -70,8 +70,7 @@ def update(
     warnings = Warnings()
     with result_of(table, query, warnings) as result:
         columns, rows = result.columns, list(result.rows)
-    package, original = _opened(base), _opened(base)
-    session = Session(Book(package), warnings, pristine=base is None)
+    session = Session(Book(_opened(base)), warnings, pristine=base is None)
     edit = _sheet(session, request)
     writer = _Writer(session, edit, columns)
     area = writer.write(request, rows)
@@ -79,7 +78,6 @@ def update(
     summary = f"{request.sheet}: {len(rows)} rows of {len(columns)} columns, {request.mode}"
     return finish(
         session,
-        original,
         out,
         name=request.target,
         created=base is None,
