@@ -432,7 +432,7 @@ def test_over_budget_the_lowest_priority_goes_first():
     with pytest.raises(PromptBudgetError) as caught:
         made.render(budget_tokens=5)
     assert caught.value.needed > caught.value.budget == 5
-    assert caught.value.info("prompt").error_code == "CONTEXT_EXHAUSTED"
+    assert caught.value.info("workshop").error_code == "CONTEXT_EXHAUSTED"
 
 
 @pytest.mark.rule("P1.23")

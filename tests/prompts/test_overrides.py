@@ -284,7 +284,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_rubbish(tmp_path, monkeypatch
         with pytest.raises(OverridesError) as caught:
             write(store, body="new")
 
-    assert caught.value.info("prompt").error_code == "DISK_FULL"
+    assert caught.value.info("workshop").error_code == "DISK_FULL"
     assert sample().preview(overrides_store=store).parts[4].text == "## 4. Tone\n\nold"
     names = sorted(one.name for one in store.path(NS, KEY, "latest").parent.iterdir())
     assert names == ["latest.json", "latest.json.lock"]

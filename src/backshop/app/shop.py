@@ -11,6 +11,8 @@ from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.bench import COMMANDS as BENCH_COMMANDS
 from backshop.bench import Bench
 from backshop.formats import Formats
+from backshop.prompts import COMMANDS as PROMPT_COMMANDS
+from backshop.prompts import LocalPromptOverridesStore, Prompts, find_root, installed_prompts
 from backshop.rails import COMMANDS as RAILS_COMMANDS
 from backshop.rails import (
     DEFINITION_COMMANDS,
@@ -128,6 +130,12 @@ class Backshop:
         return Bench(self.store, self.formats, self.mint, self.clock)
 
     @cached_property
+    def prompts(self) -> Prompts:
+        """Prompts that are bundled or installed, and their overrides."""
+        root = find_root(home=self.config.home)
+        return Prompts(installed_prompts(), LocalPromptOverridesStore(root, clock=self.clock))
+
+    @cached_property
     def commands(self) -> Registry:
         """Every command of the product."""
         registry = Registry()
@@ -135,6 +143,7 @@ class Backshop:
         registry.add(RAILS_COMMANDS, self.rails)
         registry.add(DEFINITION_COMMANDS, self.definitions)
         registry.add(BENCH_COMMANDS, self.benches)
+        registry.add(PROMPT_COMMANDS, self.prompts)
         return registry
 
     def call(self, name: str, request: object) -> Any:

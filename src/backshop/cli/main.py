@@ -26,6 +26,7 @@ LAZY = {
     "file": ("files:file", "Map, read, query or compare any file."),
     "gc": ("admin:gc", "Remove stored contents that nothing needs."),
     "mcp": ("serve:mcp", "Serve tools to an agent over MCP."),
+    "prompts": ("prompts:prompts", "Show, render and override prompts."),
     "restore": ("admin:restore", "Make a home from a backup."),
     "workflow": ("workflow:workflow", "List, check, write and copy workflows."),
 }

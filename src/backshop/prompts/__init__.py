@@ -3,6 +3,7 @@
 from .access import DigestAccess, SliceAccess, Transaction
 from .builder import DigestOutput, build_digest
 from .bus import Bus, DispatchResult, Envelope
+from .commands import COMMANDS
 from .conversation import ConversationCall, ConversationItem
 from .descriptor import (
     Mode,
@@ -57,6 +58,7 @@ from .events import (
     ToolInvoked,
 )
 from .history import SessionForked, SessionRestored, SessionRewound, Snapshot
+from .lint import lint
 from .manifest import Manifest, ManifestChange, ManifestEntry, compare
 from .model import KEEP, RAISE, Prompt
 from .mounts import BenchFiles, BenchMount, FileProblem, HostMount, Mount, PinnedFile
@@ -67,6 +69,7 @@ from .overrides import (
     LayeredOverridesStore,
     LocalPromptOverridesStore,
     StorePromptOverridesStore,
+    find_root,
 )
 from .policy import After, ReadBeforeWrite
 from .render import Part, RenderedPrompt, ToolSpec, estimate_tokens
@@ -81,6 +84,7 @@ from .section import (
     Section,
 )
 from .select import SectionPath
+from .service import Prompts, installed_prompts
 from .session import Session
 from .sessionlog import (
     LogConflict,
@@ -130,6 +134,7 @@ __all__ = [
     "BenchMount",
     "Body",
     "Bus",
+    "COMMANDS",
     "Cancel",
     "CancelToken",
     "Change",
@@ -195,6 +200,7 @@ __all__ = [
     "PromptRenderError",
     "PromptRendered",
     "PromptValidationError",
+    "Prompts",
     "RAISE",
     "ReadBeforeWrite",
     "Reason",
@@ -252,9 +258,12 @@ __all__ = [
     "escape_template",
     "estimate_tokens",
     "fenced",
+    "find_root",
+    "installed_prompts",
     "is_array",
     "is_suspect",
     "keep_last",
+    "lint",
     "normalise_digest",
     "open_workspace",
     "output_schema",

@@ -28,13 +28,13 @@ _LOCK_POLL_S = 0.01
 _PROJECT = ".backshop"
 
 
-def find_root(start: Path | None = None) -> Path:
+def find_root(start: Path | None = None, home: Path | None = None) -> Path:
     """Return where overrides are kept: the nearest project's `.backshop`, else the home."""
     here = (start or Path.cwd()).absolute()
     for folder in (here, *here.parents):
         if (folder / _PROJECT).is_dir():
             return folder / _PROJECT / "prompts" / "overrides"
-    given = os.environ.get("BACKSHOP_HOME")
+    given = home or os.environ.get("BACKSHOP_HOME")
     if given:
         return Path(given).expanduser().absolute() / "prompts" / "overrides"
     from platformdirs import user_data_path  # loaded on first use
