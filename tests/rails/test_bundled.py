@@ -15,20 +15,29 @@ from backshop.testing.walker import walk
 
 # A changed hash means that new runs follow another text; runs under way keep the old one (R2.6).
 HASHES = {
-    "wr.bug_investigation": "1f2d6024541cc9bb3b3c3c19f40da06cdd4d83bae6120be163a66a1008e188fc",
-    "wr.change_review": "7f7d4b833e1b994a76572b572a5af07448492f903cd9d4afbc6f8a670c56e060",
-    "wr.data_cleanup": "cde0f7a8e6bc4413a34f64661ebb4a651959980403c6407c8dfde6f6164c8f3e",
-    "wr.document_review": "00b7fc630ad5e97837b240059da20d9451fc10409a0233cbff813a081a7d6b34",
-    "wr.report_from_data": "733545fafa47a4c0f6d1796fd6d0d0d1d3b98a6a2178126ea28e48c8796fbff5",
+    "wr.bug_investigation": "4ee4ba0dd38d38050c4817b162501a73ede3eec76f5d4c96471347de7c4adf5a",
+    "wr.change_review": "c4eeecaced1910f386df54c0729f57e16ccbcd63c0f7552ced3ee7dff0a6db2c",
+    "wr.data_cleanup": "5493c9ab88e245d2bf6e7209b5acfd1ccb23e72a42ccb296294084f43fd8b226",
+    "wr.document_review": "9c2840ab439ed1cbde8867ee68e070f3bd49526c37c6791cdded681c2eacae98",
+    "wr.report_from_data": "dd4c75494ab6f06611fa5a40946f6b5a1a2a2312459a64961e094712e3054d27",
     "wr.routine-challenge": "6c6f91043b3e7226e5e8ca932140172fb4184787e9361364f18e9006aeaf06d5",
     "wr.routine-survey": "83f02f830aae12684dd4297734397bc7f02e18461992a16393d4c8c90f39b5cd",
     "wr.routine-verify": "9b87b2d06c98df67319de8fc5d4a794c34325574d0325123db169dcae3b10c3c",
-    "wr.rpi": "c40d52b9000d65eb5340f8b98566a58f6055aabe45f275fa011e7117d9abbc94",
-    "wr.spreadsheet_audit": "7c4bee971ed8abcbbc1029dc0f5e419f29f77e04278b7c25deacd94b72a1ec96",
-    "wr.workflow_authoring": "39993f352e0408cc0e8af2f160e13722ef35c33c3a8684cf53a0f3c8178fe1fd",
+    "wr.rpi": "e2cb33ca62d3d3f50ab0ca34e7a0ee28377cf4a5ed4a761b408214bc38341841",
+    "wr.spreadsheet_audit": "0ac3546e4e7f17c1ed1ede47a4f0c25342a3cd4c6b2d7bfecbb13f009b777525",
+    "wr.workflow_authoring": "8bc5f5a9f279fd719797911bce14d79f03ed80f59f62535c42eaa59c9dbae85a",
 }
 LISTING = Catalog(Places()).look()
-GIVEN = {"mode", "applyFix", "editRequested", "environment", "wr_autonomy", "wr_risk_policy"}
+GIVEN = {
+    "goal",
+    "prompt",
+    "mode",
+    "applyFix",
+    "editRequested",
+    "environment",
+    "wr_autonomy",
+    "wr_risk_policy",
+}
 
 
 @pytest.mark.rule("R2.4")

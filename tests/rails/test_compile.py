@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from typing import Any
 
 import pytest
 
 from backshop.base.canon import parse
+from backshop.base.errors import ValidationFailed
 from backshop.rails.compile import (
     Library,
     LoopControl,
@@ -180,3 +182,102 @@ def test_a_loop_takes_its_body_in_and_knows_what_decides():
     assert each.loop.uses_item_fields
     assert again.loop.control is LoopControl.ARTIFACT
     assert again.body[0].notes_optional
+
+
+@pytest.mark.rule("R1.12")
+def test_line_ends_at_the_end_of_a_text_are_dropped():
+    steps = [
+        {"id": "a", "title": "A", "prompt": "Do it.\n\n"},
+        {"id": "b", "title": "B", "promptBlocks": {"goal": "Go.\n", "verify": ["Sure.\n"]}},
+        {
+            "id": "c",
+            "title": "C",
+            "prompt": "Do it.",
+            "promptFragments": [{"id": "f", "text": "More.\n"}],
+        },
+    ]
+
+    first, second, third = compiled(changed(steps=steps)).steps
+
+    assert first.prompt == "Do it."
+    assert second.prompt == "## Goal\nGo.\n\n## Check before you continue\n- Sure."
+    assert third.fragments[0].text == "More."
+
+
+@pytest.mark.rule("R1.17")
+@pytest.mark.parametrize(
+    ("written", "kind", "condition"),
+    [
+        (False, "none", None),
+        (True, "confirm", None),
+        ({"var": "x"}, "confirm", {"var": "x"}),
+        ({}, "confirm", None),
+        ({"kind": "human_approval"}, "human_approval", None),
+        (
+            {"kind": "coordinator_eval", "condition": {"var": "x"}},
+            "coordinator_eval",
+            {"var": "x"},
+        ),
+    ],
+)
+def test_confirmation_in_all_its_forms(written, kind, condition):
+    step = {**SMALL["steps"][0], "requireConfirmation": written}
+
+    found = compiled(changed(steps=[step])).steps[0].require_confirmation
+
+    assert (found.kind, found.condition) == (kind, condition)
+
+
+@pytest.mark.rule("R1.29", "R2.4")
+def test_a_contract_comes_with_its_schema_and_hints():
+    step = {
+        **SMALL["steps"][0],
+        "output": {"contractRef": "wr.contracts.gaps", "hints": {"summary": "One line."}},
+    }
+
+    whole = compiled(changed(steps=[step]))
+
+    use = whole.steps[0].contract
+    assert use is not None
+    assert (use.contract_ref, use.required, use.hints) == (
+        "wr.contracts.gaps",
+        True,
+        {"summary": "One line."},
+    )
+    (contract,) = whole.contracts
+    assert contract.example["kind"] == "wr.gap"
+    assert contract.schema["required"] == ["kind", "severity", "summary"]
+
+
+@pytest.mark.rule("R2.8")
+def test_a_snapshot_of_another_version_is_not_guessed_at():
+    data = snapshot(compiled(SMALL)).replace(b'"schemaVersion":1', b'"schemaVersion":2')
+
+    with pytest.raises(ValidationFailed) as caught:
+        load(data)
+
+    assert caught.value.reason == "unknown_version"
+
+
+@pytest.mark.rule("R2.5", "C2")
+def test_json_and_yaml_of_equal_content_have_one_hash():
+    as_json = json.dumps(SMALL, indent=2).encode()
+    as_yaml = b"""
+# The same in YAML.
+version: 1.0.0
+steps:
+- {id: look, title: Look, prompt: "Read {{ticket}}."}
+- id: say
+  title: Say
+  prompt: |
+    Say it.
+  requireConfirmation: true
+description: Two steps.
+name: Small
+id: project.small
+"""
+
+    one, other = compile_source(as_json), compile_source(as_yaml, is_yaml=True)
+
+    assert one.compiled is not None
+    assert one.compiled == other.compiled

@@ -56,7 +56,7 @@ def render(blocks: Blocks) -> str:
 
 def joined(value: BlockValue) -> str:
     """Return the text of one value; parts follow each other without a separator."""
-    return "".join(part.text for part in value if isinstance(part, Text))
+    return "".join(part.text for part in value if isinstance(part, Text)).rstrip("\n")
 
 
 class Bindings:

@@ -155,7 +155,7 @@ class _Build:
             agent_role=_maybe(self.text, step.agent_role, f"{step.pointer}/agentRole"),
             model_tier=step.model_tier,
             guidance=self._guidance(dressed),
-            fragments=dressed.fragments,
+            fragments=tuple(replace(one, text=one.text.rstrip("\n")) for one in dressed.fragments),
             require_confirmation=_normal(step.confirmation),
             run_condition=step.run_condition or None,
             contract=step.contract,
@@ -179,7 +179,8 @@ class _Build:
 
     def _prompt(self, step: Step) -> str:
         if step.blocks is None:
-            return self.text(step.prompt or "", f"{step.pointer}/prompt")
+            text = (step.prompt or "").rstrip("\n")  # a YAML text ends in one; R7.17 adds its own
+            return self.text(text, f"{step.pointer}/prompt")
         resolved = prompt_blocks.resolve_refs(step.blocks, step.pointer, self._findings)
         return self.text(prompt_blocks.render(resolved), f"{step.pointer}/promptBlocks")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from backshop.base.canon import canonical, sha256_hex
 from backshop.base.codec import decode_json, encode
+from backshop.base.errors import ValidationFailed
 
-from .model import Compiled
+from .model import SCHEMA_VERSION, Compiled
 
 
 def snapshot(compiled: Compiled) -> bytes:
@@ -24,4 +25,11 @@ def load(data: bytes) -> Compiled:
     Raises:
         ValidationFailed: it is not a snapshot of a version this program knows (R2.8).
     """
-    return decode_json(Compiled, data)
+    compiled = decode_json(Compiled, data)
+    if compiled.schema_version != SCHEMA_VERSION:
+        raise ValidationFailed(
+            f"a compiled workflow of version {compiled.schema_version}; this program knows "
+            f"{SCHEMA_VERSION}",
+            reason="unknown_version",
+        )
+    return compiled
