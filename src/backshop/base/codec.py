@@ -32,6 +32,13 @@ def camel(cls: C) -> C:
     return cls
 
 
+def renamed(name: str) -> Any:
+    """Return the annotation of a field whose JSON name is no Python name, such as `from`."""
+    from pydantic import Field  # loaded on first use: 0.1 s
+
+    return Field(alias=name)
+
+
 @overload
 def decode(cls: type[T], data: object) -> T: ...
 @overload

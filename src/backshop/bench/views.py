@@ -50,6 +50,7 @@ class Views:
         self._clock = clock
         self._placer = Placer(store.blobs)
         self._threads: dict[BenchId, threading.RLock] = {}
+        self._held: dict[BenchId, bool] = {}  # read and written under the thread's lock only
         self._guard = threading.Lock()
 
     def folder(self, bench_id: BenchId) -> Path:
@@ -68,8 +69,15 @@ class Views:
         if not mine.acquire(timeout=LOCK_WAIT_S):
             raise BenchBusy("another command has not finished", reason="locked")
         try:
-            with self._file_lock(bench_id):
+            if self._held.get(bench_id):  # this thread has it already
                 yield
+                return
+            with self._file_lock(bench_id):
+                self._held[bench_id] = True
+                try:
+                    yield
+                finally:
+                    self._held[bench_id] = False
         finally:
             mine.release()
 

@@ -12,6 +12,9 @@ def run(
     function: str, source: Source, folder: Path, region: dict[str, object], **arguments: object
 ) -> object:
     """Call one of the table tools of `tables` on the table of a file."""
+    update = arguments.pop("update", None)
+    if isinstance(update, dict):  # plain values cross the border; their type is ours to give
+        arguments["request"] = tables.Update(**update)
     cache = tables.Cache(folder)
     place = tables.Region(**region)  # type: ignore[arg-type]  # the handle's own three fields
     return getattr(tables, function)(source, cache, place, **arguments)

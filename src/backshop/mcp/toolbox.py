@@ -117,4 +117,34 @@ def _rails_tools(shop: Backshop) -> list[OfferedTool]:
 
 
 def _bench_tools(shop: Backshop, bench_id: str) -> list[OfferedTool]:
-    raise ValidationFailed("bench tools are not part of this version", reason="unsupported")
+    from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Source, Workspace  # when asked for
+    from backshop.prompts import Tool, ToolContext
+
+    shop.benches.desk.state(bench_id)  # a bench that does not exist is said so at once
+    author = Author(source=Source(kind="workshop", ref="mcp"), actor="mcp:agent")
+    context = ToolContext(workspace=Workspace(shop.benches, bench_id, author))
+
+    def adapted(tool: Tool) -> OfferedTool:
+        def call(arguments: Mapping[str, Any]) -> Called:
+            try:
+                result = tool.handler(tool.decode(arguments), context=context)
+            except ValidationFailed as error:
+                problem = {"reason": error.reason, "hints": list(error.hints)}
+                return Called((error.message,), {"error": problem}, is_error=True)
+            data = result.data()
+            if not result.ok:
+                return Called((result.text(),), {"error": {"reason": result.code, **data}}, True)
+            return Called((result.text(),), data if isinstance(data, dict) else {"value": data})
+
+        return OfferedTool(
+            name=tool.name,
+            title=tool.name.replace("_", " ").capitalize(),
+            description=tool.description,
+            input_schema=tool.schema,
+            output_schema=None,
+            read_only=tool.effects == "read",
+            idempotent=tool.effects == "read",
+            call=call,
+        )
+
+    return [adapted(tool) for tool in (*TOOLS, REVIEW_DRAFT)]

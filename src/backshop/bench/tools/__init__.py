@@ -1,0 +1,12 @@
+"""The agent's tools over a bench: defined once, for the built-in agent, for MCP and for tests."""
+
+from .files import FILE_TOOLS
+from .office import OFFICE_TOOLS
+from .review import REVIEW_DRAFT
+from .tables import TABLE_TOOLS
+from .workspace import Workspace
+
+TOOLS = (*FILE_TOOLS, *TABLE_TOOLS, *OFFICE_TOOLS)
+"""The tools of W7.1 that work on files, reads first within each group."""
+
+__all__ = ["REVIEW_DRAFT", "TOOLS", "Workspace"]

@@ -1,0 +1,219 @@
+"""Discovery, reading, and whole or exact edits of text files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from backshop.bench import filing, requests
+from backshop.formats import Applied, Selector, Source
+from backshop.prompts import Tool, ToolContext, ToolResult
+
+from .workspace import Workspace, answered
+
+NOTE_MAX_CHARS = 280
+
+
+def described(text: str) -> dict[str, object]:
+    """Return field metadata with a description for the model."""
+    return {"description": text}
+
+
+PATH = described("File path in the bench")
+NOTE = {**described("What changed, in the person's language"), "max_length": NOTE_MAX_CHARS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFiles:
+    """Arguments of list_files."""
+
+    prefix: str = field(default="", metadata=described("Only paths that begin with this"))
+    limit: int = field(default=200, metadata={"ge": 1, "le": 1000})
+    cursor: str | None = field(default=None, metadata=described("next_cursor of the last page"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnePath:
+    """Arguments of tools that take a file."""
+
+    path: str = field(metadata=PATH)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFile:
+    """Arguments of read_file: the path, and what the map offered for this kind of file."""
+
+    path: str = field(metadata=PATH)
+    sheet: str | None = None
+    range: str | None = field(default=None, metadata=described("Cells such as A1:D20"))
+    cells: str | None = field(default=None, metadata=described("values, formulas or both"))
+    section: str | None = field(default=None, metadata=described("Heading or section id"))
+    paragraphs: str | None = field(default=None, metadata=described("Such as 10-20"))
+    slide_index: int | None = field(default=None, metadata=described("Counted from 0"))
+    pages: str | None = field(default=None, metadata=described("Such as 1-5"))
+    line_start: int | None = field(default=None, metadata=described("Counted from 1"))
+    line_count: int | None = None
+    chunk_index: int | None = field(default=None, metadata=described("Counted from 0"))
+    char_offset: int | None = field(default=None, metadata=described("From chunk_info.next"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteText:
+    """Arguments of write_text_file."""
+
+    path: str = field(metadata=PATH)
+    content: str = field(metadata=described("The whole new text"))
+    change_note: str | None = field(default=None, metadata=NOTE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One exact replacement."""
+
+    search: str = field(metadata=described("Text that is there now, exactly"))
+    replace: str = field(metadata=described("Text to put in its place"))
+    expect: int | None = field(default=None, metadata=described("How many matches, 1 if absent"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditText:
+    """Arguments of edit_text_file."""
+
+    path: str = field(metadata=PATH)
+    edits: list[Edit]
+    change_note: str | None = field(default=None, metadata=NOTE)
+
+
+def _list_files(params: ListFiles, *, context: ToolContext) -> ToolResult:
+    room = context.resource(Workspace)
+
+    def work() -> dict[str, object]:
+        request = requests.WorkbenchFilesList(
+            workbench_id=room.bench_id,
+            prefix=params.prefix,
+            limit=params.limit,
+            cursor=params.cursor,
+        )
+        page = filing.list_files(room.bench.desk, request)
+        files = [
+            {
+                "path": one.path,
+                "kind": one.kind,
+                "size_bytes": one.size,
+                "mime_type": one.mime_type,
+                "is_opaque": one.is_opaque,
+                "writable": one.access == "read_write",
+                "draft_status": one.draft_status,
+            }
+            for one in page.files
+        ]
+        return {"files": files, "next_cursor": page.next_cursor, "total": page.total}
+
+    return answered(work)
+
+
+def _info(params: OnePath, *, context: ToolContext) -> ToolResult:
+    room = context.resource(Workspace)
+    return answered(lambda: dict(room.bench.formats.get_info(room.source(params.path))))
+
+
+def _map(params: OnePath, *, context: ToolContext) -> ToolResult:
+    room = context.resource(Workspace)
+    return answered(lambda: room.bench.formats.get_map(room.source(params.path), "full"))
+
+
+def _read(params: ReadFile, *, context: ToolContext) -> ToolResult:
+    room = context.resource(Workspace)
+    selector = Selector(
+        sheet=params.sheet,
+        range=params.range,
+        cells=params.cells,
+        section=params.section,
+        paragraphs=params.paragraphs,
+        slide_index=params.slide_index,
+        pages=params.pages,
+        line_start=params.line_start,
+        line_count=params.line_count,
+        chunk_index=params.chunk_index,
+        char_offset=params.char_offset,
+    )
+
+    def work() -> dict[str, object]:
+        source = room.source(params.path)
+        return dict(room.bench.formats.read(source, selector).to_json(source.name))
+
+    return answered(work)
+
+
+def _write_text(params: WriteText, *, context: ToolContext) -> ToolResult:
+    room = context.resource(Workspace)
+
+    def make(existing: Source | None, out: Path) -> Applied:
+        name = room.path(params.path)[0]
+        return room.bench.formats.write_text(existing, name, params.content, out)
+
+    return answered(lambda: room.write(params.path, make, params.change_note))
+
+
+def _edit_text(params: EditText, *, context: ToolContext) -> ToolResult:
+    room = context.resource(Workspace)
+    edits = [
+        {"search": one.search, "replace": one.replace}
+        | ({} if one.expect is None else {"expect": one.expect})
+        for one in params.edits
+    ]
+
+    def make(existing: Source | None, out: Path) -> Applied:
+        source = existing or room.source(params.path)  # refuses with the path that was meant
+        return room.bench.formats.edit_text(source, edits, out)
+
+    return answered(lambda: room.write(params.path, make, params.change_note))
+
+
+FILE_TOOLS = (
+    Tool(
+        "list_files",
+        "List the files of the workbench with kind, size and what the Draft did to them.",
+        ListFiles,
+        _list_files,
+        effects="read",
+    ),
+    Tool(
+        "get_file_info",
+        "Return kind, size and a few facts of one file without reading it all.",
+        OnePath,
+        _info,
+        effects="read",
+    ),
+    Tool(
+        "get_file_map",
+        "Return the structure of a file: sheets, sections, slides, pages, columns. Get the map "
+        "before reading, then read the regions it lists.",
+        OnePath,
+        _map,
+        effects="read",
+    ),
+    Tool(
+        "read_file",
+        "Read part of a file. Use a selector of its kind that the map lists; follow "
+        "chunk_info.next to read on.",
+        ReadFile,
+        _read,
+        effects="read",
+    ),
+    Tool(
+        "write_text_file",
+        "Write a whole text file to the Draft, new or in place of what is there.",
+        WriteText,
+        _write_text,
+        effects="write",
+    ),
+    Tool(
+        "edit_text_file",
+        "Replace exact pieces of a text file in the Draft. Read it first; each search text must "
+        "match as often as expected, else nothing is changed.",
+        EditText,
+        _edit_text,
+        effects="write",
+    ),
+)

@@ -1,0 +1,198 @@
+"""Tables inside csv files and sheets: asked with SQL that can only compute, exported, merged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from backshop.formats import Applied, OpenTable, Source
+from backshop.prompts import Tool, ToolContext, ToolResult
+
+from .files import NOTE, PATH, described
+from .workspace import Workspace, answered
+
+_SHEET = described("Sheet name, xlsx sources only")
+_RANGE = described("Cell range of the table, xlsx sources only")
+_QUERY = described("One SELECT over the table `data`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRef:
+    """Which table of which file."""
+
+    path: str = field(metadata=PATH)
+    sheet: str | None = field(default=None, metadata=_SHEET)
+    range: str | None = field(default=None, metadata=_RANGE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableStats(TableRef):
+    """Arguments of table_stats."""
+
+    columns: list[str] | None = field(default=None, metadata=described("All when absent"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRows(TableRef):
+    """Arguments of table_read_rows."""
+
+    row_start: int = field(metadata={**described("First data row, counted from 1"), "ge": 1})
+    row_count: int = field(metadata={**described("Number of rows wanted"), "ge": 1})
+    columns: list[str] | None = field(default=None, metadata=described("All when absent"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableQuery(TableRef):
+    """Arguments of table_query."""
+
+    query: str = field(metadata=_QUERY)
+    window_rows: int = field(default=200, metadata={"ge": 1})
+    window_offset: int = field(default=0, metadata={"ge": 0})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableExport(TableRef):
+    """Arguments of table_export."""
+
+    query: str | None = field(default=None, metadata=_QUERY)
+    target_path: str = field(metadata=described("New file in the bench"))
+    format: str = field(metadata=described("csv or xlsx, as the extension says"))
+    target_sheet: str | None = None
+    change_note: str | None = field(default=None, metadata=NOTE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableUpdate(TableRef):
+    """Arguments of table_update_from_export."""
+
+    query: str | None = field(default=None, metadata=_QUERY)
+    target_path: str = field(metadata=described("Workbook in the bench"))
+    target_sheet: str
+    mode: str = field(metadata=described("replace_sheet, append_rows or write_range"))
+    start_cell: str | None = None
+    include_header: bool = True
+    create_workbook_if_missing: bool = True
+    create_sheet_if_missing: bool = True
+    clear_target_range: bool = False
+    change_note: str | None = field(default=None, metadata=NOTE)
+
+
+def _opened(context: ToolContext, ref: TableRef) -> OpenTable:
+    room = context.resource(Workspace)
+    return room.bench.formats.open_table(room.source(ref.path), ref.sheet, ref.range)
+
+
+def _asking(
+    ask: Callable[[OpenTable, Any], Any],
+) -> Callable[..., ToolResult]:
+    def handler(params: Any, *, context: ToolContext) -> ToolResult:
+        return answered(lambda: dict(ask(_opened(context, params), params)))
+
+    return handler
+
+
+def _export(params: TableExport, *, context: ToolContext) -> ToolResult:
+    room = context.resource(Workspace)
+
+    def make(_: Source | None, out: Path) -> Applied:
+        return _opened(context, params).write(
+            "table_export",
+            out,
+            query=params.query,
+            target=room.path(params.target_path)[0],
+            format_=params.format,
+            target_sheet=params.target_sheet,
+        )
+
+    return answered(lambda: room.write(params.target_path, make, params.change_note))
+
+
+def _update(params: TableUpdate, *, context: ToolContext) -> ToolResult:
+    room = context.resource(Workspace)
+
+    def make(existing: Source | None, out: Path) -> Applied:
+        also = () if existing is None else (existing,)
+        return _opened(context, params).write(
+            "table_update_from_export",
+            out,
+            also=also,
+            base=existing,
+            query=params.query,
+            update={
+                "target": room.path(params.target_path)[0],
+                "sheet": params.target_sheet,
+                "mode": params.mode,
+                "start_cell": params.start_cell,
+                "include_header": params.include_header,
+                "create_workbook_if_missing": params.create_workbook_if_missing,
+                "create_sheet_if_missing": params.create_sheet_if_missing,
+                "clear_target_range": params.clear_target_range,
+            },
+        )
+
+    return answered(lambda: room.write(params.target_path, make, params.change_note))
+
+
+def _rows(table: OpenTable, params: TableRows) -> Any:
+    return table.read_rows(params.row_start, params.row_count, params.columns)
+
+
+def _query(table: OpenTable, params: TableQuery) -> Any:
+    return table.query(params.query, params.window_rows, params.window_offset)
+
+
+TABLE_TOOLS = (
+    Tool(
+        "table_get_map",
+        "Return columns, types and size of the table in a csv file or a sheet.",
+        TableRef,
+        _asking(lambda table, _: table.get_map()),
+        effects="read",
+    ),
+    Tool(
+        "table_describe",
+        "Return what each column of a table holds: types, examples, empties.",
+        TableRef,
+        _asking(lambda table, _: table.describe()),
+        effects="read",
+    ),
+    Tool(
+        "table_stats",
+        "Return statistics of columns of a table.",
+        TableStats,
+        _asking(lambda table, params: table.stats(params.columns)),
+        effects="read",
+    ),
+    Tool(
+        "table_read_rows",
+        "Return rows of a table in the order of the file.",
+        TableRows,
+        _asking(_rows),
+        effects="read",
+    ),
+    Tool(
+        "table_query",
+        "Ask a table with one SELECT over `data`; only computing is allowed, no files, no "
+        "settings. Prefer this to reading many rows.",
+        TableQuery,
+        _asking(_query),
+        effects="read",
+    ),
+    Tool(
+        "table_export",
+        "Write a table, or the result of a SELECT over it, as a new csv or xlsx file to the Draft.",
+        TableExport,
+        _export,
+        effects="write",
+    ),
+    Tool(
+        "table_update_from_export",
+        "Write a table, or the result of a SELECT over it, into a sheet of a workbook in the "
+        "Draft.",
+        TableUpdate,
+        _update,
+        effects="write",
+    ),
+)

@@ -1,0 +1,132 @@
+"""A bench as tools see it: reads from the active view, writes to the Draft and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backshop.base import paths, tree
+from backshop.base.canon import canonical
+from backshop.base.errors import BackshopError, NotFound
+from backshop.base.ids import TreeId
+from backshop.base.paths import BenchPath
+from backshop.bench import drafting
+from backshop.bench.service import Bench
+from backshop.bench.state import BenchState
+from backshop.formats import Applied, FormatError, Source
+from backshop.prompts import ToolResult
+
+_PREFIXES = ("./", "draft/", "published/")
+Make = Callable[[Source | None, Path], Applied]
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """One bench for one caller. `author` says who writes; a Draft opens with the first write."""
+
+    bench: Bench
+    bench_id: str
+    author: drafting.Author
+
+    def state(self) -> BenchState:
+        """Return the bench as it is now."""
+        return self.bench.desk.state(self.bench_id)
+
+    def path(self, raw: str) -> tuple[BenchPath, list[str]]:
+        """Return the bench path a caller means, and warnings about what was forgiven (W7.5)."""
+        warnings: list[str] = []
+        for prefix in _PREFIXES:
+            folder = prefix.rstrip("/")
+            if raw.startswith(prefix) and not (folder != "." and self._has_folder(folder)):
+                raw = raw[len(prefix) :]
+                warnings.append("path_normalised")
+        return paths.bench_path(raw), warnings
+
+    def source(self, raw: str) -> Source:
+        """Return a file of the active view, ready to be read."""
+        path, _ = self.path(raw)
+        state = self.state()
+        return self._source(path, self.bench.desk.find(_active(state), path))
+
+    def entries(self) -> dict[BenchPath, tree.File]:
+        """Return every file of the active view."""
+        return self.bench.desk.entries(_active(self.state()))
+
+    def write(self, raw: str, make: Make, note: str | None) -> dict[str, Any]:
+        """Let a format write a file from what the active view holds, and record it as a batch.
+
+        The writer gets a private folder; what it wrote is verified by the format and becomes one
+        atomic change of the Draft. A failure leaves the Draft byte for byte as it was (B8.3).
+        """
+        path, warnings = self.path(raw)
+        desk = self.bench.desk
+        with desk.locked(self.bench_id, run=self.author.run_id) as state:
+            existing = tree.lookup(_active(state), path, desk.store.load_tree)
+            source = None if existing is None else self._source(path, existing)
+            tx_id = desk.new_tx()
+            assert state.bench_id is not None
+            with desk.views.staging(state.bench_id, tx_id) as folder:
+                out = folder / "out"
+                applied = make(source, out)
+                blob = desk.store.blobs.put(out)
+            result = dict(applied.to_json())
+            summary = note or "; ".join(text for _, text in applied.changes) or None
+            put = drafting.Put(
+                path=path,
+                blob=blob,
+                size=desk.store.blobs.size(blob),
+                note=summary,
+                effects=_report(result),
+            )
+            done = drafting.write(desk, self.bench_id, state, [put], self.author)
+        found = result.get("warnings")
+        result["warnings"] = [
+            *(found if isinstance(found, list) else []),
+            *({"code": code, "count": 1, "where": raw} for code in warnings),
+        ]
+        result["draft_revision_id"] = done.draft_revision_id
+        return result
+
+    def _source(self, path: str, file: tree.File) -> Source:
+        blob = self.bench.desk.store.blobs.path(file.sha256)
+        return self.bench.formats.source(blob, path, file.sha256)
+
+    def _has_folder(self, name: str) -> bool:
+        return any(path.startswith(f"{name}/") for path in self.entries())
+
+
+def _active(state: BenchState) -> TreeId:
+    return state.published if state.draft is None else state.draft.tree
+
+
+def _report(result: dict[str, Any]) -> bytes:
+    """Return what the review keeps of a write: effects and new error cells (F16.13, F24.10)."""
+    effects = dict(result.get("effects") or {})
+    errors = result.get("new_errors") or ()
+    effects["new_errors"] = [f"{one.get('sheet')}!{one.get('cell')}" for one in errors][:50]
+    return canonical(json.loads(json.dumps(effects, default=list)))
+
+
+def answered(work: Callable[[], Any], message: str = "") -> ToolResult:
+    """Run a tool's work; what is refused comes back as an answer the model can act on."""
+    try:
+        return ToolResult(ok=True, message=message, value=work())
+    except FormatError as error:
+        return refused(error.reason or "failed", error)
+    except NotFound as error:
+        return refused("not_found", error)
+    except BackshopError as error:
+        return refused(error.reason or error.code.lower(), error)
+
+
+def refused(code: str, error: BackshopError) -> ToolResult:
+    """Return a refusal with the hints that help to correct the call."""
+    value: dict[str, Any] = {"error_code": error.code, "reason": code}
+    if error.detail:
+        value["detail"] = error.detail
+    if error.hints:
+        value["hints"] = list(error.hints)
+    return ToolResult.failure(code, error.message, value)
