@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from backshop.app import Backshop
+from backshop.base.paths import BenchPath
 from backshop.bench import Author, Put, Source
 
 AGENT = Author(source=Source(kind="workshop", ref="turn"))
@@ -52,6 +53,13 @@ class Room:
         """Return the Draft as the log knows it."""
         state = self.shop.benches.desk.state(self.id)
         return None if state.draft is None else self._tree(state.draft.tree)
+
+    def draft_bytes(self, path: str) -> bytes:
+        """Return one file of the Draft."""
+        desk = self.shop.benches.desk
+        draft = desk.state(self.id).draft
+        assert draft is not None
+        return desk.store.blobs.read(desk.find(draft.tree, BenchPath(path)).sha256)
 
     def on_disk(self, view: str) -> dict[str, str] | None:
         """Return a view's folder."""

@@ -22,7 +22,7 @@ import pytest
 import uvicorn
 from mcp.client.streamable_http import streamable_http_client
 
-from backshop.app import save
+from backshop.app import Backshop, save
 from backshop.mcp.http import application, token_of
 from backshop.mcp.server import build
 from backshop.mcp.toolbox import Offering
@@ -208,3 +208,42 @@ def test_tools_that_are_switched_off_are_not_offered(tmp_path):
 
     anyio.run(story)
     off.close()
+
+
+@pytest.mark.rule("W7.10", "S6.1", "S6.2")
+def test_an_outside_agent_works_on_a_bench_and_cannot_publish(tmp_path):
+    home = tmp_path / "home"
+    (tmp_path / "a.txt").write_text("one\n")
+    with Backshop.open(home) as shop:
+        bench = shop.call("WorkbenchCreate", {"name": "B"})["workbench_id"]
+        request = {"workbench_id": bench, "source_paths": [str(tmp_path / "a.txt")]}
+        shop.call("WorkbenchFilesAdd", request)
+    both = Offering(home, tool_sets=("rails", "bench"), bench_id=bench)
+
+    async def story() -> None:
+        async with Client(build(both)) as client:
+            tools = (await client.list_tools()).tools
+            listed = await call(client, "list_files", {})
+            written = await call(client, "write_text_file", {"path": "a.txt", "content": "two\n"})
+            refused = await call(client, "write_text_file", {"path": "/etc/x", "content": "x"})
+            wrong = await call(client, "write_text_file", {"file": "a.txt"})
+            review = await call(client, "review_draft", {})
+
+        names = {tool.name for tool in tools}
+        schemas = [json.dumps(tool.input_schema, separators=(",", ":")) for tool in tools]
+        assert {"read_file", "xlsx_operations", "review_draft"} | RAILS <= names
+        assert not any("publish" in name or "discard" in name for name in names)
+        assert sum(map(len, schemas)) <= 24 * 1024
+        assert [one["path"] for one in listed["files"]] == ["a.txt"]
+        assert not written["_error"]
+        assert refused["_error"]
+        assert refused["error"]["reason"] == "bad_path"
+        assert wrong["_error"]
+        assert [entry["kind"] for entry in review["entries"]] == ["MODIFIED"]
+
+    anyio.run(story)
+    both.close()
+    with Backshop.open(home) as shop:
+        state = shop.benches.desk.state(bench)
+        assert state.draft is not None
+        assert state.generation == 1

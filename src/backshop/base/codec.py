@@ -20,6 +20,7 @@ T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
 _MAX_PROBLEMS = 10
+_NULL = {"type": "null"}
 
 
 def camel(cls: C) -> C:
@@ -83,6 +84,30 @@ def encode(value: object, *, omit_none: bool = True) -> Any:
 def schema(cls: Any) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of what `decode` accepts for `cls`."""
     return _adapter(cls).json_schema(by_alias=True, mode="validation")
+
+
+def compact(node: Any) -> Any:
+    """Return a schema without what costs tokens and says nothing to a model.
+
+    Titles, class docstrings, and the null of optional fields go; objects say they are closed.
+    """
+    if isinstance(node, list):
+        return [compact(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    found: dict[str, Any] = {}
+    is_optional = "default" in node and node["default"] is None
+    for key, value in node.items():
+        if key in ("properties", "$defs"):
+            found[key] = {name: compact(part) for name, part in value.items()}
+        elif key == "anyOf" and is_optional and _NULL in value:
+            options = [one for one in value if one != _NULL]
+            found |= compact(options[0]) if len(options) == 1 else {"anyOf": compact(options)}
+        elif not (key == "title" or (key == "default" and is_optional)) and not (
+            key == "description" and "properties" in node
+        ):
+            found[key] = value if key in ("enum", "const", "required") else compact(value)
+    return found | {"additionalProperties": False} if "properties" in found else found
 
 
 @cache

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from backshop.base.codec import compact
 from backshop.base.errors import ValidationFailed
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def _bench_tools(shop: Backshop, bench_id: str) -> list[OfferedTool]:
             name=tool.name,
             title=tool.name.replace("_", " ").capitalize(),
             description=tool.description,
-            input_schema=tool.schema,
+            input_schema=compact(tool.schema),
             output_schema=None,
             read_only=tool.effects == "read",
             idempotent=tool.effects == "read",

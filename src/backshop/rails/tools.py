@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from backshop.base.codec import schema
+from backshop.base.codec import compact, schema
 from backshop.base.errors import BackshopError
 
 from . import answers, requests
@@ -41,13 +41,13 @@ class RailsTool:
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """The JSON Schema of the arguments."""
-        found: dict[str, Any] = plain(schema(self.request))
+        found: dict[str, Any] = compact(schema(self.request))
         return found
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
         """The JSON Schema of the structured content of a call that was not refused."""
-        return {"type": "object", **plain(schema(self.answer))}
+        return {"type": "object", **compact(schema(self.answer))}
 
     def call(self, rails: Rails, arguments: Mapping[str, object]) -> Answer:
         """Run the tool; whatever goes wrong comes back as an error answer."""
@@ -73,30 +73,6 @@ def refused(error: RailsError) -> Answer:
 def offered(settings: Settings) -> tuple[RailsTool, ...]:
     """Return the tools that are switched on (R7.1)."""
     return tuple(tool for tool in TOOLS if getattr(settings, tool.name, True))
-
-
-def plain(node: Any) -> Any:
-    """Return a schema without what costs tokens and says nothing to a model."""
-    if isinstance(node, list):
-        return [plain(one) for one in node]
-    if not isinstance(node, dict):
-        return node
-    found: dict[str, Any] = {}
-    is_optional = "default" in node and node["default"] is None
-    for key, value in node.items():
-        if key in ("properties", "$defs"):
-            found[key] = {name: plain(part) for name, part in value.items()}
-        elif key == "anyOf" and is_optional and _NULL in value:
-            options = [one for one in value if one != _NULL]
-            found |= plain(options[0]) if len(options) == 1 else {"anyOf": plain(options)}
-        elif not (key == "title" or (key == "default" and is_optional)) and not (
-            key == "description" and "properties" in node
-        ):
-            found[key] = value if key in ("enum", "const", "required") else plain(value)
-    return found | {"additionalProperties": False} if "properties" in found else found
-
-
-_NULL = {"type": "null"}
 
 
 def _internal(name: str) -> RailsError:

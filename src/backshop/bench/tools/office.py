@@ -18,7 +18,7 @@ from .files import NOTE, PATH, OnePath, described
 from .workspace import Workspace, answered
 
 Value = str | int | float | bool | None
-Number = int | float
+Number = float  # JSON integers are numbers too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,147 @@
+"""The agent's tools on a real bench: read what is there, write to the Draft only."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from backshop.base.codec import compact
+from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Source, Workspace
+from backshop.prompts import ToolContext
+
+BY_NAME = {tool.name: tool for tool in (*TOOLS, REVIEW_DRAFT)}
+
+
+@pytest.fixture
+def use(room):
+    """Call a tool by name on the room's bench."""
+    author = Author(source=Source(kind="workshop", ref="turn"), actor="agent")
+    context = ToolContext(workspace=Workspace(room.shop.benches, room.id, author))
+
+    def call(name: str, **arguments):
+        tool = BY_NAME[name]
+        return tool.handler(tool.decode(arguments), context=context)
+
+    return call
+
+
+@pytest.mark.rule("W7.1", "W7.2", "W7.3")
+def test_the_catalog_has_its_tools_within_its_budget():
+    sizes = [len(json.dumps(compact(t.schema), separators=(",", ":"))) for t in TOOLS]
+
+    assert len(TOOLS) == 22
+    assert sum(sizes) <= 18 * 1024
+    assert not {"delete", "rename", "publish"} & {word for t in TOOLS for word in t.name.split("_")}
+
+
+@pytest.mark.rule("W7.6", "B7.3")
+def test_text_is_written_to_the_draft_and_read_back(room, use):
+    room.add({"a.md": "# Title\nold line\n"})
+
+    missing = use("read_file", path="A.md")
+    edited = use(
+        "edit_text_file",
+        path="draft/a.md",
+        edits=[{"search": "old line", "replace": "new line"}],
+        change_note="Corrected a line.",
+    )
+    read = use("read_file", path="a.md")
+    review = use("review_draft")
+
+    assert (missing.ok, missing.value["hints"]) == (False, ["a.md"])
+    assert edited.ok
+    assert {w["code"] for w in edited.value["warnings"]} == {"path_normalised"}
+    assert "new line" in read.value["text"]
+    assert room.published() == {"a.md": "# Title\nold line\n"}
+    [entry] = review.value["entries"]
+    assert (entry["kind"], entry["summary"]) == ("MODIFIED", "Corrected a line.")
+
+
+@pytest.mark.rule("B8.3", "B8.6", "F16.4")
+def test_a_refused_write_leaves_the_draft_as_it_was(room, use):
+    room.add({"a.txt": "one\n", "p.pdf": b"%PDF-1.4\n%%EOF\n"})
+    room.write({"a.txt": "two\n"})
+    before = room.draft()
+
+    for name, arguments in (
+        ("edit_text_file", {"path": "a.txt", "edits": [{"search": "nope", "replace": "x"}]}),
+        ("write_text_file", {"path": "../x", "content": "x"}),
+        ("write_text_file", {"path": "p.pdf", "content": "x"}),
+        ("xlsx_operations", {"path": "b.xlsx", "operations": [{"op": "frobnicate"}]}),
+        ("table_query", {"path": "a.txt", "query": "SELECT * FROM read_csv('/etc/passwd')"}),
+    ):
+        result = use(name, **arguments)
+        assert not result.ok, name
+        assert result.code
+    assert room.draft() == before
+
+
+@pytest.mark.needs("corpora")
+@pytest.mark.rule("F16.13", "B11.2")
+def test_a_workbook_is_changed_by_operations_and_reviewed_by_cells(room, use, corpora):
+    source = corpora / "office-fixtures" / "quarterly_data.xlsx"
+    room.call("WorkbenchFilesAdd", source_paths=[str(source)])
+    sheet = use("get_file_map", path=source.name).value["sheets"][0]["name"]
+
+    done = use(
+        "xlsx_operations",
+        path=source.name,
+        operations=[
+            {"op": "set_cells", "sheet": sheet, "cells": [{"cell": "B2", "value": 4711}]},
+        ],
+    )
+    diff = room.call("ReviewGetDiff", path=source.name)
+
+    assert done.ok, done.message
+    assert done.value["effects"]["totals"]["collateral"] == 0
+    assert diff["strategy"] == "cells"
+    assert "4711" in json.dumps(diff["body"])
+
+
+def test_tables_are_asked_and_exported_into_the_draft(room, use):
+    room.add({"sales.csv": "region,amount\nnorth,10\nsouth,5\nnorth,7\n"})
+
+    asked = use("table_query", path="sales.csv", query="SELECT sum(amount) AS total FROM data")
+    exported = use(
+        "table_export",
+        path="sales.csv",
+        query="SELECT region, sum(amount) AS total FROM data GROUP BY region ORDER BY region",
+        target_path="totals.csv",
+        format="csv",
+    )
+    merged = use(
+        "table_update_from_export",
+        path="sales.csv",
+        target_path="book.xlsx",
+        target_sheet="Sales",
+        mode="replace_sheet",
+    )
+
+    assert asked.ok, asked.message
+    assert "22" in json.dumps(asked.value)
+    assert exported.ok, exported.message
+    assert merged.ok, merged.message
+    assert room.draft_bytes("totals.csv") == b"region,total\nnorth,17\nsouth,5\n"
+
+
+@pytest.mark.needs("corpora")
+def test_documents_and_presentations_are_changed_too(room, use, corpora):
+    folder = corpora / "office-fixtures"
+    names = ["simple.docx", "slides.pptx"]
+    room.call("WorkbenchFilesAdd", source_paths=[str(folder / name) for name in names])
+
+    document = use(
+        "docx_operations",
+        path="simple.docx",
+        operations=[{"op": "append_paragraph", "text": "Added by the agent."}],
+    )
+    deck = use(
+        "pptx_operations",
+        path="slides.pptx",
+        operations=[{"op": "set_notes", "index": 0, "notes": "Say hello."}],
+    )
+
+    assert document.ok, document.message
+    assert deck.ok, deck.message
+    assert "Added by the agent." in json.dumps(use("review_draft", path="simple.docx").value)
