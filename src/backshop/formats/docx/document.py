@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -121,20 +121,30 @@ def _inside(container: Element, wanted: str) -> Iterator[Element]:
 class Body:
     """The blocks and sections of one tree; made anew after every structural change."""
 
-    def __init__(self, body: Element, styles: StyleSheet, numberings: Numberings) -> None:
+    def __init__(
+        self,
+        body: Element,
+        styles: StyleSheet,
+        numberings: Numberings,
+        known: Mapping[Element, Block],
+    ) -> None:
         self.element = body
         self.styles = styles
         self.numberings = numberings
         self.texts = Texts(body)
-        self.blocks = list(self._blocks())
+        self.blocks = list(self._blocks(known))
         self.sections = _sections(self.blocks)
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self, known: Mapping[Element, Block]) -> Iterator[Block]:
         tables = 0
         for index, element in enumerate(block_elements(self.element)):
+            same = known.get(element)
             if element.tag == n.TBL:
-                yield Block(element, index, table=tables, rows=self.texts.grid(element))
+                rows = same.rows if same else self.texts.grid(element)
+                yield Block(element, index, table=tables, rows=rows)
                 tables += 1
+            elif same:
+                yield Block(element, index, same.text, same.level)
             else:
                 text = self.texts.of(element)
                 level = self.heading_level(element) if text and not text.isspace() else None

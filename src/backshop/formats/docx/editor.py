@@ -40,13 +40,21 @@ class Editor:
         self.parts: dict[str, None] = {}  # other parts that are meant to change
         self.frame_aimed = False
         self._body: Body | None = None
+        self._known: dict[Element, Block] = {}
 
     @property
     def body(self) -> Body:
         """The blocks as they are now."""
         if self._body is None:
-            self._body = self.document.body()
+            self._body = self.document.body(self._known)
         return self._body
+
+    def addressed(self) -> set[Element]:
+        """Return what the operations addressed, with everything around it."""
+        found = set(self.aimed)
+        for element in self.aimed:
+            found.update(element.iterancestors())
+        return found
 
     def append(self, elements: Sequence[Element]) -> None:
         """Put blocks at the end of the text."""
@@ -163,7 +171,11 @@ class Editor:
         return len(container) - (1 if closes else 0)
 
     def renew(self) -> None:
-        """Forget the blocks; they are read again when next asked for."""
+        """Forget the blocks; they are read again when next asked for, unchanged ones not."""
+        if self._body is not None:
+            touched = self.addressed()
+            blocks = (block for block in self._body.blocks if block.element not in touched)
+            self._known = {block.element: block for block in blocks}
         self._body = None
 
 

@@ -115,9 +115,9 @@ class Watch:
     def _focus(self, editor: Editor) -> dict[str, Json] | None:
         """Return the first changed paragraph by section (F16.11)."""
         body = editor.body
+        addressed = editor.addressed()
         for block in body.blocks:
-            inside = any(e is block.element or _is_inside(e, block.element) for e in editor.aimed)
-            if inside:
+            if block.element in addressed:
                 section = body.section_of(block.index)
                 if section is not None:
                     return {
@@ -156,10 +156,6 @@ def _aimed(units: Sequence[Placed], elements: dict[Element, None]) -> dict[str, 
         if placed.element in addressed
         or any(ancestor in elements for ancestor in placed.element.iterancestors())
     }
-
-
-def _is_inside(element: Element, container: Element) -> bool:
-    return any(ancestor is container for ancestor in element.iterancestors())
 
 
 _GROWING = ("styles.xml", "numbering.xml", ".rels", "[Content_Types].xml")

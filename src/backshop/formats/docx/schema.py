@@ -224,7 +224,7 @@ def read_runs(text: Json, runs: Json, where: str, warnings: Warnings) -> tuple[R
     if runs is None:
         if not isinstance(text, str):
             raise problem("missing_field", f"{where}.text", "text or runs is needed")
-        return (RunSpec(strip_controls(text, warnings, where), {}, where),)
+        return (RunSpec(bounded(strip_controls(text, warnings, where), where), {}, where),)
     found = []
     for at, item in enumerate(as_list(runs)):
         place = f"{where}.runs[{at}]"
@@ -237,8 +237,17 @@ def read_runs(text: Json, runs: Json, where: str, warnings: Warnings) -> tuple[R
         if not isinstance(content, str):
             raise problem("bad_type", f"{place}.text", "must be str")
         style = {k: v for k, v in given.items() if k != "text" and v is not None}
-        found.append(RunSpec(strip_controls(content, warnings, place), style, place))
+        found.append(
+            RunSpec(bounded(strip_controls(content, warnings, place), place), style, place)
+        )
     return tuple(found)
+
+
+def bounded(text: str, where: str) -> str:
+    """Return the text, or refuse one beyond the limit of F2.5."""
+    if len(text) > numbers.WRITE_TEXT_MAX_BYTES:
+        raise problem("too_large", where, "a text has at most 1 MiB")
+    return text
 
 
 def _anchor(given: Mapping[str, Json], where: str, warnings: Warnings) -> Anchor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from backshop.formats.protocol import Json, Source
 from backshop.formats.trees import Trees
 
 from . import names as n
-from .document import Body
+from .document import Block, Body
 from .stylesheet import Numberings, StyleSheet
 
 Element = etree._Element
@@ -81,9 +81,9 @@ class Document:
         part = self.trees.first_related(self.part, kind)
         return self.trees.root(part) if part else None
 
-    def body(self) -> Body:
-        """Return the blocks and sections as they are now."""
-        return Body(self.body_element, self.styles, self.numberings)
+    def body(self, known: Mapping[Element, Block] | None = None) -> Body:
+        """Return the blocks and sections as they are now; blocks of `known` are not read again."""
+        return Body(self.body_element, self.styles, self.numberings, known or {})
 
     def margins(self) -> list[Margin]:
         """Return the headers and footers in the order the sections name them, each once."""

@@ -243,8 +243,10 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
     deck, args = editor.deck, edit.op.args
     needle = Needle(str(args["search"]), bool(args["match_case"]))
     by = str(args["replace"])
-    chosen = range(len(deck.slides)) if edit.slides is None else dict.fromkeys(edit.slides)
-    slides = [deck.slide(index, f"{edit.op.where}.slides") for index in chosen]
+    slides = deck.slides
+    if edit.slides is not None:
+        chosen = dict.fromkeys(edit.slides)
+        slides = [deck.slide(index, f"{edit.op.where}.slides") for index in chosen]
     count = 0
     for slide in slides:
         for paragraph in replace_in(slide.tree, needle, by):

@@ -158,8 +158,7 @@ class _Aims:
                 self.targets[f"slide {index}"] = None
         self._gone = {f"slide {index}" for part, index in before.items() if part not in after}
         self.targets.update({f"{where} (removed)": None for where in self._gone})
-        for element, part in editor.shapes.items():
-            self.targets.update(_shape_target(deck, element, part, after))
+        self.targets.update(dict.fromkeys(_shape_targets(deck, editor, after)))
         for part in editor.frames:
             if part in after:
                 self.targets[f"slide {after[part]}"] = None
@@ -189,17 +188,20 @@ class _Aims:
         return self._order and effect.aspect == "removed" and bool(self._gone)
 
 
-def _shape_target(
-    deck: Deck, element: Element, part: str, after: dict[str, int]
-) -> Iterator[tuple[str, None]]:
-    """Yield where the shape of an addressed element stands now."""
-    if part not in after:
-        return
-    slide = deck.slides[after[part]]
-    around = {element, *element.iterancestors()}
-    for shape in slide.shapes:
-        if shape.element in around:
-            yield f"slide {slide.index} shape {shape.index}", None
+def _shape_targets(deck: Deck, editor: Editor, after: dict[str, int]) -> Iterator[str]:
+    """Yield where the shapes of the addressed elements stand now."""
+    slides = deck.slides
+    shapes: dict[str, dict[Element, int]] = {}
+    for element, part in editor.shapes.items():
+        if part not in after:
+            continue
+        if part not in shapes:
+            found = slides[after[part]].shapes
+            shapes[part] = {shape.element: shape.index for shape in found}
+        for around in (element, *element.iterancestors()):
+            if around in shapes[part]:
+                yield f"slide {after[part]} shape {shapes[part][around]}"
+                break
 
 
 def slide_units(root: Element, label: str) -> list[Unit]:
