@@ -174,7 +174,7 @@ def test_a_list_style_brings_its_list(giver, taker):
     assert applied.effects.collateral == ()
 
 
-@pytest.mark.rule("F22.3")
+@pytest.mark.rule("F22.3", "F22.6")
 def test_an_image_is_inserted_at_its_size_after_the_target(giver, taker):
     data: Any = docx_format.get_styles(source(giver))
     asset = data["image_assets"][0]["asset_id"]

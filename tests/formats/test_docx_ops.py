@@ -63,6 +63,7 @@ def clean(applied):
     return applied
 
 
+@pytest.mark.rule("F19.1")
 # --- paragraphs ----------------------------------------------------------------------------------
 
 
@@ -169,7 +170,7 @@ def test_characters_that_xml_cannot_hold_are_removed(report):
     assert warnings(applied) == {"control_chars_removed": 3}
 
 
-@pytest.mark.rule("F32.37")
+@pytest.mark.rule("F32.37", "F19.9")
 def test_insert_after_a_heading_takes_the_format_of_the_text_there(report):
     applied, out = edit(
         report,
@@ -252,6 +253,7 @@ def test_wrong_anchors_get_their_reason(report, anchor, reason):
     assert not report.with_name("out-report.docx").exists()
 
 
+@pytest.mark.rule("F19.12")
 def test_lists_number_and_continue(report):
     _, out = edit(
         report,
@@ -300,6 +302,8 @@ def test_set_paragraphs_counts_what_disappears_with_the_body(tmp_path):
     assert warnings(clean(applied)) == {"content_removed": 3}
 
 
+@pytest.mark.rule("F9.9", "F19.8")
+@pytest.mark.rule("F19.9")
 def test_replace_section_keeps_the_heading_and_ends_at_its_level(report):
     applied, out = edit(
         report, {"op": "replace_section", "section": "market review", "paragraphs": ["fresh"]}
@@ -330,6 +334,7 @@ def test_delete_paragraphs_counts_tables_as_places(report):
     }
 
 
+@pytest.mark.rule("F19.10")
 @pytest.mark.parametrize(("first", "last"), [(-1, 2), (3, 2), (0, 99)])
 def test_deleting_what_is_not_there_is_refused(report, first, last):
     with pytest.raises(FormatError) as caught:
@@ -338,6 +343,7 @@ def test_deleting_what_is_not_there_is_refused(report, first, last):
     assert caught.value.reason == "bad_index"
 
 
+@pytest.mark.rule("F19.10")
 def test_deleting_half_a_field_is_refused_and_a_whole_one_is_not(tmp_path):
     def char(kind):
         return f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>'
@@ -553,6 +559,7 @@ def test_a_table_is_added_filled_and_grown(report):
     clean(applied)
 
 
+@pytest.mark.rule("F19.11")
 def test_cells_keep_the_look_of_their_text_and_their_neighbours(tmp_path):
     body = (
         "<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/><w:gridCol/></w:tblGrid><w:tr>"

@@ -32,7 +32,7 @@ def report(tmp_path):
     return source(tmp_path / "report.docx")
 
 
-@pytest.mark.rule("F9.3", "F9.2", "F9.5")
+@pytest.mark.rule("F9.3", "F9.2", "F9.5", "F9.9")
 def test_the_map_lists_sections_tables_and_placeholders(report):
     data = map_of(report.path)
 
@@ -62,7 +62,7 @@ def test_the_map_lists_sections_tables_and_placeholders(report):
     assert data["sections"][2]["has_tables"] is True
 
 
-@pytest.mark.rule("F9.7", "F9.1", "F32.41")
+@pytest.mark.rule("F9.7", "F9.1", "F32.41", "F29.1")
 def test_text_is_rendered_in_body_order(report):
     read = docx_format.read(report, Selector())
 
@@ -266,7 +266,7 @@ def test_field_codes_are_hidden_and_results_shown(tmp_path):
     assert map_of(document.path)["has_fields"] is True
 
 
-@pytest.mark.rule("F9.7")
+@pytest.mark.rule("F9.7", "F9.10")
 def test_text_boxes_are_read_once_although_they_are_stored_twice(tmp_path):
     inner = f"<w:txbxContent>{paragraph('in a box')}</w:txbxContent>"
     body = (

@@ -72,7 +72,7 @@ def strict(path):
     return rewritten(path, changes, "strict")
 
 
-@pytest.mark.rule("F23.3")
+@pytest.mark.rule("F23.3", "F23.11")
 def test_documents_of_the_strict_dialect_are_read_and_stay_strict(tmp_path):
     made: Any = WordDocument()
     made.add_heading("Head", 1)

@@ -75,7 +75,7 @@ def clean(applied):
 # --- reading -------------------------------------------------------------------------------------
 
 
-@pytest.mark.rule("F10.1", "F10.2")
+@pytest.mark.rule("F10.1", "F10.2", "F10.5")
 def test_the_map_tells_slides_placeholders_and_tables(deck):
     data = map_of(deck)
 
@@ -99,7 +99,7 @@ def test_the_map_tells_slides_placeholders_and_tables(deck):
     assert third["title"] is None
 
 
-@pytest.mark.rule("F10.4")
+@pytest.mark.rule("F10.4", "F29.1")
 def test_slides_are_read_from_top_to_bottom(deck):
     assert text(deck, 1) == "# slide 1: Points\nalpha\n  beta\nnotes:\nsay alpha"
     assert text(deck, 2).split("\n") == [
