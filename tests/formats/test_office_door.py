@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,3 +57,16 @@ def test_a_macro_file_is_read_and_never_written(formats, tmp_path):
         formats.apply_ops(macro, again, tmp_path / "b.docm")
 
     assert caught.value.reason == "macro_enabled_read_only"
+
+
+@pytest.mark.rule("F1.2")
+def test_paths_are_those_of_the_caller_wherever_a_worker_runs(formats, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    here = Path("a.docx")
+    op = {"op": "append_paragraph", "text": "x"}
+    formats.apply_ops(None, OpsRequest(name="a.docx", operations=[op]), here)
+    copied = OpsRequest(name="b.docx", operations=[op], copy_from=source(here))
+
+    formats.apply_ops(None, copied, Path("b.docx"))
+
+    assert formats.read(source(Path("b.docx")), Selector()).text == "x\nx"

@@ -129,11 +129,13 @@ class Dispatcher:
         self, module: str, function: str, *args: object, timeout_s: float | None = None
     ) -> object:
         """Run a function that only reads; the sources among its arguments can be opened."""
+        args = tuple(map(_absolute, args))
         task = Task(module=module, function=function, args=args, reads=_paths(args))
         return self._pool.call(task, timeout_s or self.limits.read_timeout_s)
 
     def write_call(self, module: str, function: str, out: Path, *args: object) -> Applied:
         """Run a function that writes `out`; on failure nothing is left there."""
+        out, args = out.absolute(), tuple(map(_absolute, args))
         task = Task(
             module=module,
             function=function,
@@ -158,7 +160,7 @@ class Dispatcher:
         task = Task(
             module=module,
             function="run",
-            args=(function, source, self._table_folder, region),
+            args=(function, _absolute(source), self._table_folder, region),
             kwargs=arguments,
             reads=_paths((source,)),
             writes=(str(self._table_folder),),
@@ -177,11 +179,12 @@ class Dispatcher:
         arguments: dict[str, object],
     ) -> Applied:
         """Have a table tool write `out`."""
+        out = out.absolute()
         task = Task(
             module=module,
             function="run",
-            args=(function, source, self._table_folder, region),
-            kwargs={**arguments, "out": out},
+            args=(function, _absolute(source), self._table_folder, region),
+            kwargs={**{name: _absolute(value) for name, value in arguments.items()}, "out": out},
             reads=_paths((source, *also)),
             writes=(str(self._table_folder), str(out.parent)),
             writing=True,
@@ -196,7 +199,7 @@ class Dispatcher:
     def _table_folder(self) -> Path:
         if self._cache is None:
             raise fail("bad_value", "tables need a cache folder")
-        folder = self._cache / "tables"
+        folder = self._cache.absolute() / "tables"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
@@ -215,9 +218,21 @@ def _checked(limits: Limits) -> Limits:
     return limits
 
 
+def _absolute(value: object) -> object:
+    """Return an argument that means the same in a worker, which has a folder of its own."""
+    if isinstance(value, Path):
+        return value.absolute()
+    if isinstance(value, Source):
+        return replace(value, path=value.path.absolute())
+    if isinstance(value, OpsRequest) and value.copy_from is not None:
+        path = value.copy_from.path.absolute()
+        return replace(value, copy_from=replace(value.copy_from, path=path))
+    return value
+
+
 def _paths(args: tuple[object, ...]) -> tuple[str, ...]:
     """Return the files behind the sources among the arguments."""
     sources = [arg for arg in args if isinstance(arg, Source)]
     requests = [arg for arg in args if isinstance(arg, OpsRequest)]
     sources += [request.copy_from for request in requests if request.copy_from is not None]
-    return tuple(str(source.path) for source in sources)
+    return tuple(str(source.path.absolute()) for source in sources)
