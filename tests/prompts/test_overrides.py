@@ -370,3 +370,22 @@ def test_a_clone_finds_overrides_where_its_sections_came_from(tmp_path):
 
     texts = [part.text for part in clone.preview(overrides_store=store).parts]
     assert "### 1.1. Tone\n\nsoft" in texts
+
+
+@pytest.mark.rule("P3.13")
+def test_a_lock_held_by_another_program_is_waited_for_and_then_named(tmp_path, monkeypatch):
+    import fcntl
+
+    store = files(tmp_path)
+    write(store)
+    monkeypatch.setattr("backshop.prompts.overrides.files.OVERRIDE_LOCK_WAIT_S", 0.05)
+    lock = store.path(NS, KEY, "latest").with_name("latest.json.lock")
+
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(OverridesError) as caught:
+            write(store)
+
+    assert caught.value.code == "LOCKED"
+    assert caught.value.info("workshop").error_code == "BENCH_BUSY"
+    assert write(store) == 2

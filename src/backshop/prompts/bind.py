@@ -68,7 +68,7 @@ def _by_type(given: Sequence[object], declared: frozenset[type]) -> dict[type, o
     return bound
 
 
-def _value(section: Section, bound: Mapping[type, object]) -> object | None:
+def _value(section: Section, bound: Mapping[type, object]) -> Any:
     kind: Any = section.params
     if kind in bound:
         return bound[kind]
@@ -78,4 +78,9 @@ def _value(section: Section, bound: Mapping[type, object]) -> object | None:
         one.init and one.default is MISSING and one.default_factory is MISSING
         for one in fields(kind)
     )
-    return None if needs else kind()
+    if needs:
+        return None
+    try:
+        return kind()
+    except (TypeError, ValueError):  # its own checks refuse its own defaults
+        return None

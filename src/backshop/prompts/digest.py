@@ -22,6 +22,7 @@ from .template import delimit
 DIGEST_KEY = "workspace-digest"
 DIGEST_MAX_BYTES = 16_384
 DIGESTS_KEPT = 20
+_RAW_MAX_CHARS = 131_072  # what comes after could not be kept anyway, and patterns take time
 SUMMARY_MAX_CHARS = 300
 IDENTITY = "backshop.workspace-digest.v1"  # what overrides are bound to; never the placeholder
 PLACEHOLDER = (
@@ -172,7 +173,8 @@ class WorkspaceDigest(Section):
         """Return the recorded summary, else the first line that is no heading (P4.12)."""
         item, override = latest_digest(context, self.key), context.override
         if item is not None:
-            return item.summary or _first_line(item.body)
+            summary = item.summary or _first_line(item.body)
+            return delimit("data", self.key, summary) if item.suspect else summary
         if override is not None and override.body.strip():
             return override.summary or _first_line(override.body)
         return _first_line(self.placeholder)
@@ -269,7 +271,7 @@ _SECRETS = tuple(
         (r"\bAKIA[0-9A-Z]{16}(?![0-9A-Z])", 0),
         (r"\bgh[pousr]_[A-Za-z0-9]{30,}", 0),
         (r"\bxox[abprs]-[A-Za-z0-9-]{10,}", 0),
-        (r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", 0),
+        (r"\beyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]*", 0),
     )
 )
 _ASSIGNED = re.compile(
@@ -292,11 +294,13 @@ _SUSPECT = re.compile(
 
 def normalise_digest(text: str) -> CleanDigest:
     """Return a digest as it may be stored: cleaned, redacted, cut and looked over (P4.8, P4.9)."""
-    text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    rest = len(text[_RAW_MAX_CHARS:].encode("utf-8", "replace"))
+    text = text[:_RAW_MAX_CHARS].replace("\r\n", "\n").replace("\r", "\n")
+    text = _CONTROL.sub("", text)
     clean = _redacted(text)
     lines = _deepened([line.rstrip(_BLANKS) for line in clean.split("\n")])
     body = "\n".join(lines).strip("\n")
-    cut = _cut(body)
+    cut = _cut(body, rest)
     return CleanDigest(cut, cut != body, clean != text, is_suspect(cut))
 
 
@@ -332,11 +336,11 @@ def _deepened(lines: list[str]) -> Iterable[str]:
     return out
 
 
-def _cut(body: str) -> str:
+def _cut(body: str, rest: int) -> str:
     data = body.encode()
-    if len(data) <= DIGEST_MAX_BYTES:
+    if len(data) <= DIGEST_MAX_BYTES and not rest:
         return body
     room = DIGEST_MAX_BYTES - 60  # for the last line
     end = data.rfind(b"\n", 0, room + 1)
     kept = data[: end if end > 0 else room].decode(errors="ignore").rstrip("\n \t")
-    return f"{kept}\n(… {len(data) - len(kept.encode())} bytes left out)"
+    return f"{kept}\n(… {len(data) + rest - len(kept.encode())} bytes left out)"
