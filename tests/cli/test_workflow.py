@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +16,7 @@ from backshop.rails.builtins import builtins
 from backshop.rails.catalog import Catalog
 from backshop.rails.sources import Places
 
+ROOT = Path(__file__).resolve().parents[2]
 BROKEN = {"id": "user.x", "name": "X", "description": "X.", "version": "1.0.0", "steps": [{}]}
 
 
@@ -134,3 +139,24 @@ def test_builtins_are_listed(workflow):
         one.id for one in builtins(Catalog(Places()).look().library)
     ]
     assert "wr.contracts.findings" in workflow("builtins")[1]
+
+
+@pytest.mark.timeout(60)
+def test_a_watched_file_is_checked_again_when_it_changes(tmp_path):
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps(BROKEN))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", "backshop.cli", "workflow", "validate", str(file)]
+    options = ["--watch", "--json", "--home", str(tmp_path / "home")]
+    with subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, text=True, env=environment
+    ) as run:
+        assert run.stdout is not None
+        first = next(line for line in run.stdout if '"valid"' in line)
+        good = {**BROKEN, "steps": [{"id": "a", "title": "A", "prompt": "Do it."}]}
+        file.write_text(json.dumps(good))
+        second = next(line for line in run.stdout if '"valid"' in line)
+        run.send_signal(signal.SIGINT)
+
+        assert (first.strip(), second.strip()) == ('"valid": false,', '"valid": true,')
+        assert run.wait(timeout=30) == 0

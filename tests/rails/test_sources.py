@@ -278,3 +278,17 @@ def test_suggestions_follow_the_source():
     assert suggested_id("x" * 60, SourceKind.USER, "a.json") == "user." + "x" * 40
     assert suggested_id("flow", SourceKind.GIT, "a.json", namespace="acme") == "acme.flow"
     assert suggested_id("flow", SourceKind.GIT, "a.json") == "repo.flow"
+
+
+@pytest.mark.rule("R3.3")
+def test_a_source_with_too_many_files_is_read_in_part(catalog, home, project):
+    home.mkdir(parents=True)
+    for number in range(2001):
+        (home / f"{number:04}.json").write_text("{}")
+    put(project, "a.json", workflow("project.a"))
+
+    listing = look(catalog, project)
+
+    assert ids(listing) == ["project.a"]
+    assert len(listing.invalid) == 2000
+    assert [one.code for one in listing.warnings] == ["WW_SOURCE_UNREADABLE"]

@@ -80,12 +80,16 @@ def inspect(door: Door, workflow_id: str, mode: str, workspace: Path | None) -> 
 def validate(door: Door, file: Path, strict: bool, watch: bool, workspace: Path | None) -> None:
     """Check FILE and list everything that is wrong with it; exit code 1 if it cannot run."""
     request = {"path": str(file.absolute()), "strict": strict, **_place(workspace)}
+    before = _state(file)  # taken before the check, so that no change falls between
     with door.shop() as shop:
         found = shop.call("RailsWorkflowValidate", request)
         door.show(found, _validated)
-        for _ in _changes(file) if watch else ():
-            found = shop.call("RailsWorkflowValidate", request)
-            door.show(found, _validated)
+        try:
+            for _ in _changes(file, before) if watch else ():
+                found = shop.call("RailsWorkflowValidate", request)
+                door.show(found, _validated)
+        except KeyboardInterrupt:  # how watching ends; the last answer counts
+            pass
     if not found["valid"]:
         raise click.exceptions.Exit(1)
 
@@ -155,14 +159,10 @@ def _into(is_project: bool, workspace: Path | None) -> dict[str, str]:
     return {"target": "project" if is_project else "user", **_place(workspace)}
 
 
-def _changes(file: Path) -> Iterator[None]:
-    """Yield each time the file has changed, until the person has had enough."""
-    seen = _state(file)
+def _changes(file: Path, seen: tuple[int, int] | None) -> Iterator[None]:
+    """Yield each time the file has changed, for ever."""
     while True:
-        try:
-            time.sleep(_WATCH_S)
-        except KeyboardInterrupt:
-            return
+        time.sleep(_WATCH_S)
         if (now := _state(file)) != seen:
             seen = now
             yield
