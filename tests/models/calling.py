@@ -22,7 +22,7 @@ from backshop.models.messages import (
     ToolSpec,
     UsageReported,
 )
-from backshop.models.network import Limits
+from backshop.models.watch import Limits
 from backshop.models.wires import anthropic_messages, openai_chat, openai_responses
 from backshop.prompts import CancelToken
 

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from backshop.models.messages import Done, Failed, ReasoningProgress, Started, TextDelta
-from backshop.models.network import Limits
+from backshop.models.watch import Limits
 from backshop.prompts import CancelToken
 
 from .calling import KEY, WIRES, OpenGate, call, request

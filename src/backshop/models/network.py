@@ -2,89 +2,22 @@
 
 from __future__ import annotations
 
-import ipaddress
 import select
 import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import httpcore2
 
-from backshop.base.ambient import Clock
-from backshop.base.limits import (
-    CALL_S,
-    CONNECT_TIMEOUT_S,
-    FIRST_EVENT_S,
-    IDLE_S,
-)
+from backshop.base.limits import CONNECT_TIMEOUT_S
 
-from .errors import Canceled, EgressBlocked, NetworkUnavailable, ProviderUnavailable
-from .retry import Cancel
+from .address import Address, Resolver, resolve
+from .errors import EgressBlocked, NetworkUnavailable
+from .watch import Watch
 
-_SLICE_S = 0.1  # how soon a cancellation is noticed; M12.1 allows 1 s
 _WRITE_BYTES = 256 * 1024
-
-Address = tuple[str, int]
-Resolver = Callable[[str, int], list[Address]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Seconds a call may take, as a whole and in its parts."""
-
-    connect_s: float = CONNECT_TIMEOUT_S
-    first_event_s: float = FIRST_EVENT_S
-    idle_s: float = IDLE_S
-    call_s: float = CALL_S
-
-
-class Watch:
-    """The limits of one call, counted from its start."""
-
-    def __init__(self, clock: Clock, cancel: Cancel, limits: Limits) -> None:
-        self._clock = clock
-        self._cancel = cancel
-        self._limits = limits
-        self._start = self._last = clock.monotonic()
-        self._events = 0
-
-    def progress(self) -> None:
-        """Note that an event arrived."""
-        self._events += 1
-        self._last = self._clock.monotonic()
-
-    def connecting(self) -> None:
-        """Raise when cancelled or when connecting takes too long."""
-        self._stop_if_cancelled()
-        if self._clock.monotonic() - self._start >= self._limits.connect_s:
-            raise NetworkUnavailable("connecting took too long", reason="connect_timeout")
-
-    def reading(self) -> None:
-        """Raise when cancelled, or when the answer does not come, stalls, or never ends."""
-        self._stop_if_cancelled()
-        now = self._clock.monotonic()
-        if now - self._start >= self._limits.call_s:
-            raise ProviderUnavailable("the answer took too long", reason="timeout")
-        patience = self._limits.idle_s if self._events else self._limits.first_event_s
-        if now - self._last >= patience:
-            raise ProviderUnavailable("the provider stopped answering", reason="timeout")
-
-    def pause(self) -> float:
-        """Return how long one wait may be before looking again."""
-        return _SLICE_S
-
-    def _stop_if_cancelled(self) -> None:
-        if self._cancel.requested:
-            raise Canceled("the call was cancelled")
-
-
-def resolve(host: str, port: int) -> list[Address]:
-    """Return the addresses of a host, as the system knows them."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys((str(one[4][0]), int(one[4][1])) for one in found))
 
 
 class Network(httpcore2.NetworkBackend):
@@ -233,37 +166,3 @@ class Stream(httpcore2.NetworkStream):
                 return bool(select.select([self._sock], [], [], 0)[0])
             case _:
                 return None
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether an address is this machine."""
-    parsed = _parsed(address)
-    return parsed is not None and parsed.is_loopback
-
-
-def is_private(address: str) -> bool:
-    """Return whether an address is of a private network (RFC 1918, RFC 4193)."""
-    parsed = _parsed(address)
-    return parsed is not None and any(parsed in net for net in _PRIVATE)
-
-
-def is_link_local(address: str) -> bool:
-    """Return whether an address is link-local, where metadata services live."""
-    parsed = _parsed(address)
-    return parsed is not None and parsed.is_link_local
-
-
-_PRIVATE = tuple(
-    ipaddress.ip_network(net)
-    for net in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
-)
-
-
-def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return None
-    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
-        return parsed.ipv4_mapped
-    return parsed

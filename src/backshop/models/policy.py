@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from .address import is_link_local, is_loopback, is_private
 from .catalog import ProviderRecord
-from .network import is_link_local, is_loopback, is_private
 
 LOOPBACK_NAMES = frozenset(("localhost",))
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from backshop.base.codec import decode, encode
 from backshop.base.errors import BackshopError, ValidationFailed
 
+from .address import is_link_local, is_loopback, is_private
 from .catalog import (
     AdapterKind,
     Auth,
@@ -23,7 +24,6 @@ from .catalog import (
     Supports,
     with_overlay,
 )
-from .network import is_link_local, is_loopback, is_private
 from .policy import LOOPBACK_NAMES, is_ip_literal
 from .profile import Efforts
 

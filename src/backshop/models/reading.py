@@ -8,7 +8,7 @@ from backshop.base.limits import ERROR_BODY_MAX_BYTES, MIB
 
 from .errors import BadResponse
 from .frames import Frames
-from .network import Watch
+from .watch import Watch
 
 _ANSWER_MAX_BYTES = 64 * MIB  # more text than any model writes
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from backshop.base.errors import BackshopError, ErrorInfo
 
 from .catalog import ModelRecord
-from .egress import Channel, network_fault
+from .egress import Channel
 from .errors import BadResponse, ModelError, ProviderUnavailable
 from .messages import (
     Done,
@@ -57,6 +57,8 @@ def complete(
     except BackshopError as error:
         yield Failed(_told(error, request))
     except Exception as error:  # an SDK's or plugin's surprise: told to the caller, kept in the log
+        from .transport import network_fault  # the HTTP library is loaded where one failed
+
         _LOG.exception("a wire failed unexpectedly")
         yield Failed(_told(network_fault(error), request))
     finally:

@@ -12,7 +12,7 @@ from backshop.base.limits import OUTPUT_FLOOR_TOKENS
 from backshop.models import faults
 from backshop.models.assembly import Answer
 from backshop.models.catalog import ModelRecord
-from backshop.models.egress import Channel, network_fault
+from backshop.models.egress import Channel
 from backshop.models.errors import BadResponse, ContextExhausted, ModelError
 from backshop.models.messages import (
     Done,
@@ -106,6 +106,8 @@ def models(channel: Channel) -> tuple[str, ...]:
 def fault(error: Exception, channel: Channel) -> ModelError:
     """Return our error for one of the SDK's (M11.6)."""
     import anthropic
+
+    from backshop.models.transport import network_fault  # loaded with the SDK
 
     if isinstance(error, anthropic.APIStatusError):
         body_text = (

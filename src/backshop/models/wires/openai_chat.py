@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from backshop.models import faults
 from backshop.models.assembly import Answer
 from backshop.models.catalog import ModelRecord
-from backshop.models.egress import Channel, network_fault
+from backshop.models.egress import Channel
 from backshop.models.errors import BadResponse, ModelError
 from backshop.models.messages import (
     Done,
@@ -113,6 +113,8 @@ def models(channel: Channel) -> tuple[str, ...]:
 def fault(error: Exception, channel: Channel) -> ModelError:
     """Return our error for one of the SDK's (M11.6)."""
     import openai
+
+    from backshop.models.transport import network_fault  # loaded with the SDK
 
     if isinstance(error, openai.APIStatusError):
         headers, text = dict(error.response.headers), error.response.text
