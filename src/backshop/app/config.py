@@ -132,6 +132,28 @@ def _folder(value: Any) -> str:
     return value
 
 
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError
+    return value
+
+
+def _text(longest: int) -> Parse:
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or not 1 <= len(value) <= longest or not value.isprintable():
+            raise ValueError
+        return value
+
+    return check
+
+
+def _amount(value: Any) -> float:
+    number = float(value)
+    if isinstance(value, bool) or not 0 < number < 1e9:
+        raise ValueError
+    return number
+
+
 def _list(value: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise ValueError
@@ -238,6 +260,48 @@ SETTINGS: tuple[Setting, ...] = (
             summary=f"Whether agents see the tool {tool}.",
         )
         for tool in ("checkpoint_workflow", "resume_session", "start_session")
+    ),
+    Setting(
+        name="providers",
+        default=None,
+        parse=_object,
+        allowed="an object of provider settings",
+        summary="Servers of your own, efforts, and what is switched off; see `backshop provider`.",
+    ),
+    Setting(
+        name="model.default",
+        default=None,
+        parse=_text(161),
+        allowed="a model id such as openai:gpt-5.2",
+        summary="The model new workbenches begin with.",
+    ),
+    Setting(
+        name="consent.mode",
+        default="ask",
+        parse=_choice("ask", "allow_all"),
+        allowed="ask, allow_all",
+        summary="Whether you are asked before content leaves the machine.",
+    ),
+    Setting(
+        name="consent.for_local",
+        default=False,
+        parse=_flag,
+        allowed="true or false",
+        summary="Whether model servers on this machine need consent too.",
+    ),
+    Setting(
+        name="budget.tokens",
+        default=None,
+        parse=_integer(1, 10**12),
+        allowed="1 or more",
+        summary="Tokens one workbench may use in all.",
+    ),
+    Setting(
+        name="budget.usd",
+        default=None,
+        parse=_amount,
+        allowed="an amount above 0",
+        summary="What one workbench may cost in all, in US dollars.",
     ),
     Setting(
         name="models",

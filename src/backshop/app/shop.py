@@ -10,7 +10,9 @@ from typing import Any
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.bench import COMMANDS as BENCH_COMMANDS
 from backshop.bench import Bench
-from backshop.formats import Formats
+from backshop.formats import Formats, Kind
+from backshop.models import COMMANDS as MODEL_COMMANDS
+from backshop.models import Models, load_plugins
 from backshop.prompts import COMMANDS as PROMPT_COMMANDS
 from backshop.prompts import LocalPromptOverridesStore, Prompts, find_root, installed_prompts
 from backshop.rails import COMMANDS as RAILS_COMMANDS
@@ -30,6 +32,7 @@ from backshop.store import Store
 
 from .commands import Registry
 from .config import Config, load
+from .modelling import BenchScopes, FileSettings
 
 
 class Backshop:
@@ -136,6 +139,21 @@ class Backshop:
         return Prompts(installed_prompts(), LocalPromptOverridesStore(root, clock=self.clock))
 
     @cached_property
+    def models(self) -> Models:
+        """Providers, keys, consent, and adapters that call models."""
+        return Models(
+            store=self.store,
+            settings=FileSettings(self.config),
+            home=self.config.home,
+            clock=self.clock,
+            mint=self.mint,
+            offline=self.config["offline"],
+            scopes=BenchScopes(self.benches),
+            plugins=load_plugins(),
+            formats=tuple(kind.value for kind in Kind),
+        )
+
+    @cached_property
     def commands(self) -> Registry:
         """Every command of the product."""
         registry = Registry()
@@ -144,6 +162,7 @@ class Backshop:
         registry.add(DEFINITION_COMMANDS, self.definitions)
         registry.add(BENCH_COMMANDS, self.benches)
         registry.add(PROMPT_COMMANDS, self.prompts)
+        registry.add(MODEL_COMMANDS, self.models)
         return registry
 
     def call(self, name: str, request: object) -> Any:

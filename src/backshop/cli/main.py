@@ -20,6 +20,7 @@ LAZY = {
     "publish": ("review:publish", "Make a Draft Published."),
     "review": ("review:review", "Show what a Draft changes."),
     "call": ("admin:call", "Run any command of the product by name."),
+    "consent": ("models:consent", "What may leave the machine, and what left."),
     "config": ("admin:config", "Show or change settings."),
     "demo": ("demo:demo", "See the product at work, offline."),
     "doctor": ("admin:doctor", "Look for damage and for what is missing."),
@@ -27,6 +28,8 @@ LAZY = {
     "gc": ("admin:gc", "Remove stored contents that nothing needs."),
     "mcp": ("serve:mcp", "Serve tools to an agent over MCP."),
     "prompts": ("prompts:prompts", "Show, render and override prompts."),
+    "model": ("models:model", "Which models there are, and which one is yours."),
+    "provider": ("models:provider", "Keys and servers: who may be called."),
     "restore": ("admin:restore", "Make a home from a backup."),
     "workflow": ("workflow:workflow", "List, check, write and copy workflows."),
 }

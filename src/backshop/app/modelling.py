@@ -1,0 +1,50 @@
+"""What the models room needs from the rest: settings in the home's file, content of a bench."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backshop.bench import Bench
+from backshop.models import Scope, ScopeFile
+
+from .config import Config, read_file, save
+
+
+class FileSettings:
+    """Settings as the home keeps them; what environment or caller set goes before the file."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    def get(self, name: str) -> Any:
+        """Return the value in force."""
+        effective = self._config.values[name]
+        if effective.source not in ("file", "default"):
+            return effective.value
+        stored = read_file(self._config.home)
+        return stored.get(name, effective.setting.default)
+
+    def put(self, name: str, value: Any) -> None:
+        """Keep a value in `settings.json`; None removes it."""
+        save(self._config.home, name, value)
+
+
+class BenchScopes:
+    """What the person brought into a workbench: the files they imported (M4.6)."""
+
+    def __init__(self, benches: Bench) -> None:
+        self._benches = benches
+
+    def scope(self, workbench_id: str) -> Scope:
+        """Return the scope of a workbench now.
+
+        Raises:
+            NotFound: there is no such workbench.
+        """
+        records = self._benches.desk.state(workbench_id).files.records
+        files = (
+            ScopeFile(path, record.import_sha256, record.size)
+            for path, record in ((path, records[path]) for path in records)
+            if record.origin == "import" and record.import_sha256 is not None
+        )
+        return Scope(tuple(files))

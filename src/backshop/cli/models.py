@@ -1,0 +1,307 @@
+"""Providers, models and consent: what may be called, with which key, and what may leave."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from .door import Door, DoorGroup, clean, pass_door, table
+
+_PHASES = ("research", "plan", "implement")
+
+
+@click.group(cls=DoorGroup)
+def provider() -> None:
+    """Keys and servers: who may be called."""
+
+
+@provider.command("list")
+@pass_door
+def list_providers(door: Door) -> None:
+    """Show how every provider stands."""
+
+    def human(found: dict[str, Any]) -> str:
+        rows: list[tuple[str, ...]] = [
+            (
+                one["provider_id"],
+                one["status"],
+                _key(one),
+                str(len(one["models"])),
+                one.get("attention") or one.get("last_error") or "",
+            )
+            for one in found["providers"]
+        ]
+        note = f"\nmaster key: {found['secrets_source']}"
+        if found["secrets_source"] == "file":
+            note += " (protects against accidental disclosure only)"
+        return table(rows, ("provider", "status", "key", "models", "note")) + note
+
+    door.call("ProvidersGetStatus", {}, human)
+
+
+@provider.command("set-key")
+@click.argument("name")
+@pass_door
+def set_key(door: Door, name: str) -> None:
+    """Store a key for NAME, read from the terminal or standard input, never from arguments."""
+    if sys.stdin.isatty():
+        key = click.prompt(f"Key for {clean(name)}", hide_input=True)
+    else:
+        key = sys.stdin.readline()
+    request = {"provider_id": name, "api_key": key.strip()}
+    door.call("ProvidersSetApiKey", request, lambda done: f"{name}: {done['status']}")
+
+
+@provider.command("remove-key")
+@click.argument("name")
+@pass_door
+def remove_key(door: Door, name: str) -> None:
+    """Forget the key of NAME."""
+    door.call(
+        "ProvidersClearApiKey", {"provider_id": name}, lambda done: f"{name}: {done['status']}"
+    )
+
+
+@provider.command()
+@click.argument("name")
+@pass_door
+def test(door: Door, name: str) -> None:
+    """Ask NAME whether it accepts its key."""
+    with door.shop() as shop:
+        found = shop.call("ProvidersValidate", {"provider_id": name})
+    door.show(found, lambda one: "accepted" if one["ok"] else f"not accepted: {one['error']}")
+    if not found["ok"]:
+        raise click.exceptions.Exit(1)
+
+
+@provider.command()
+@click.argument("name")
+@click.option(
+    "--preset", default="custom", help="ollama, vllm, llamacpp or custom.", show_default=True
+)
+@click.option("--url", help="Where the server answers; the preset's address if left out.")
+@click.option("--model", "models", multiple=True, help="A model it offers; may be given often.")
+@click.option("--allow-private-host", is_flag=True, help="Allow http to a private address.")
+@click.option("--needs-key", is_flag=True, help="The server asks for a key.")
+@pass_door
+def add(
+    door: Door,
+    name: str,
+    preset: str,
+    url: str | None,
+    models: tuple[str, ...],
+    allow_private_host: bool,
+    needs_key: bool,
+) -> None:
+    """Add or change the OpenAI-compatible server NAME, such as local-ollama."""
+    request: dict[str, Any] = {
+        "provider_id": name,
+        "preset": preset,
+        "allow_private_host": allow_private_host,
+        "needs_key": needs_key,
+    }
+    if url:
+        request["base_url"] = url
+    if models:
+        request["models"] = list(models)
+    door.call("ProvidersUpsertLocal", request, lambda done: f"{name}: {done['status']}")
+
+
+@provider.command()
+@click.argument("name")
+@pass_door
+def remove(door: Door, name: str) -> None:
+    """Forget a server of your own, with its key."""
+    door.call("ProvidersRemove", {"provider_id": name}, lambda _: f"{name} is gone")
+
+
+@provider.command()
+@click.argument("name")
+@pass_door
+def probe(door: Door, name: str) -> None:
+    """Find out what a server of your own can do."""
+
+    def human(found: dict[str, Any]) -> str:
+        can = [flag for flag, value in found["supports"].items() if value]
+        lines = [
+            "models: " + ", ".join(map(clean, found["models"])),
+            "can: " + ", ".join(can),
+            f"window: {found['context_tokens']} tokens",
+        ]
+        return "\n".join([*lines, *(f"note: {clean(one)}" for one in found["warnings"])])
+
+    door.call("ProvidersProbe", {"provider_id": name}, human)
+
+
+@provider.command()
+@click.argument("name")
+@click.argument("research")
+@click.argument("plan")
+@click.argument("implement")
+@pass_door
+def effort(door: Door, name: str, research: str, plan: str, implement: str) -> None:
+    """Set how hard the models of NAME think in each phase: none, low, medium, high …"""
+    values = dict(zip(_PHASES, (research, plan, implement), strict=True))
+    request = {"provider_id": name, **{f"{key}_effort": value for key, value in values.items()}}
+    door.call("ProvidersSetReasoningEffort", request, lambda _: f"{name}: efforts are set")
+
+
+@click.group(cls=DoorGroup)
+def model() -> None:
+    """Which models there are, and which one new workbenches begin with."""
+
+
+@model.command("list")
+@pass_door
+def list_models(door: Door) -> None:
+    """Show every model, and why one cannot be used if it cannot."""
+
+    def human(found: dict[str, Any]) -> str:
+        rows: list[tuple[str, ...]] = [
+            (
+                "*" if one["is_default"] else "",
+                one["model_id"],
+                f"{one['context_tokens_estimate']:,}" + ("?" if one["approximate"] else ""),
+                " ".join(one["efforts"]),
+                one.get("invalid_reason") or one.get("unavailable_reason") or "",
+            )
+            for one in found["models"]
+        ]
+        return table(rows, ("", "model", "window", "efforts", "cannot be used"))
+
+    door.call("ModelsListSupported", {}, human)
+
+
+@model.command()
+@click.argument("model_id")
+@pass_door
+def use(door: Door, model_id: str) -> None:
+    """Let new workbenches begin with MODEL_ID."""
+    door.call(
+        "UserSetDefaultModel", {"model_id": model_id}, lambda _: f"new workbenches use {model_id}"
+    )
+
+
+@click.group(cls=DoorGroup)
+def consent() -> None:
+    """What may leave the machine, and what left."""
+
+
+@consent.command("list")
+@click.argument("bench")
+@click.option("--model", "model_id", help="For which model; your default if left out.")
+@click.option("--sent", is_flag=True, help="Show what left the machine instead.")
+@pass_door
+def list_consent(door: Door, bench: str, model_id: str | None, sent: bool) -> None:
+    """Show what a workbench would send and whether you agreed to it."""
+    with door.shop() as shop:
+        bench_id = _bench(shop, bench)
+        if sent:
+            found = shop.call("EgressListEvents", {"workbench_id": bench_id})
+            door.show(found, _sent)
+            return
+        request = {"workbench_id": bench_id}
+        found = shop.call("EgressGetConsentStatus", _with(request, model_id=model_id))
+    door.show(found, _status)
+
+
+@consent.command()
+@click.argument("bench")
+@click.option("--model", "model_id", help="For which model; your default if left out.")
+@pass_door
+def grant(door: Door, bench: str, model_id: str | None) -> None:
+    """Allow a workbench's content, as it is now, to go to a model, until you revoke it."""
+    with door.shop() as shop:
+        request = _with({"workbench_id": _bench(shop, bench)}, model_id=model_id)
+        status = shop.call("EgressGetConsentStatus", request)
+        fields = ("provider_id", "model_id", "scope_hash")
+        shop.call(
+            "EgressGrantWorkshopConsent",
+            {**request, **{name: status[name] for name in fields}, "persist": True},
+        )
+        found = shop.call("EgressGetConsentStatus", request)
+    door.show(found, _status)
+
+
+@consent.command()
+@click.argument("bench")
+@click.option("--provider", "provider_id", help="Only this provider.")
+@click.option("--model", "model_id", help="Only this model.")
+@pass_door
+def revoke(door: Door, bench: str, provider_id: str | None, model_id: str | None) -> None:
+    """Take permissions back."""
+    with door.shop() as shop:
+        request = {"workbench_id": _bench(shop, bench)}
+        shop.call("EgressRevokeConsent", _with(request, provider_id=provider_id, model_id=model_id))
+    door.show({}, lambda _: "revoked")
+
+
+@consent.command()
+@click.argument("value", required=False, type=click.Choice(["ask", "allow_all"]))
+@click.option("--yes", is_flag=True, help="Approve that everything may leave unasked.")
+@pass_door
+def mode(door: Door, value: str | None, yes: bool) -> None:
+    """Show or set whether you are asked before content leaves."""
+    with door.shop() as shop:
+        if value is not None:
+            shop.call("UserSetConsentMode", {"mode": value, "approved": yes})
+        found = shop.call("UserGetConsentMode", {})
+    door.show(found, lambda one: str(one["mode"]))
+
+
+def _bench(shop: Any, text: str) -> str:
+    """Return the id of a workbench given by id, unique prefix or unique name (S4.3)."""
+    from backshop.base.errors import NotFound, ValidationFailed
+
+    found = shop.call("WorkbenchList", {})["workbenches"]
+    exact = [one for one in found if text in (one["workbench_id"], one["name"])]
+    near = exact or [one for one in found if one["workbench_id"].startswith(text)]
+    if not near:
+        raise NotFound(f"there is no workbench {text!r}", reason="not_found")
+    if len(near) > 1:
+        names = tuple(f"{one['workbench_id']} {one['name']}" for one in near)
+        raise ValidationFailed(f"{text!r} could be several", reason="ambiguous", hints=names)
+    return str(near[0]["workbench_id"])
+
+
+def _with(request: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {**request, **{name: value for name, value in more.items() if value is not None}}
+
+
+def _key(one: dict[str, Any]) -> str:
+    if one["auth"] == "none":
+        return "not needed"
+    hint = one.get("key_hint")
+    return f"…{hint} ({one['key_source']})" if hint else "none"
+
+
+def _status(found: dict[str, Any]) -> str:
+    word = "may leave" if found["consented"] else "may NOT leave yet"
+    kept = ", kept" if found["persisted"] else ""
+    head = (
+        f"{found['model_id']} at {found['host'] or 'this machine'}: {word} ({found['mode']}{kept})"
+    )
+    new = set(found["new_items"])
+    rows: list[tuple[str, ...]] = [
+        ("new" if one["path"] in new else "", one["path"], f"{one['size']:,}")
+        for one in found["files"]
+    ]
+    rows += [("new" if one in new else "", one, "context") for one in found["context"]]
+    return f"{head}\n{table(rows, ('', 'what', 'bytes'))}" if rows else head
+
+
+def _sent(found: dict[str, Any]) -> str:
+    rows: list[tuple[str, ...]] = [
+        (
+            one["at"],
+            one["kind"],
+            one.get("model_id") or one["provider_id"],
+            one["host"],
+            f"{one['bytes_out']:,}",
+            one["status"],
+        )
+        for one in found["events"]
+    ]
+    return table(rows, ("when", "what", "model", "host", "bytes", "outcome"))

@@ -1,0 +1,120 @@
+"""`backshop provider`, `model` and `consent`."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from backshop.app import Backshop
+from backshop.cli.main import main
+
+KEY = "sk-very-secret-0123456789"
+
+
+@pytest.fixture(name="run")
+def _run(capsys, monkeypatch):
+    monkeypatch.setenv("BACKSHOP_OFFLINE", "1")
+    monkeypatch.setattr("backshop.models.secrets.KeyringVault.works", lambda: False)
+
+    def run(*words, stdin="", code=0):
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        assert main([*words, "--json"]) == code
+        captured = capsys.readouterr()
+        return json.loads(captured.out)
+
+    return run
+
+
+@pytest.mark.rule("S4.2", "M3.1", "M3.2")
+def test_a_key_is_set_from_standard_input_shown_masked_and_removed(run, capsys):
+    assert run("provider", "set-key", "openai", stdin=f"{KEY}\n") == {"status": "needs_attention"}
+    listed = {one["provider_id"]: one for one in run("provider", "list")["providers"]}
+    assert (listed["openai"]["key_hint"], listed["openai"]["key_source"]) == ("6789", "store")
+    assert main(["provider", "list"]) == 0
+    assert main(["config", "show"]) == 0
+    shown = capsys.readouterr().out
+    assert "…6789 (store)" in shown
+    assert "accidental disclosure" in shown
+    assert KEY not in shown
+    assert run("provider", "remove-key", "openai") == {"status": "not_configured"}
+
+
+def test_a_bad_key_is_refused(run):
+    refused = run("provider", "set-key", "openai", stdin="short\n", code=1)
+
+    assert refused["reason"] == "bad_key_format"
+
+
+@pytest.mark.rule("S4.2", "M3.5")
+def test_a_server_is_added_listed_and_removed(run):
+    run("provider", "add", "local-x", "--preset", "ollama", "--model", "tiny")
+    models = {one["model_id"]: one for one in run("model", "list")["models"]}
+    assert models["local-x:tiny"]["context_tokens_estimate"] == 4096
+    assert models["local-x:tiny"]["approximate"] is True
+    run("model", "use", "local-x:tiny")
+    models = {one["model_id"]: one for one in run("model", "list")["models"]}
+    assert models["local-x:tiny"]["is_default"] is True
+    run("provider", "remove", "local-x")
+    assert "local-x:tiny" not in [one["model_id"] for one in run("model", "list")["models"]]
+
+
+@pytest.mark.rule("S4.2", "M7.1")
+def test_efforts_and_a_test_of_a_provider(run):
+    run("provider", "effort", "openai", "high", "low", "none")
+    listed = {one["provider_id"]: one for one in run("provider", "list")["providers"]}
+    assert listed["openai"]["rpi_reasoning"] == {
+        "research": "high",
+        "plan": "low",
+        "implement": "none",
+    }
+    run("provider", "effort", "openai", "xhigh", "low", "none", code=1)
+    assert run("provider", "test", "openai", code=1)["ok"] is False
+    assert run("provider", "test", "scripted") == {"ok": True}
+
+
+@pytest.mark.rule("S4.2", "M4.9", "M4.11", "M4.6")
+def test_consent_of_a_bench_is_shown_granted_and_revoked(run, tmp_path):
+    (tmp_path / "a.txt").write_text("hello")
+    with Backshop.open() as shop:
+        bench = shop.call("WorkbenchCreate", {"name": "Papers"})["workbench_id"]
+        shop.call(
+            "WorkbenchFilesAdd", {"workbench_id": bench, "source_paths": [str(tmp_path / "a.txt")]}
+        )
+
+    before = run("consent", "list", "Papers")
+    assert before["consented"] is False
+    assert before["new_items"] == ["a.txt"]
+    assert before["files"] == [{"path": "a.txt", "size": 5}]
+    assert run("consent", "grant", bench)["consented"] is True
+    after = run("consent", "list", bench)
+    assert (after["consented"], after["persisted"], after["new_items"]) == (True, True, [])
+    run("consent", "revoke", "Papers")
+    assert run("consent", "list", "Papers")["consented"] is False
+    assert run("consent", "list", "Papers", "--sent") == {"events": []}
+    run("consent", "list", "Nothing", code=1)
+
+
+@pytest.mark.rule("M4.9")
+def test_the_consent_mode_needs_approval(run):
+    assert run("consent", "mode") == {"mode": "ask"}
+    run("consent", "mode", "allow_all", code=1)
+    assert run("consent", "mode", "allow_all", "--yes") == {"mode": "allow_all"}
+    assert run("consent", "mode", "ask") == {"mode": "ask"}
+
+
+@pytest.mark.rule("M19.52", "S2.4")
+@pytest.mark.parametrize("words", [["--version"], ["model", "list"], ["provider", "list"]])
+def test_no_sdk_is_loaded_to_look_around(words):
+    code = (
+        "import sys; from backshop.cli.main import main; main(sys.argv[1:]);"
+        "loaded = [m for m in ('openai', 'anthropic', 'httpx2') if m in sys.modules];"
+        "sys.exit(7 if loaded else 0)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, timeout=60)
+
+    assert done.returncode == 0, done
