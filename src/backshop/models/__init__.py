@@ -4,6 +4,7 @@ from .adapter import AdapterBase
 from .aio import evaluate as evaluate_async
 from .aio import optimize as optimize_async
 from .asking import RetryAnnounced
+from .building import BuilderAdapter
 from .calls import Checked, Problem, normalise
 from .catalog import (
     AdapterKind,
@@ -90,6 +91,7 @@ __all__ = [
     "AuthFailed",
     "BadResponse",
     "BudgetReached",
+    "BuilderAdapter",
     "Cancel",
     "Canceled",
     "Capabilities",

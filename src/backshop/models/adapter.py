@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from backshop.base.errors import BackshopError
 from backshop.prompts import (
@@ -12,6 +12,7 @@ from backshop.prompts import (
     PromptFailed,
     PromptOverridesStore,
     Session,
+    open_workspace,
 )
 
 from . import optimize as digest
@@ -37,6 +38,8 @@ class AdapterBase:
     `complete` yields stream events, the last of them `Done` or `Failed`; it makes one attempt.
     Retries, tools, limits, structured output and digests are done here, alike for everybody.
     """
+
+    digest_source: Literal["model", "builder"] = "model"
 
     def __init__(
         self,
@@ -94,7 +97,7 @@ class AdapterBase:
 
     def prepare(self, prompt: Prompt[Any], session: Session) -> object | None:
         """Open the prompt's workspace in a session, before it is rendered (P6.3)."""
-        return None
+        return open_workspace(session, prompt)
 
     def evaluate(
         self,

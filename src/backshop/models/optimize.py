@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
 
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError
 from backshop.prompts import (
     DigestItem,
+    DigestOutput,
     MarkdownSection,
     OptimizationCompleted,
     OptimizationFailed,
@@ -19,6 +20,7 @@ from backshop.prompts import (
     SectionPath,
     Session,
     Tool,
+    Workspace,
     WorkspaceFingerprint,
 )
 
@@ -52,14 +54,6 @@ EXPECTATIONS = (
     "- cautions: generated files, things that must not be touched, what is easy to get wrong.\n"
     "Give no advice for a particular task, and say nothing you have not seen."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class DigestOutput:
-    """What the model is asked for when the prompt's own output has no place for a digest."""
-
-    digest: str
-    summary: str = ""
 
 
 def optimize(adapter: Runner, wish: Wish) -> OptimizationResult[Any]:
@@ -110,12 +104,14 @@ def _run(adapter: Runner, wish: Wish, target: Target) -> OptimizationResult[Any]
     )
     response = adapter.run_task(task)
     digest, summary, notes = _extract(wish, target, response, fields_of_digest)
+    if isinstance(workspace, Workspace):
+        workspace.refresh()
     if _fingerprint(child) != fingerprint:
         notes = (*notes, "WORKSPACE_CHANGED")
     stored = session.workspace_digest.set(
         target.key,
         digest,
-        source="model",
+        source=adapter.digest_source,
         summary=summary,
         fingerprint=fingerprint,
         model_id=adapter.model_id,
@@ -208,7 +204,8 @@ def _extract(
 ) -> tuple[str, str, tuple[str, ...]]:
     """Return digest, summary and notes: the field, else the text (P5.16)."""
     if response.output is not None:
-        found = str(getattr(response.output, aliases[target.key], ""))
+        own = "digest" if isinstance(response.output, DigestOutput) else aliases[target.key]
+        found = str(getattr(response.output, own, ""))
         if found.strip():
             return found, str(getattr(response.output, "summary", "") or ""), ()
     notes = ("DIGEST_FROM_TEXT",) if wish.parse_output else ()
@@ -288,7 +285,7 @@ def _persist(
             provenance={
                 "fingerprint": stored.fingerprint,
                 "model_id": adapter.model_id,
-                "source": "model",
+                "source": adapter.digest_source,
             },
         )
     except BackshopError as error:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from backshop.base.errors import BackshopError
 from backshop.prompts import (
@@ -33,6 +33,9 @@ class Runner(Completer, Protocol):
 
     @property
     def allow_exec(self) -> bool: ...
+
+    @property
+    def digest_source(self) -> Literal["model", "builder"]: ...
 
     def run_task(self, task: Task) -> PromptResponse[Any]: ...
 

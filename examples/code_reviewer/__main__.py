@@ -1,0 +1,81 @@
+"""A code reviewer in a terminal. Runs offline with a scripted model: `python examples/code_reviewer`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from repl import Repl
+from reviewer import make_prompt
+
+from backshop.models import BuilderAdapter, ProviderAdapter, scripted
+from backshop.prompts import LocalPromptOverridesStore
+
+HERE = Path(__file__).resolve().parent
+
+
+def arguments(words: list[str] | None) -> argparse.Namespace:
+    """Return what was asked for on the command line."""
+    parser = argparse.ArgumentParser(prog="code_reviewer", description=__doc__)
+    parser.add_argument("path", nargs="?", type=Path, default=HERE / "sample")
+    parser.add_argument("--model", default="scripted:review")
+    parser.add_argument("--tag", default=os.environ.get("CODE_REVIEW_PROMPT_TAG") or "latest")
+    parser.add_argument("--overrides", type=Path)
+    parser.add_argument("--script", type=Path, default=HERE / "review.json")
+    parser.add_argument("--once", metavar="TEXT")
+    parser.add_argument("--show-prompts", action="store_true")
+    return parser.parse_args(words)
+
+
+@contextmanager
+def adapter_for(model: str, script: Path) -> Iterator[ProviderAdapter]:
+    """Give the adapter for a model; a real one needs a key (`backshop provider set-key`)."""
+    if model == "builder":
+        yield BuilderAdapter()
+    elif model.startswith("scripted:"):
+        yield scripted(script, name=model.partition(":")[2])
+    else:
+        from backshop.app import Backshop
+
+        with Backshop.open() as shop:
+            yield shop.models.adapter(model)
+
+
+def main(
+    words: list[str] | None = None,
+    *,
+    read: Callable[[str], str] = input,
+    say: Callable[[str], None] = print,
+) -> int:
+    """Hold the conversation until the person leaves."""
+    given = arguments(words)
+    with adapter_for(given.model, given.script) as adapter:
+        repl = Repl(
+            prompt=make_prompt(given.path.resolve()),
+            adapter=adapter,
+            overrides=LocalPromptOverridesStore(given.overrides),
+            tag=given.tag,
+            say=say,
+            show_prompts=given.show_prompts,
+        )
+        if given.once is not None:
+            repl.review(given.once)
+            return 0
+        say("Reviewing. /help lists the commands.")
+        while True:
+            try:
+                line = read("review> ")
+            except EOFError:
+                return 0
+            except KeyboardInterrupt:
+                continue
+            if not repl.handle(line):
+                return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

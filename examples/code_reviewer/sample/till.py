@@ -1,0 +1,15 @@
+"""Adds up a sale."""
+
+
+def total(lines):
+    """Return the sum of (price, count) pairs."""
+    result = 0.0
+    for price, count in lines:
+        result += price * count
+    return result
+
+
+def receipt(lines, discount=0):
+    """Return the text of a receipt."""
+    due = total(lines) - discount
+    return f"TOTAL {due}"
