@@ -1,4 +1,4 @@
-"""A code reviewer in a terminal. Runs offline with a scripted model: `python examples/code_reviewer`."""
+"""A code reviewer in a terminal; runs offline: `python examples/code_reviewer`."""
 
 from __future__ import annotations
 

@@ -149,4 +149,3 @@ def test_an_interrupt_cancels_the_call_and_not_the_conversation(tmp_path):
 
     assert process.returncode == 0
     assert "[canceled: USER_CANCELED" in rest
-

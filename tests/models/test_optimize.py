@@ -10,9 +10,17 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from backshop.base.errors import ValidationFailed
-from backshop.models import OptimizationScope, PromptEvaluationError, aio, scripted
+from backshop.models import (
+    BuilderAdapter,
+    OptimizationScope,
+    PromptEvaluationError,
+    ProviderAdapter,
+    aio,
+    scripted,
+)
 from backshop.prompts import (
     ConversationItem,
+    HostMount,
     LocalPromptOverridesStore,
     MarkdownSection,
     OptimizationCompleted,
@@ -20,6 +28,8 @@ from backshop.prompts import (
     OptimizationStarted,
     PromptFailed,
     Session,
+    ToolResult,
+    VfsSection,
     WorkspaceDigest,
 )
 
@@ -321,8 +331,6 @@ def test_a_cancellation_during_a_tool_stores_nothing():
 
     def cancel(params, *, context):
         session.cancel.request()
-        from backshop.prompts import ToolResult
-
         return ToolResult(ok=True, message="x")
 
     error, _, _ = failing(
@@ -353,8 +361,6 @@ def test_one_digest_of_a_session_at_a_time():
     def again(params, *, context):
         error, _, _ = _again(session)
         codes.append(error.code)
-        from backshop.prompts import ToolResult
-
         return ToolResult(ok=True, message="x")
 
     run(
@@ -407,3 +413,46 @@ def test_async_callers_get_the_same_and_cancel_with_their_task():
     assert result.digest == DIGEST
     assert other.cancel.requested
     assert [one.phase for one in other.view()[PromptFailed].all()] == ["canceled"]
+
+
+@pytest.mark.rule("P5.20")
+def test_the_builder_describes_the_files_without_a_model(tmp_path):
+    (tmp_path / "README.md").write_text("# Till\n\nA cash register.\n")
+    (tmp_path / "till.py").write_text("print(1)\n")
+    files = VfsSection(HostMount(tmp_path, allowed_roots=(tmp_path,)))
+    prompt = make_prompt(extra=[files])
+    session = Session()
+
+    result = BuilderAdapter().optimize(prompt, Ask("x"), session=session)
+
+    assert "README.md" in result.digest
+    assert result.response.model_id == "builder"
+    item = session.workspace_digest.latest()
+    assert item is not None
+    assert (item.source, item.fingerprint != "") == ("builder", True)
+    with pytest.raises(PromptEvaluationError) as caught:
+        BuilderAdapter().evaluate(prompt, Ask("x"), session=session)
+    assert caught.value.error.error_code == "PROVIDER_NOT_CONFIGURED"
+    assert isinstance(BuilderAdapter(), ProviderAdapter)
+
+
+@pytest.mark.rule("P5.19", "P4.10")
+def test_files_that_change_during_the_run_make_the_digest_stale(tmp_path):
+    (tmp_path / "a.txt").write_text("one")
+    files = VfsSection(HostMount(tmp_path, allowed_roots=(tmp_path,)))
+
+    def change(params, *, context):
+        (tmp_path / "a.txt").write_text("two")
+        return ToolResult(ok=True, message="x")
+
+    prompt = make_prompt(tools=(replace(LOOK, handler=change),), extra=[files])
+    _, session, result = run(
+        {**answer(""), "respond": {"tool_calls": [{"name": "look", "arguments": {"path": "a"}}]}},
+        answer(fenced(digest=DIGEST)),
+        prompt=prompt,
+    )
+
+    assert "WORKSPACE_CHANGED" in result.diagnostics
+    item = session.workspace_digest.latest()
+    assert item is not None
+    assert item.fingerprint == result.fingerprint != ""

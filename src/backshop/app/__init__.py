@@ -1,9 +1,10 @@
 """The composition root: configuration, wiring, the command registry, and errors as data."""
 
 from .commands import Registry
-from .config import SETTINGS, Config, Effective, Setting, default_home, load, save
+from .config import Config, Effective, default_home, load, save
 from .doctor import examine
 from .faults import Fault, fault_of
+from .settings import SETTINGS, Setting
 from .shop import Backshop
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Settings: what there is, where each value comes from, and a clear refusal of anything else (S3).
 
 Precedence: command line > environment > `<home>/settings.json` > default. A setting is added by
-one line in `SETTINGS`; its name is its key in `settings.json`.
+one entry in `settings.SETTINGS`; its name is its key in `settings.json`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,24 +18,11 @@ from urllib.parse import urlsplit
 
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, ValidationFailed
-from backshop.base.limits import BLOCKED_ATTEMPTS_MAX, LOCK_WAIT_MS, RETENTION_DAYS
 
-Parse = Callable[[Any], Any]
+from .settings import SETTINGS, Setting
+
 ENV_PREFIX = "BACKSHOP_"
 _FILE_MAX_BYTES = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """One setting. `parse` takes a JSON value or an environment text, or raises ValueError."""
-
-    name: str
-    default: Any
-    parse: Parse
-    allowed: str
-    summary: str
-    env: str | None = None
-    secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,243 +61,6 @@ class Config:
         return self.values[name].value
 
 
-def _integer(low: int, high: int) -> Parse:
-    def check(value: Any) -> int:
-        number = int(value) if isinstance(value, str) else value
-        if type(number) is not int or not low <= number <= high:
-            raise ValueError
-        return number
-
-    return check
-
-
-def _flag(value: Any) -> bool:
-    words = {
-        "1": True,
-        "true": True,
-        "yes": True,
-        "0": False,
-        "false": False,
-        "no": False,
-        "": False,
-    }
-    if isinstance(value, str) and value.lower() in words:
-        return words[value.lower()]
-    if type(value) is not bool:
-        raise ValueError
-    return value
-
-
-def _choice(*words: str) -> Parse:
-    def check(value: Any) -> str:
-        if value not in words:
-            raise ValueError
-        return str(value)
-
-    return check
-
-
-def _url(*schemes: str) -> Parse:
-    def check(value: Any) -> str:
-        if not isinstance(value, str) or urlsplit(value).scheme not in schemes:
-            raise ValueError
-        return value
-
-    return check
-
-
-def _folders(value: Any) -> tuple[str, ...]:
-    parts = value.split(os.pathsep) if isinstance(value, str) else value
-    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        raise ValueError
-    return tuple(part for part in parts if part)
-
-
-def _folder(value: Any) -> str:
-    if not isinstance(value, str) or not Path(value).is_absolute():
-        raise ValueError
-    return value
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError
-    return value
-
-
-def _text(longest: int) -> Parse:
-    def check(value: Any) -> str:
-        if not isinstance(value, str) or not 1 <= len(value) <= longest or not value.isprintable():
-            raise ValueError
-        return value
-
-    return check
-
-
-def _amount(value: Any) -> float:
-    number = float(value)
-    if isinstance(value, bool) or not 0 < number < 1e9:
-        raise ValueError
-    return number
-
-
-def _list(value: Any) -> tuple[Any, ...]:
-    if not isinstance(value, list):
-        raise ValueError
-    return tuple(value)
-
-
-_LEVELS = ("debug", "info", "warning", "error")
-
-SETTINGS: tuple[Setting, ...] = (
-    Setting(
-        name="database_url",
-        env="BACKSHOP_DATABASE_URL",
-        default=None,
-        parse=_url("sqlite", "postgresql", "postgres"),
-        allowed="sqlite:///path or postgresql://…",
-        summary="Where events are kept; by default store.db in the home.",
-    ),
-    Setting(
-        name="log",
-        env="BACKSHOP_LOG",
-        default="warning",
-        parse=_choice(*_LEVELS),
-        allowed=", ".join(_LEVELS),
-        summary="How much goes to the log.",
-    ),
-    Setting(
-        name="offline",
-        env="BACKSHOP_OFFLINE",
-        default=False,
-        parse=_flag,
-        allowed="true or false",
-        summary="No model call may leave the machine.",
-    ),
-    Setting(
-        name="workflow_path",
-        env="BACKSHOP_WORKFLOW_PATH",
-        default=(),
-        parse=_folders,
-        allowed="a list of folders",
-        summary="Extra folders with workflows.",
-    ),
-    Setting(
-        name="store.lock_wait_ms",
-        default=LOCK_WAIT_MS,
-        parse=_integer(0, 600_000),
-        allowed="0 to 600000",
-        summary="How long a writer waits for another one.",
-    ),
-    Setting(
-        name="rails.bundled_dirs",
-        default=(),
-        parse=_folders,
-        allowed="a list of folders",
-        summary="Folders whose workflows count as bundled.",
-    ),
-    Setting(
-        name="rails.git_sources",
-        default=(),
-        parse=_list,
-        allowed="a list of {url, ref, path?, namespace?}",
-        summary="Repositories of workflows, fetched by `backshop workflow sync`.",
-    ),
-    Setting(
-        name="rails.preset",
-        default="guided",
-        parse=_choice("guided", "full_auto", "full_auto_nonstop"),
-        allowed="guided, full_auto, full_auto_nonstop",
-        summary="The mode new runs begin with.",
-    ),
-    Setting(
-        name="rails.notes",
-        default="encouraged",
-        parse=_choice("encouraged", "required"),
-        allowed="encouraged or required",
-        summary="Whether a step may be acknowledged without notes.",
-    ),
-    Setting(
-        name="rails.workspace",
-        default=None,
-        parse=_folder,
-        allowed="an absolute path",
-        summary="The workspace whose project workflows count when a call names none.",
-    ),
-    Setting(
-        name="rails.max_blocked_attempts",
-        default=BLOCKED_ATTEMPTS_MAX,
-        parse=_integer(1, 1000),
-        allowed="1 to 1000",
-        summary="How often in a row a step may be blocked.",
-    ),
-    Setting(
-        name="rails.retention_days",
-        default=RETENTION_DAYS,
-        parse=_integer(0, 3650),
-        allowed="1 to 3650, or 0 for ever",
-        summary="How long a session without activity is kept.",
-    ),
-    *(
-        Setting(
-            name=f"rails.tools.{tool}",
-            default=True,
-            parse=_flag,
-            allowed="true or false",
-            summary=f"Whether agents see the tool {tool}.",
-        )
-        for tool in ("checkpoint_workflow", "resume_session", "start_session")
-    ),
-    Setting(
-        name="providers",
-        default=None,
-        parse=_object,
-        allowed="an object of provider settings",
-        summary="Servers of your own, efforts, and what is switched off; see `backshop provider`.",
-    ),
-    Setting(
-        name="model.default",
-        default=None,
-        parse=_text(161),
-        allowed="a model id such as openai:gpt-5.2",
-        summary="The model new workbenches begin with.",
-    ),
-    Setting(
-        name="consent.mode",
-        default="ask",
-        parse=_choice("ask", "allow_all"),
-        allowed="ask, allow_all",
-        summary="Whether you are asked before content leaves the machine.",
-    ),
-    Setting(
-        name="consent.for_local",
-        default=False,
-        parse=_flag,
-        allowed="true or false",
-        summary="Whether model servers on this machine need consent too.",
-    ),
-    Setting(
-        name="budget.tokens",
-        default=None,
-        parse=_integer(1, 10**12),
-        allowed="1 or more",
-        summary="Tokens one workbench may use in all.",
-    ),
-    Setting(
-        name="budget.usd",
-        default=None,
-        parse=_amount,
-        allowed="an amount above 0",
-        summary="What one workbench may cost in all, in US dollars.",
-    ),
-    Setting(
-        name="models",
-        default=(),
-        parse=_list,
-        allowed="a list of model entries",
-        summary="Models beyond the bundled catalog.",
-    ),
-)
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 # Environment names that are no settings: the home itself, keys of providers, and our own tests.
 _OTHER_ENV = {"BACKSHOP_HOME", "BACKSHOP_PROOF", "BACKSHOP_CORPORA", "BACKSHOP_REQUIRE"}
