@@ -76,8 +76,8 @@ class _Loader:
         self._reader = _reader(text, self._names)
 
     def run(self) -> Loaded:
-        if not self._fill([guess.kind for guess in self._guesses]):
-            self._fill(self._kinds_of_all_rows())
+        if not self._fill([guess.kind for guess in self._guesses], quick=True):
+            self._fill(self._kinds_of_all_rows(), quick=False)
         self._settle_open_columns()
         commas = [i for i, item in enumerate(self._guesses) if item.has_comma and self._commas(i)]
         open_ = [index for index, item in enumerate(self._guesses) if item.is_open]
@@ -90,10 +90,10 @@ class _Loader:
             ambiguous=tuple(ambiguous),
         )
 
-    def _fill(self, kinds: Sequence[Kind]) -> bool:
-        """Create the table; False when some value is not of its column's kind."""
-        pairs = zip(self._names, kinds, strict=True)
-        chosen = ", ".join(_checked(name, kind, at) for at, (name, kind) in enumerate(pairs))
+    def _fill(self, kinds: Sequence[Kind], *, quick: bool) -> bool:
+        """Create the table; False when some value is not of its column's kind, or not plainly."""
+        pairs = enumerate(zip(self._names, kinds, strict=True))
+        chosen = ", ".join(_checked(name, kind, at, quick) for at, (name, kind) in pairs)
         try:
             self._connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM {self._reader}")
         except duckdb.InvalidInputException as error:
@@ -174,10 +174,10 @@ def _reader(text: Text, names: Sequence[str]) -> str:
     return f"read_csv({', '.join(options)})"
 
 
-def _checked(name: str, kind: Kind, at: int) -> str:
+def _checked(name: str, kind: Kind, at: int, quick: bool) -> str:
     if kind is infer.TEXT:
         return name
-    value = kind.sql(name)
+    value = kind.quick_sql(name) if quick else kind.sql(name)
     wrong = f"error({quoted(_MARK + str(at))})"
     return f"CASE WHEN {name} IS NULL THEN NULL ELSE coalesce({value}, {wrong}) END AS {name}"
 
