@@ -193,9 +193,11 @@ class Fields:
     def _checked_text(
         self, value: object, key: str, low: int, high: int | None, pattern: re.Pattern[str] | None
     ) -> str | None:
-        pointer = f"{self.pointer}/{key}"
         if not isinstance(value, str):
-            message = f"a text, not {template.type_name(value)}"
+            quoted = "; put it in quotes" if isinstance(value, int | float) else ""
+            message = f"a text, not {template.type_name(value)}{quoted}"
+        elif value == "" and low == 0:
+            return value
         elif len(value) < low or not value.strip():
             message = f"a text of at least {max(low, 1)} characters"
         elif high is not None and len(value) > high:
@@ -204,9 +206,7 @@ class Fields:
             message = f"`{value[:80]}` does not match {pattern.pattern}"
         else:
             return value
-        if low == 0 and value == "":
-            return ""
-        self.findings.error(self._code, pointer, message)
+        self.findings.error(self._code, f"{self.pointer}/{key}", message)
         return None
 
 

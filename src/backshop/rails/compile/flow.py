@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 MAX_DEPTH = 100
+NO_ANCHORS = "anchors, aliases and tags are not allowed; a text that begins so goes in quotes"
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _OCTAL = re.compile(r"0o[0-7]+")
@@ -103,7 +104,7 @@ def flow_value(cursor: Cursor, depth: int) -> object:
         case '"' | "'":
             return quoted(cursor)
         case "&" | "*" | "!":
-            raise bad(cursor.number, "anchors, aliases and tags are not allowed")
+            raise bad(cursor.number, NO_ANCHORS)
         case "," | "]" | "}":
             raise bad(cursor.number, "a value belongs here")
     return scalar(cursor.plain(), cursor.number)

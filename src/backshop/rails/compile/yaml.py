@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .flow import MAX_DEPTH, BadYaml, Cursor, bad, flow_value, quoted, scalar
+from .flow import MAX_DEPTH, NO_ANCHORS, BadYaml, Cursor, bad, flow_value, quoted, scalar
 
 _HEADER = re.compile(r"([|>])([+-]?[1-9]?|[1-9]?[+-]?)\s*(#.*)?$")
 
@@ -132,7 +132,7 @@ class _Reader:
     def _value(self, text: str, number: int, indent: int, depth: int) -> object:
         first = text[0]
         if first in "&*!":
-            raise bad(number, "anchors, aliases and tags are not allowed")
+            raise bad(number, NO_ANCHORS)
         if first in "@`%":
             raise bad(number, f"`{first}` cannot begin a text; put it in quotes")
         if first in "|>":
