@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.postgres import fresh_database
 
 from backshop.prompts import (
     LayeredOverridesStore,
@@ -36,6 +37,22 @@ class TestEventStore(OverridesConformance):
     @pytest.fixture
     def open_store(self, tmp_path):
         with Store.open(tmp_path / "home") as store:
+            yield lambda: StorePromptOverridesStore(store)
+
+    @pytest.fixture
+    def empty_store(self, tmp_path):
+        with Store.open(tmp_path / "empty") as store:
+            yield StorePromptOverridesStore(store)
+
+
+@pytest.mark.needs("postgres")
+class TestPostgres(OverridesConformance):
+    @pytest.fixture
+    def open_store(self, tmp_path):
+        with (
+            fresh_database() as url,
+            Store.open(tmp_path / "home", database_url=url) as store,
+        ):
             yield lambda: StorePromptOverridesStore(store)
 
     @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.postgres import fresh_database
 
 from backshop.base.event import event
 from backshop.prompts import (
@@ -92,14 +94,17 @@ def count(items, fact):
     return Replace((*rest, Count(fact.name, known + fact.by)))
 
 
-@pytest.fixture(params=["memory", "store"])
+@pytest.fixture(
+    params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.needs("postgres"))]
+)
 def log(request, tmp_path):
     clock = FixedClock()
     if request.param == "memory":
         yield MemoryLog(clock)
         return
-    with Store.open(tmp_path / "home", clock=clock) as store:
-        yield store
+    with ExitStack() as stack:
+        url = stack.enter_context(fresh_database()) if request.param == "postgres" else None
+        yield stack.enter_context(Store.open(tmp_path / "home", database_url=url, clock=clock))
 
 
 def make(log, **given) -> Session:
