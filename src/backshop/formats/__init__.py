@@ -24,6 +24,7 @@ from .protocol import (
     Source,
 )
 from .registry import Formats
+from .render import Preview
 
 __all__ = [
     "Applied",
@@ -42,6 +43,7 @@ __all__ = [
     "Map",
     "OpenTable",
     "OpsRequest",
+    "Preview",
     "Read",
     "RowChange",
     "Selector",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings as python_warnings
+from io import BytesIO
 
 from PIL import Image, UnidentifiedImageError
 
@@ -54,6 +55,30 @@ def read(source: Source, selector: Selector) -> Read:
 def extract_lines(source: Source) -> list[str]:
     """Return the description as review's one line."""
     return [read(source, Selector()).text]
+
+
+def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, int, bool]:
+    """Return the picture (or one of its frames) as PNG that fits a screen (F29.8)."""
+    data = _describe(source)
+    frames = data["frames"] if isinstance(data["frames"], int) else 1
+    if not 0 <= page_index < frames:
+        raise fail("bad_index", f"frames are 0 to {frames - 1}", hints=(f"0 to {frames - 1}",))
+    try:
+        with Image.open(source.path, formats=_FORMATS) as image:
+            image.seek(page_index)
+            wanted = [max(1, round(side * scale)) for side in image.size]
+            fitting = min(1.0, numbers.PREVIEW_MAX_SIDE_PX / max(wanted))
+            while True:
+                size = [max(1, round(side * fitting)) for side in wanted]
+                shown = image.convert("RGBA").resize((size[0], size[1]))
+                buffer = BytesIO()
+                shown.save(buffer, "PNG")
+                if buffer.tell() <= numbers.PREVIEW_MAX_BYTES:
+                    return buffer.getvalue(), frames, fitting < 1.0
+                fitting *= 0.7
+    except (OSError, ValueError, SyntaxError, EOFError) as error:
+        detail = type(error).__name__
+        raise fail("corrupt_file", "the picture cannot be read", detail=detail) from error
 
 
 def _describe(source: Source) -> dict[str, Json]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
@@ -122,8 +123,6 @@ def extract_lines(source: Source) -> list[str]:
 
 def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, int, bool]:
     """Return a page as PNG, the page count, and whether it had to be made smaller (F29.8)."""
-    from io import BytesIO
-
     with _opened(source) as document:
         count = len(document)
         if not 0 <= page_index < count:

@@ -28,6 +28,7 @@ from .protocol import (
     Selector,
     Source,
 )
+from .render import Preview, Renderer
 from .window import shorten
 
 T = TypeVar("T")
@@ -49,6 +50,7 @@ class Formats:
         limits: Limits | None = None,
         workers: int = 2,
         plugins: Mapping[str, str] | None = None,
+        renderer: str | None = None,
     ) -> None:
         self._do = Dispatcher(
             cache=cache,
@@ -57,6 +59,7 @@ class Formats:
             plugins=discover() if plugins is None else plugins,
         )
         self.limits = self._do.limits
+        self._renderer = Renderer(self._do, cache, renderer)
         self._maps = MapCache(None if cache is None else cache / "maps")
 
     def __enter__(self) -> Formats:
@@ -219,6 +222,10 @@ class Formats:
     ) -> OpenTable:
         """Return a handle to ask the table of a file with (F25.1); nothing is read yet."""
         return OpenTable(self._do, source, sheet, range, header_row)
+
+    def render_page(self, source: Source, page_index: int, scale: float = 1.0) -> Preview:
+        """Return a picture of a page, slide or image (F29.7); pages count from 0."""
+        return self._renderer.page(source, page_index, scale)
 
     # --- writing -------------------------------------------------------------------------------
 

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from backshop.formats import FormatError, Formats, Limits, Preview
+
+from .archives import file_source, source
+
+PRINTS_PDF = """#!{python}
+import pathlib, shutil, sys
+out = pathlib.Path(sys.argv[sys.argv.index("--outdir") + 1])
+profile = [a for a in sys.argv if a.startswith("-env:UserInstallation=file://")][0]
+settings = pathlib.Path(profile.partition("file://")[2]) / "user" / "registrymodifications.xcu"
+assert "DisableMacrosExecution" in settings.read_text()
+shutil.copyfile({pdf!r}, out / (pathlib.Path(sys.argv[-1]).stem + ".pdf"))
+pathlib.Path({log!r}).open("a").write("run\\n")
+"""
+HANGS = """#!{python}
+import subprocess, sys, time, pathlib
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+pathlib.Path({log!r}).write_text(str(child.pid))
+time.sleep(60)
+"""
+
+
+def program(tmp_path: Path, text: str, **names: object) -> str:
+    path = tmp_path / "soffice"
+    path.write_text(text.format(python=sys.executable, **names), encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+@pytest.mark.needs("corpora")
+@pytest.mark.rule("F29.7", "F29.8")
+def test_pdf_pages_and_pictures_are_drawn_and_fit(tmp_path, corpora):
+    with Formats(cache=tmp_path / "cache", plugins={}) as formats:
+        pdf = file_source(corpora / "office-fixtures" / "report.pdf")
+        page = formats.render_page(pdf, 0, 1.0)
+        large = formats.render_page(pdf, 0, 9.0)
+        again = formats.render_page(pdf, 0, 1.1)
+        buffer = BytesIO()
+        Image.new("RGB", (5000, 50)).save(buffer, "PNG")
+        wide = formats.render_page(source(tmp_path, "a.png", buffer.getvalue()), 0)
+
+        assert (page.available, page.page_count, page.scaled_down) == (True, 1, False)
+        assert again == page
+        assert max(Image.open(BytesIO(large.image or b"")).size) <= 2048
+        assert wide.scaled_down
+        assert max(Image.open(BytesIO(wide.image or b"")).size) == 2048
+        with pytest.raises(FormatError) as caught:
+            formats.render_page(pdf, 1)
+        assert caught.value.reason == "bad_index"
+
+
+@pytest.mark.rule("F29.7", "F32.88", "F32.89", "F4.5")
+def test_what_cannot_be_drawn_says_why(tmp_path):
+    svg = source(tmp_path, "a.svg", b'<svg width="9" height="9"><script>x</script></svg>')
+    with Formats(renderer=str(tmp_path / "absent"), plugins={}) as formats:
+        assert formats.render_page(svg, 0) == Preview(available=False, reason="no_pages")
+        assert formats.get_map(svg)["width"] == 9
+
+
+@pytest.mark.needs("corpora")
+@pytest.mark.rule("F29.7", "F32.88")
+def test_office_files_need_a_renderer(tmp_path, corpora):
+    docx = file_source(corpora / "office-fixtures" / "simple.docx")
+    with Formats(renderer=str(tmp_path / "absent"), plugins={}) as formats:
+        missing = formats.render_page(docx, 0)
+
+    assert missing == Preview(available=False, reason="renderer_missing")
+
+
+@pytest.mark.needs("corpora")
+@pytest.mark.rule("F29.7", "F29.8", "B12.15")
+def test_office_files_are_converted_once_and_kept(tmp_path, corpora):
+    log = tmp_path / "log"
+    pdf = corpora / "office-fixtures" / "report.pdf"
+    soffice = program(tmp_path, PRINTS_PDF, pdf=str(pdf), log=str(log))
+    docx = file_source(corpora / "office-fixtures" / "simple.docx")
+
+    with Formats(cache=tmp_path / "cache", renderer=soffice, plugins={}) as formats:
+        first = formats.render_page(docx, 0)
+        second = formats.render_page(docx, 0, 0.5)
+
+    assert first.available
+    assert second.available
+    assert log.read_text() == "run\n"
+
+
+@pytest.mark.needs("corpora")
+@pytest.mark.rule("F29.7")
+def test_a_renderer_that_hangs_is_killed_with_its_children(tmp_path, corpora):
+    log = tmp_path / "log"
+    soffice = program(tmp_path, HANGS, log=str(log))
+    docx = file_source(corpora / "office-fixtures" / "simple.docx")
+
+    with Formats(renderer=soffice, plugins={}, limits=Limits(render_timeout_s=1.5)) as formats:
+        preview = formats.render_page(docx, 0)
+
+    assert preview == Preview(available=False, reason="timeout")
+    pid = int(log.read_text())
+    deadline = time.monotonic() + 5
+    while _runs(pid) and time.monotonic() < deadline:
+        os.sched_yield()
+    assert not _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
