@@ -8,6 +8,7 @@ PDF and every picture are kept under the content's hash; the folder may be delet
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -44,7 +45,10 @@ _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """A picture of a page, or why there is none: `renderer_missing`, `no_pages`, `render_failed`."""
+    """A picture of a page, or why there is none.
+
+    `reason`: `renderer_missing`, `no_pages`, `render_failed` or `timeout`.
+    """
 
     available: bool
     reason: str | None = None
@@ -55,7 +59,7 @@ class Preview:
 
 
 class Renderer:
-    """Draws pages; `program` is the setting `formats.renderer_path`, else `soffice` is looked for."""
+    """Draws pages; `program` is `formats.renderer_path`, else `soffice` is looked for."""
 
     def __init__(self, do: Dispatcher, cache: Path | None, program: str | None = None) -> None:
         self._do = do
@@ -167,9 +171,8 @@ def _preview(image: bytes, count: int, smaller: bool) -> Preview:
 
 def _make_room(folder: Path) -> None:
     """Delete the oldest pictures above the limit."""
-    files = sorted(
-        (path.stat().st_mtime_ns, path.stat().st_size, path) for path in folder.iterdir()
-    )
+    found = ((path.stat(), path) for path in folder.iterdir())
+    files = sorted((status.st_mtime_ns, status.st_size, path) for status, path in found)
     used = sum(size for _, size, _ in files)
     for _, size, path in files:
         if used <= _CACHE_BYTES:
@@ -203,10 +206,8 @@ def _run(command: list[str], environment: dict[str, str], folder: Path, timeout_
     except subprocess.TimeoutExpired as error:
         raise fail("timeout", "drawing the page took too long") from error
     finally:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         child.wait()
     if code != 0:
         raise fail("corrupt_file", "the page could not be drawn", detail=f"exit {code}")
