@@ -69,8 +69,12 @@ def get_map(source: Source) -> Map:
         warnings = Warnings()
         if count > _LISTED_PAGES:
             data["shortened"] = {"pages": {"kept": _LISTED_PAGES, "total": count}}
-    script = bool(_SCRIPT.search(source.path.read_bytes()))
-    security = {"javascript": True} if script else {}
+        security: dict[str, Json] = {}
+        scripts = pdfium_c.FPDFDoc_GetJavaScriptActionCount(document) > 0
+        if scripts or _SCRIPT.search(source.path.read_bytes()):
+            security["javascript"] = True
+        if pdfium_c.FPDFDoc_GetAttachmentCount(document) > 0:
+            security["embedded_objects"] = True
     return Map(format="pdf", data=data, warnings=warnings.all(), security=security)
 
 

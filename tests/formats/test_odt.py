@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import pytest
+
+from backshop.formats import FormatError, Selector, Warn
+from backshop.formats.odt import extract_lines, get_info, get_map, read
+
+from .archives import archive, source
+
+NAMES = "".join(
+    f' xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for prefix, name in [
+        *(("office", "office"), ("text", "text"), ("table", "table"), ("draw", "drawing")),
+        *(("style", "style"), ("svg", "svg-compatible"), ("manifest", "manifest")),
+    ]
+)
+BODY = """
+<text:tracked-changes><text:changed-region><text:deletion><text:p>gone</text:p></text:deletion>
+</text:changed-region></text:tracked-changes>
+<text:p>Before<text:s text:c="2"/>all<text:tab/>x<text:line-break/>y</text:p>
+<text:section><text:h text:outline-level="2">Market
+ review</text:h></text:section>
+<text:list text:style-name="N"><text:list-item><text:p>first</text:p>
+<text:list><text:list-item><text:p>inner</text:p></text:list-item></text:list></text:list-item>
+</text:list>
+<table:table><table:table-header-rows><table:table-row><table:table-cell><text:p>Item</text:p>
+</table:table-cell><table:table-cell table:number-columns-repeated="2"><text:p>a|b</text:p>
+</table:table-cell><table:table-cell table:number-columns-repeated="9999"/></table:table-row>
+</table:table-header-rows><table:table-row table:number-rows-repeated="100000"><table:table-cell/>
+</table:table-row></table:table>
+<text:p>See <draw:frame><draw:image/><svg:desc>A chart</svg:desc></draw:frame><text:note>
+<text:note-body><text:p>aside</text:p></text:note-body></text:note>.</text:p>
+"""
+STYLES = """<text:list-style style:name="N"><text:list-level-style-number text:level="1"/>
+</text:list-style>"""
+
+
+def document(tmp_path, body=BODY, extra=None):
+    content = (
+        f"<office:document-content{NAMES}><office:automatic-styles>{STYLES}"
+        f"</office:automatic-styles><office:body><office:text>{body}</office:text></office:body>"
+        "</office:document-content>"
+    )
+    margins = (
+        f"<office:document-styles{NAMES}><office:master-styles><style:master-page><style:header>"
+        "<text:p>Page head</text:p></style:header></style:master-page></office:master-styles>"
+        "</office:document-styles>"
+    )
+    parts = {"content.xml": content.encode(), "styles.xml": margins.encode(), **(extra or {})}
+    return source(tmp_path, "a.odt", archive(parts))
+
+
+@pytest.mark.rule("F12.1", "F29.1", "F9.7")
+def test_everything_stands_in_its_order(tmp_path):
+    lines = extract_lines(document(tmp_path))
+
+    assert lines == [
+        "Before  all\tx\ny",
+        "## Market\n review",
+        "1. first",
+        "  - inner",
+        "[table 0: 1x3]",
+        "| Item | a\\|b | a\\|b |",
+        "See [image 0: A chart].",
+        "[header] Page head",
+    ]
+
+
+@pytest.mark.rule("F12.1", "F9.2")
+def test_the_map_names_sections_tables_and_pictures(tmp_path):
+    file = document(tmp_path)
+
+    drawn = get_map(file)
+
+    sections = drawn.data["sections"]
+    assert isinstance(sections, list)
+    assert [(s["index"], s["heading"], s["level"]) for s in sections] == [
+        (0, "(untitled)", 0),
+        (1, "Market review", 2),
+    ]
+    assert drawn.data["tables"] == [
+        {
+            "index": 0,
+            "section_index": 1,
+            "section": "Market review",
+            "rows": 1,
+            "cols": 3,
+            "headers": ["Item", "a|b", "a|b"],
+        }
+    ]
+    assert drawn.data["images"] == [
+        {"index": 0, "section_index": 1, "alt_text": "A chart", "name": None}
+    ]
+    assert drawn.warnings == (Warn("tracked_changes_present"),)
+    assert get_info(file) == {"sections": 2, "tables": 1}
+
+
+@pytest.mark.rule("F9.6", "F12.1", "F3.1")
+def test_sections_are_read_by_name_or_number(tmp_path):
+    file = document(tmp_path)
+
+    by_name = read(file, Selector(section="market   REVIEW"))
+    by_number = read(file, Selector(section="1"))
+    assert by_name.text == by_number.text
+    assert read(file, Selector(section="1", paragraphs="2-3")).text == "1. first\n  - inner"
+    with pytest.raises(FormatError) as caught:
+        read(file, Selector(section="nowhere"))
+    assert caught.value.reason == "unknown_section"
+    assert caught.value.hints == ("0: (untitled)", "1: Market review")
+
+
+@pytest.mark.rule("F9.4", "F32.40", "F5.4")
+@pytest.mark.parametrize("start", [Selector(chunk_index=0), Selector(section="1", chunk_index=0)])
+def test_chunks_in_turn_give_every_paragraph_once(tmp_path, start):
+    wanted = [f"paragraph {n} " + "x" * (70_000 if n == 30 else 290) for n in range(60)]
+    body = "<text:h>Long</text:h>" + "".join(f"<text:p>{text}</text:p>" for text in wanted)
+    file = document(tmp_path, body)
+    seen, selector, step = "", start, 0
+
+    while selector is not None:
+        part = read(file, selector)
+        cut = selector.char_offset is not None
+        seen += part.text if not seen or cut else "\n" + part.text
+        selector, step = part.chunk_info.next, step + 1
+        assert step < 100
+
+    assert seen.split("\n") == ["# Long", *wanted]
+
+
+@pytest.mark.rule("F3", "F4.2")
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        ({"content.xml": b"<a>"}, "corrupt_file"),
+        ({"content.xml": b"<a/>"}, "corrupt_file"),
+        ({"content.xml": b"<!DOCTYPE a []><a/>"}, "xml_dtd_forbidden"),
+        (
+            {
+                "META-INF/manifest.xml": f"<manifest:manifest{NAMES}>"
+                "<manifest:encryption-data/></manifest:manifest>".encode()
+            },
+            "encrypted_file",
+        ),
+    ],
+)
+def test_documents_that_cannot_be_read_say_why(tmp_path, extra, reason):
+    with pytest.raises(FormatError) as caught:
+        get_map(document(tmp_path, extra=extra))
+
+    assert caught.value.reason == reason
