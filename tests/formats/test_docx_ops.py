@@ -116,7 +116,7 @@ def test_append_paragraph_carries_every_look(report):
     assert form.first_line_indent == Inches(-0.25)
     assert form.page_break_before is True
     assert written.hyperlinks[0].url == "https://example.org/a?b=1&c=2"
-    assert warnings(clean(applied)) == {}
+    assert warnings(clean(applied)) == {"alias_used": 1}
 
 
 @pytest.mark.rule("F16.7", "F19.2")
@@ -332,6 +332,7 @@ def test_delete_paragraphs_counts_tables_as_places(report):
         ("body 3", "removed"),
         ("body 4", "removed"),
     }
+    assert applied.focus == {"section_index": 3, "paragraph": 0}
 
 
 @pytest.mark.rule("F19.10")

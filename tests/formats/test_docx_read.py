@@ -280,6 +280,22 @@ def test_text_boxes_are_read_once_although_they_are_stored_twice(tmp_path):
     assert docx_format.read(document, Selector()).text == "around\n[text box] in a box"
 
 
+@pytest.mark.rule("F4.8")
+def test_text_nobody_sees_is_labelled_and_not_dropped(tmp_path):
+    body = (
+        "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r><w:r><w:t> seen </w:t></w:r>"
+        '<w:r><w:rPr><w:color w:val="ffffff"/></w:rPr><w:t>pale</w:t></w:r></w:p>'
+        '<w:p><w:r><w:rPr><w:color w:val="FFFFFF"/><w:shd w:fill="000000"/></w:rPr>'
+        "<w:t>on black</w:t></w:r></w:p>"
+    )
+    document = source(with_body(tmp_path / "a.docx", body))
+
+    assert docx_format.extract_lines(document) == [
+        "[hidden: secret] seen [white text: pale]",
+        "on black",
+    ]
+
+
 def test_an_empty_body_reads_as_nothing(tmp_path):
     document = source(with_body(tmp_path / "a.docx", ""))
 

@@ -340,6 +340,7 @@ def test_sections_of_the_show_follow(deck):
     clean(applied)
 
 
+@pytest.mark.rule("F4.8")
 def test_hiding_and_showing(deck):
     applied, out = edit(deck, {"op": "set_hidden", "index": 1, "hidden": True})
     again, same = edit(out, {"op": "set_hidden", "index": 1, "hidden": True})
@@ -349,6 +350,7 @@ def test_hiding_and_showing(deck):
     assert [e.where for e in clean(applied).effects.changed] == ["slide 1"]
     assert (same.read_bytes() == out.read_bytes()) or again.changed_parts == ()
     assert [s["hidden"] for s in map_of(shown)["slides"]] == [False] * 3
+    assert text(out, 1).startswith("# slide 1: Points [hidden]\n")
 
 
 # --- text ----------------------------------------------------------------------------------------

@@ -62,6 +62,9 @@ _HIGHLIGHT = {
 }
 
 
+_REVISION_MARKS = (n.INS, n.DEL, n.MOVE_FROM, n.MOVE_TO, n.w("rPrChange"))
+
+
 def put(properties: Element, name: str, **values: str) -> Element:
     """Set a child of `w:pPr` or `w:rPr` where the schema wants it, and its attributes."""
     tag = n.w(name)
@@ -172,6 +175,8 @@ class Builder:
         reader = StyleReader(spec.style, spec.where, self.warnings)
         reader.ignore_others(PARAGRAPH_STYLE)
         style = reader.get("style", lambda value: self.stock.style(value, "paragraph"))
+        if style is not None and _is_alias(spec.style["style"], style.name):
+            self.warnings.add("alias_used", where=f"{spec.where}.style")
         kind = reader.get("list", looks.one_of(("bullet", "number")))
         level = reader.get("level", _whole_level)
         if kind is not None and "style" not in spec.style:
@@ -211,7 +216,11 @@ class Builder:
         """Return a new run, or the link around it; `base` is a `w:rPr` to start from."""
         run = etree.Element(n.R)
         if base is not None:
-            run.append(copy.deepcopy(base))
+            look = copy.deepcopy(base)
+            for tag in _REVISION_MARKS:
+                for mark in look.findall(tag):
+                    look.remove(mark)
+            run.append(look)
         reader = StyleReader(spec.style, spec.where, self.warnings)
         reader.ignore_others(RUN_STYLE)
         link = reader.get("hyperlink", looks.link)
@@ -229,6 +238,11 @@ class Builder:
         wrapper.set(n.R_ID, self.stock.link(link))
         wrapper.append(run)
         return wrapper
+
+
+def _is_alias(given: Json, name: str) -> bool:
+    """Whether a style was named in another way than people see it (`Heading1`, F16.5)."""
+    return " ".join(str(given).split()).casefold() != name.casefold()
 
 
 def _whole_level(value: Json) -> int | None:

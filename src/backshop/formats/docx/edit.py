@@ -144,9 +144,9 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
         found = list(replace_in(root, needle, by, within))
         if found:
             editor.document.trees.touch(part)
-        for paragraph in found:
+        for paragraph, matches in found:
             editor.aimed[paragraph] = None
-        count += len(found)
+            count += matches
     expect = args["expect"]
     if expect is not None and expect != count:
         reason = "no_match" if count == 0 else "ambiguous_match"

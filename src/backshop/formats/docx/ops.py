@@ -124,9 +124,18 @@ class Watch:
                         "section_index": section.index,
                         "paragraph": block.index - section.start,
                     }
-        sections = body.sections
-        if editor.gone and sections:
-            return {"section_index": sections[0].index, "paragraph": 0}
+        return self._focus_of_removal(editor)
+
+    def _focus_of_removal(self, editor: Editor) -> dict[str, Json] | None:
+        """Return what stands now where the first removed block was."""
+        blocks = editor.body.blocks
+        for placed in self._before[self._document.part]:
+            if placed.element in editor.gone and blocks:
+                words = placed.unit.where.split()
+                index = min(int(words[1]), len(blocks) - 1)
+                section = editor.body.section_of(index)
+                if section is not None:
+                    return {"section_index": section.index, "paragraph": index - section.start}
         return None
 
 

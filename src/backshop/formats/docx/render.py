@@ -9,7 +9,7 @@ from lxml import etree
 from . import names as n
 from .document import Block, Body, block_elements
 from .inline import Shows, pieces
-from .stylesheet import list_place
+from .stylesheet import child_value, list_place
 
 Element = etree._Element
 
@@ -58,7 +58,8 @@ class Renderer:
         after: list[str] = []
         for piece in pieces(element):
             if piece.shows in (Shows.TEXT, Shows.MARK):
-                shown.append(piece.text)
+                label = _invisible(piece.element) if piece.text.strip() else None
+                shown.append(f"[{label}: {piece.text}]" if label else piece.text)
             elif piece.shows is Shows.PAGE:
                 shown.append(f"\n{BREAK}\n")
             elif piece.shows is Shows.BOX:
@@ -107,6 +108,30 @@ class Renderer:
                     yield from (f"[text box] {line}" for line in self.lines_inside(piece.element))
                 elif piece.shows in (Shows.IMAGE, Shows.OTHER):
                     yield self._object(piece.element, piece.shows, piece.text)
+
+
+def _invisible(element: Element) -> str | None:
+    """Return how text is kept from being seen, so that it is labelled and not dropped (F4.8)."""
+    run = element.getparent()
+    look = run.find(n.RPR) if run is not None else None
+    if look is None:
+        return None
+    vanish = look.find(n.w("vanish"))
+    if vanish is not None and vanish.get(n.VAL) not in ("0", "false", "off"):
+        return "hidden"
+    colour = child_value(look, n.w("color"))
+    if colour is None or colour.upper() != "FFFFFF" or _has_ground(look):
+        return None
+    paragraph = next(element.iterancestors(n.P), None)
+    on_paper = all(a.tag not in (n.TC, n.TXBX) for a in element.iterancestors())
+    ground = paragraph is not None and _has_ground(paragraph.find(n.PPR))
+    return "white text" if on_paper and not ground else None
+
+
+def _has_ground(look: Element | None) -> bool:
+    return look is not None and any(
+        look.find(n.w(name)) is not None for name in ("shd", "highlight", "pBdr")
+    )
 
 
 def table_row(cells: list[str]) -> str:

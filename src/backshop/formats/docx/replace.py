@@ -17,11 +17,13 @@ Element = etree._Element
 _EDITABLE = frozenset({n.T, n.TAB, n.PTAB, n.BR, n.CR, n.NO_BREAK_HYPHEN})
 
 
-def replace_in(root: Element, needle: Needle, by: str, within: str = "all") -> Iterator[Element]:
-    """Replace under `root`; yield the paragraph once for every match that counts.
+def replace_in(
+    root: Element, needle: Needle, by: str, within: str = "all"
+) -> Iterator[tuple[Element, int]]:
+    """Replace under `root`; yield each changed paragraph with the number of its matches.
 
     `within`: all, or body (outside tables), or tables. The copies of text boxes kept for old
-    readers are changed along with the ones they copy, and not counted.
+    readers are changed along with the ones they copy, and count nothing.
     """
     special = special_paragraphs(root)
     for paragraph in list(root.iter(n.P)):
@@ -31,8 +33,8 @@ def replace_in(root: Element, needle: Needle, by: str, within: str = "all") -> I
         if within != "all" and (within == "tables") != (n.TBL in ancestors):
             continue
         count = replace_in_paragraph(paragraph, needle, by)
-        if n.FALLBACK not in ancestors:
-            yield from [paragraph] * count
+        if count:
+            yield paragraph, 0 if n.FALLBACK in ancestors else count
 
 
 def replace_in_paragraph(paragraph: Element, needle: Needle, by: str) -> int:

@@ -249,15 +249,15 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
         slides = [deck.slide(index, f"{edit.op.where}.slides") for index in chosen]
     count = 0
     for slide in slides:
-        for paragraph in replace_in(slide.tree, needle, by):
+        for paragraph, matches in replace_in(slide.tree, needle, by):
             editor.aim(slide, paragraph)
-            count += 1
+            count += matches
         notes = deck.notes_part(slide)
         found = list(replace_in(deck.trees.root(notes), needle, by)) if notes else []
         if notes and found:
             deck.trees.touch(notes)
             editor.notes[slide.part] = None
-            count += len(found)
+            count += sum(matches for _, matches in found)
     expect = args["expect"]
     if expect is not None and expect != count:
         reason = "no_match" if count == 0 else "ambiguous_match"

@@ -18,12 +18,15 @@ _DIAGRAM_ATTRIBUTE = f"{{{n.R_NS}}}dm"
 def slide_units(deck: Deck, slide: Slide) -> list[str]:
     """Return the slide as pieces that are not cut: its heading line, its shapes, its notes."""
     title = slide.title
-    units = [f"# slide {slide.index}: {title}" if title else f"# slide {slide.index}"]
+    heading = f"# slide {slide.index}: {title}" if title else f"# slide {slide.index}"
+    units = [f"{heading} [hidden]" if slide.is_hidden else heading]
     for shape in visual_order(deck, slide):
         placeholder = shape.placeholder
         if placeholder is not None and placeholder.type in TITLE_TYPES and title:
             continue
         lines = list(shape_lines(deck, slide, shape))
+        if shape.is_hidden:
+            lines = [f"[hidden] {line}" for line in lines]
         if lines:
             units.append("\n".join(lines))
     notes = deck.notes(slide)

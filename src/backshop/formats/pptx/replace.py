@@ -14,13 +14,16 @@ from . import names as n
 Element = etree._Element
 
 
-def replace_in(root: Element, needle: Needle, by: str) -> Iterator[Element]:
-    """Replace under `root`; yield the paragraph once for every match that counts."""
+def replace_in(root: Element, needle: Needle, by: str) -> Iterator[tuple[Element, int]]:
+    """Replace under `root`; yield each changed paragraph with the number of its matches.
+
+    Copies kept for old readers are changed along with what they copy, and count nothing.
+    """
     for paragraph in list(root.iter(n.P_T)):
         count = replace_in_paragraph(paragraph, needle, by)
         in_fallback = any(a.tag == n.FALLBACK for a in paragraph.iterancestors())
-        if count and not in_fallback:
-            yield from [paragraph] * count
+        if count:
+            yield paragraph, 0 if in_fallback else count
 
 
 def replace_in_paragraph(paragraph: Element, needle: Needle, by: str) -> int:

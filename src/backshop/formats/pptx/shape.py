@@ -61,6 +61,12 @@ class Shape:
         return properties.get("name", "") if properties is not None else ""
 
     @property
+    def is_hidden(self) -> bool:
+        """Whether the selection pane hides the shape."""
+        properties = self.properties
+        return properties is not None and properties.get("hidden") in ("1", "true")
+
+    @property
     def alt_text(self) -> str:
         """The description a person gave, or nothing."""
         properties = self.properties

@@ -119,6 +119,9 @@ class Writer:
             base = model.find(n.END_RPR)
         for run in line.runs:
             paragraph.extend(self.runs(run, None if styled else base))
+        end = model.find(n.END_RPR) if model is not None else None
+        if end is not None:
+            paragraph.append(copy.deepcopy(end))
         return paragraph
 
     def runs(self, spec: RunSpec, base: Element | None = None) -> list[Element]:
