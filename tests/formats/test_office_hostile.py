@@ -162,6 +162,21 @@ def test_styles_that_go_in_circles_and_numbers_that_are_none_do_no_harm(tmp_path
     assert map_of(path)["tables"][0]["cols"] <= 300
 
 
+@pytest.mark.rule("F23.1")
+def test_a_part_nothing_leads_to_is_left_alone(document):
+    rels = members(document)["word/_rels/document.xml.rels"]
+    path = rewritten(
+        document, {"word/_rels/document.xml.rels": rels.replace(b"/styles", b"/other")}
+    )
+
+    applied, out = edit(path, {"op": "append_paragraph", "text": "x", "style": "Heading 1"})
+
+    assert members(out)["word/styles.xml"] == members(path)["word/styles.xml"]
+    assert "word/styles2.xml" in applied.changed_parts
+    assert applied.effects.collateral == ()
+    assert docx_format.extract_lines(source(out))[-1] == "# x"
+
+
 MUTATED = {"docx": blank_document(), "pptx": blank_presentation()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -167,12 +168,12 @@ def _aimed(units: Sequence[Placed], elements: dict[Element, None]) -> dict[str, 
     }
 
 
-_GROWING = ("styles.xml", "numbering.xml", ".rels", "[Content_Types].xml")
+_GROWING = re.compile(r"(?:.*/)?(?:styles|numbering)\d*\.xml|.*\.rels|\[Content_Types\]\.xml")
 
 
 def _is_aimed(effect: Effect, aimed: dict[str, None], gone: dict[str, None]) -> bool:
     if effect.aspect == "removed":
         return effect.where in gone
-    if effect.kind == "part" and effect.aspect == "added" and effect.where.endswith(_GROWING):
+    if effect.kind == "part" and effect.aspect == "added" and _GROWING.fullmatch(effect.where):
         return True  # styles, lists and links may be added to (F23.2)
     return effect.where in aimed

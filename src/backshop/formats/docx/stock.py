@@ -101,8 +101,13 @@ class Stock:
         if name is None:
             folder = document.part.rpartition("/")[0]
             name = f"{folder}/{kind}.xml".lstrip("/")
+            number = 1
+            while document.package.find(name) is not None:  # there, but nothing leads to it
+                number += 1
+                name = f"{folder}/{kind}{number}.xml".lstrip("/")
             document.trees.add(name, make(), f"{n.CONTENT_TYPE}{kind}+xml")
-            document.trees.add_rel(document.part, n.OFFICE_REL + kind, f"{kind}.xml")
+            target = name.rpartition("/")[2]
+            document.trees.add_rel(document.part, n.OFFICE_REL + kind, target)
         return document.trees.touch(name)
 
     def link(self, address: str) -> str:

@@ -202,6 +202,8 @@ def _shape_targets(deck: Deck, editor: Editor, after: dict[str, int]) -> Iterato
             if around in shapes[part]:
                 yield f"slide {after[part]} shape {shapes[part][around]}"
                 break
+        else:  # text outside the shapes, in files that have some
+            yield f"slide {after[part]}"
 
 
 def slide_units(root: Element, label: str) -> list[Unit]:
