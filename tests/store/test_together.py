@@ -1,0 +1,258 @@
+"""Several processes, and a database that goes away: nothing acknowledged is lost or doubled."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from pathlib import Path
+
+import pytest
+
+from backshop.base.errors import BackshopError
+from backshop.store import (
+    Part,
+    Pin,
+    Plan,
+    Store,
+    StoreUnavailable,
+    migrations,
+    restore_backup,
+    write_backup,
+)
+from backshop.testing.ambient import FixedClock
+from backshop.testing.conformance.store import TOTAL, Total, counted, numbers, one
+
+SPAWN = multiprocessing.get_context("spawn")
+
+
+def _append_many(home: str, url: str, name: str, count: int) -> None:
+    with Store.open(Path(home), database_url=url, lock_wait_ms=20_000) as store:
+        for number in range(count):
+            store.append(one(f"bench:{name}", counted(number)))
+
+
+def _race(home: str, url: str, barrier, rounds: int) -> None:
+    with Store.open(Path(home), database_url=url, lock_wait_ms=20_000) as store:
+        for number in range(rounds):
+            barrier.wait(60)
+            store.append(one("bench:race", counted(number, f"round:{number}")))
+
+
+def _open_only(home: str, url: str, barrier) -> None:
+    barrier.wait(60)
+    Store.open(Path(home), database_url=url).close()
+
+
+def run_processes(target, *argument_lists) -> None:
+    children = [SPAWN.Process(target=target, args=args) for args in argument_lists]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(100)
+    assert [child.exitcode for child in children] == [0] * len(children)
+
+
+@pytest.mark.rule("T2.7")
+def test_four_processes_on_four_streams_lose_nothing(open_store, database_url, scaled):
+    store = open_store()
+    count = scaled(40, 1000)
+
+    run_processes(_append_many, *[(str(store.home), database_url, str(n), count) for n in range(4)])
+
+    assert [numbers(store, f"bench:{n}") for n in range(4)] == [list(range(count))] * 4
+    tail = store.tail(0, 100_000)
+    assert [row.seq for row in tail] == sorted(row.seq for row in tail)
+    assert len(tail) == 4 * count
+
+
+@pytest.mark.rule("T2.2", "T8.1")
+def test_four_processes_racing_on_one_key_record_it_once(open_store, database_url, scaled):
+    store = open_store()
+    rounds = scaled(25, 1000)
+    barrier = SPAWN.Barrier(4)
+
+    run_processes(_race, *[(str(store.home), database_url, barrier, rounds) for _ in range(4)])
+
+    assert numbers(store, "bench:race") == list(range(rounds))
+
+
+@pytest.mark.rule("T5.3", "T8.10")
+def test_processes_that_open_a_new_home_at_once_all_succeed(tmp_path, database_url):
+    barrier = SPAWN.Barrier(3)
+
+    run_processes(_open_only, *[(str(tmp_path / "home"), database_url, barrier) for _ in range(3)])
+
+    with Store.open(tmp_path / "home", database_url=database_url) as store:
+        assert store.streams() == []
+
+
+@pytest.mark.rule("T5.3")
+def test_a_copy_of_the_file_is_kept_before_a_migration(tmp_path, monkeypatch):
+    with Store.open(tmp_path / "home") as store:
+        store.append(one("bench:a", counted(1)))
+    monkeypatch.setattr(
+        migrations,
+        "MIGRATIONS",
+        (*migrations.MIGRATIONS, lambda _, cursor: cursor.text("CREATE TABLE later (x TEXT)")),
+    )
+    monkeypatch.setattr(migrations, "VERSION", migrations.VERSION + 1)
+
+    with Store.open(tmp_path / "home") as store:
+        assert numbers(store, "bench:a") == [1]
+
+    kept = tmp_path / "home" / f"store.db.before-{migrations.VERSION}"
+    assert kept.exists()
+
+
+@pytest.mark.rule("T8.11")
+def test_a_reader_sees_a_plan_whole_or_not_at_all(open_store):
+    store, reader = open_store(), open_store()
+    torn: list[int] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            length = len(list(reader.read("bench:a")))
+            if length % 10:
+                torn.append(length)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    for batch in range(30):
+        store.append(one("bench:a", *[counted(batch * 10 + n) for n in range(10)]))
+    done.set()
+    thread.join(10)
+
+    assert torn == []
+
+
+@pytest.mark.rule("T4.5", "T8.12")
+def test_collection_never_takes_what_somebody_is_adding(open_store):
+    store, other = open_store(), open_store()
+    failures: list[BackshopError] = []
+
+    def add() -> None:
+        for number in range(40):
+            blob = other.blobs.put(f"content {number % 5}".encode() * 1000)
+            pins = [Pin(blob, "artifact")]
+            try:
+                other.append(Plan((Part("bench:a", [counted(number)], pins=pins),)))
+            except BackshopError as error:
+                failures.append(error)
+
+    thread = threading.Thread(target=add)
+    thread.start()
+    while thread.is_alive():
+        store.collect(apply=True, grace_hours=0.0005)
+    thread.join()
+
+    assert failures == []
+    assert all(store.blobs.verify(pin.ref) for pin in store.pins("bench:a"))
+
+
+@pytest.mark.rule("T5.4", "T8.14")
+def test_a_backup_taken_while_others_write_is_whole(open_store, tmp_path):
+    store = open_store()
+    writers = [open_store() for _ in range(3)]
+    stop = threading.Event()
+
+    def write(number: int) -> None:
+        count = 0
+        while not stop.is_set():
+            blob = writers[number].blobs.put(f"{number} {count}".encode() * 20_000)
+            pins = [Pin(blob, "artifact")]
+            writers[number].append(Plan((Part(f"bench:{number}", [counted(count)], pins=pins),)))
+            count += 1
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(3):
+            write_backup(store, tmp_path / f"copy{number}", now_ms=0)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(20)
+
+    for number in range(3):
+        restore_backup(tmp_path / f"copy{number}", tmp_path / f"again{number}")
+        with Store.open(tmp_path / f"again{number}") as again:
+            for head in again.streams():
+                assert again.health(head.stream).is_healthy
+                assert all(again.blobs.verify(pin.ref) for pin in again.pins(head.stream))
+
+
+@pytest.mark.rule("T1.4", "T8.18")
+def test_a_clock_set_back_changes_no_order(tmp_path):
+    clock = FixedClock()
+    with Store.open(tmp_path / "home", clock=clock) as store:
+        for number in range(5):
+            store.append(one("bench:a", counted(number)))
+            clock.move(-3_600_000)
+
+        rows = store.tail(0)
+        assert [row.fact.number for row in rows] == list(range(5))
+        assert store.health("bench:a").is_healthy
+        assert len({row.event_id for row in rows}) == 5
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.rule("T8.17", "T6.3")
+def test_a_lost_connection_is_replaced_and_the_key_finds_what_was_committed(tmp_path):
+    import psycopg
+    from tests.postgres import fresh_database
+
+    with fresh_database() as url, Store.open(tmp_path / "home", database_url=url) as store:
+        store.append(one("bench:a", counted(1)))
+        with psycopg.connect(url, autocommit=True) as admin:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+            )
+
+        again = store.append(one("bench:a", counted(99, "counted:1")))
+        more = store.append(one("bench:a", counted(2)))
+
+        assert again.replayed
+        assert not more.replayed
+        assert store.state("bench:a", TOTAL) == Total(3, 2)
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.rule("T2.5", "T6.3")
+def test_a_database_server_killed_under_load_loses_nothing_acknowledged(tmp_path, scaled):
+    from tests.postgres import private_server
+
+    with private_server() as server:
+        acknowledged: list[int] = []
+        stop = threading.Event()
+        with Store.open(tmp_path / "home", database_url=server.url()) as store:
+
+            def write() -> None:
+                number = 0
+                while not stop.is_set():
+                    try:
+                        store.append(one("bench:a", counted(number)))
+                    except StoreUnavailable:
+                        stop.wait(0.05)
+                        continue
+                    acknowledged.append(number)
+                    number += 1
+
+            thread = threading.Thread(target=write)
+            thread.start()
+            for _ in range(scaled(2, 10)):
+                wanted = len(acknowledged) + 20
+                while len(acknowledged) < wanted:
+                    stop.wait(0.02)
+                server.kill()
+                server.restart()
+            wanted = len(acknowledged) + 20
+            while len(acknowledged) < wanted:
+                stop.wait(0.02)
+            stop.set()
+            thread.join(20)
+
+            assert numbers(store, "bench:a")[: len(acknowledged)] == acknowledged
+            assert store.health("bench:a").is_healthy
