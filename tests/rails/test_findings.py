@@ -152,6 +152,11 @@ CASES: list[tuple[Any, str, str]] = [
         "WF_TEMPLATE_ARG",
         "/steps/0/templateCall/args",
     ),
+    (
+        workflow(call("wr.templates.capability_probe", capability="delegation", when=[1])),
+        "WF_TEMPLATE_ARG",
+        "/steps/0/templateCall/args",
+    ),
     (workflow(features=["wr.features.capability"]), "WF_FEATURE_UNKNOWN", "/features/0"),
     (
         workflow(features=[{"id": "wr.features.mode_guidance", "config": {"verbosity": "loud"}}]),

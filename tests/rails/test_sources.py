@@ -292,3 +292,21 @@ def test_a_source_with_too_many_files_is_read_in_part(catalog, home, project):
     assert ids(listing) == ["project.a"]
     assert len(listing.invalid) == 2000
     assert [one.code for one in listing.warnings] == ["WW_SOURCE_UNREADABLE"]
+
+
+@pytest.mark.rule("R1.27")
+def test_a_broken_routine_cannot_be_called(tmp_path, project):
+    bundled = tmp_path / "bundled"
+    call = {"templateId": "wr.templates.routine.bad"}
+    put(bundled, "routines/bad.json", workflow("wr.routine-bad", steps=[{"id": "a"}]))
+    put(
+        project,
+        "a.json",
+        workflow("project.a", steps=[{"id": "c", "title": "C", "templateCall": call}]),
+    )
+
+    listing = look(Catalog(Places(bundled_dirs=(bundled,))), project)
+
+    codes = {one.file: {finding.code for finding in one.findings} for one in listing.invalid}
+    assert codes["project:a.json"] == {"WF_TEMPLATE_UNKNOWN"}
+    assert codes["bundled-2:routines/bad.json"] == {"WF_PROMPT_SOURCE", "WF_SCHEMA"}

@@ -138,6 +138,7 @@ class Listing:
                 if entry.source.kind is SourceKind.BUNDLED
                 and entry.kind is WorkflowKind.ROUTINE
                 and entry.parsed.definition is not None
+                and not has_error(entry.parsed.findings)
             }
         )
 

@@ -228,7 +228,7 @@ class _Expander:
             message = f"`capability` is one of {', '.join(CAPABILITIES)}"
             self._findings.error("WF_TEMPLATE_ARG", pointer, message)
             return ()
-        if when not in {"early_if_required", "always"}:
+        if when not in ("early_if_required", "always"):  # anything may stand here, lists too
             message = "`when` is early_if_required or always"
             self._findings.error("WF_TEMPLATE_ARG", pointer, message)
         capability = str(capability)
