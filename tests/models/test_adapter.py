@@ -539,3 +539,21 @@ def test_an_extra_section_may_bring_tools_of_its_own():
     adapter, _, _ = evaluate(text(), prompt=make_prompt(extra=[extra]))
 
     assert [tool.name for tool in adapter.requests[0].tools] == ["look", "write"]
+
+
+@pytest.mark.rule("M15.6")
+def test_the_demo_script_knows_every_phase():
+    from backshop.models.messages import Message, ModelRequest, Purpose
+    from backshop.models.wires.scripted import bundled
+
+    demo = bundled("demo")
+
+    for purpose in Purpose:
+        request = ModelRequest(
+            model_id="scripted:demo",
+            messages=(Message(role=Role.USER, text="hi"),),
+            purpose=purpose,
+        )
+        number, respond = demo._take(request)
+        assert respond.tool_calls or respond.text or respond.deltas
+    assert number == len(Purpose)

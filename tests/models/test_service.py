@@ -13,7 +13,7 @@ import pytest
 
 from backshop.base.ambient import Mint, SystemClock
 from backshop.base.command import Nothing
-from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.errors import BackshopError, DiskFull, ValidationFailed
 from backshop.models import COMMANDS, AdapterKind, Models, Scope, ScopeFile
 from backshop.models.catalog import Auth, ModelRecord, Price, ProviderRecord
 from backshop.models.errors import AuthFailed, ProviderNotConfigured
@@ -536,6 +536,8 @@ def test_a_probe_finds_out_what_a_server_can_do(shop):
     assert "parallel_tool_calls" not in server.seen[3].json
     listed = [one.model_id for one in models.models().models]
     assert "local-x:m" in listed
+    events = models.permissions.egress_events(ListEgress()).events
+    assert [(one.kind, one.status) for one in events] == [("probe", "ok")] * 5
 
 
 @pytest.mark.rule("M4.3", "M17")
@@ -615,6 +617,7 @@ def test_a_key_turns_up_nowhere(shop, caplog, capfd):
         handler.removeFilter(models.redactor)
 
     assert shop.store is not None
+    assert all(error.error.detail_ref in caplog.text for error in errors)
     shown = [
         *(repr(error.error) + repr(error) + str(error) for error in errors),
         caplog.text,
@@ -631,6 +634,28 @@ def test_a_key_turns_up_nowhere(shop, caplog, capfd):
         if file.is_file():
             shown.append(file.read_bytes().decode("latin-1"))
     assert not [text for text in shown if KEY in text]
+
+
+class FullLedger:
+    def __init__(self, inner):
+        self._inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+    def sent(self, outgoing, mode):
+        raise DiskFull("no room for the record")
+
+
+@pytest.mark.rule("M4.12")
+@pytest.mark.parametrize("name", ["openai:gpt-5.2", "anthropic:claude-opus-4-6"])
+def test_what_cannot_be_recorded_is_not_sent(shop, name):
+    shop.environ = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+    models = shop.open(resolver=to_server)
+    models.permissions.set_mode(SetConsentMode(mode="allow_all", approved=True))
+    models._gate._ledger = FullLedger(models._ledger)
+
+    assert refused(models, model_id=name).error.error_code == "DISK_FULL"
 
 
 @pytest.mark.rule("M19.47")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -141,7 +142,7 @@ class Backshop:
     @cached_property
     def models(self) -> Models:
         """Providers, keys, consent, and adapters that call models."""
-        return Models(
+        made = Models(
             store=self.store,
             settings=FileSettings(self.config),
             home=self.config.home,
@@ -152,6 +153,10 @@ class Backshop:
             plugins=load_plugins(),
             formats=tuple(kind.value for kind in Kind),
         )
+        for sink in (*logging.getLogger().handlers, logging.lastResort):
+            if sink is not None:
+                sink.addFilter(made.redactor)  # M3.12
+        return made
 
     @cached_property
     def commands(self) -> Registry:

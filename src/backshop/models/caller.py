@@ -72,7 +72,7 @@ class ConsentGate:
         self._choices = choices
         self._ledger = ledger
         self._scopes = scopes
-        self._open: dict[int, str] = {}
+        self._open: dict[int, tuple[str, ...]] = {}
         self._lock = threading.Lock()
 
     def scope(self, workbench_id: str) -> Scope:
@@ -115,12 +115,13 @@ class ConsentGate:
             return
         call_id = self._ledger.sent(outgoing, self._choices.consent_mode().value)
         with self._lock:
-            self._open[id(outgoing.errand)] = call_id
+            key = id(outgoing.errand)
+            self._open[key] = (*self._open.get(key, ()), call_id)
 
-    def take(self, errand: Errand) -> str | None:
-        """Return the id of the record of an errand that left, once."""
+    def take(self, errand: Errand) -> tuple[str, ...]:
+        """Return the ids of the records of what left for an errand, once."""
         with self._lock:
-            return self._open.pop(id(errand), None)
+            return self._open.pop(id(errand), ())
 
 
 class Caller:
@@ -217,8 +218,7 @@ class Caller:
 
     def _settle(self, record: _Record, provider: ProviderRecord, errand: Errand) -> None:
         usage, price = record.usage(), usd(record.usage(), record.model.price)
-        call_id = self._gate.take(errand)
-        if call_id is not None:
+        for call_id in self._gate.take(errand):
             self._ledger.ended(
                 errand.workbench_id,
                 EgressCompleted(

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from backshop.base.ambient import Clock
-from backshop.base.limits import FIRST_EVENT_LOCAL_S
+from backshop.base.limits import ERROR_BODY_MAX_BYTES, FIRST_EVENT_LOCAL_S
 
 from .address import Resolver, resolve
 from .catalog import ProviderRecord
-from .errors import EgressBlocked
+from .errors import EgressBlocked, ModelError
 from .messages import Purpose
 from .policy import is_loopback_url, policy
 from .retry import Cancel
@@ -77,6 +77,13 @@ class Channel:
     """Makes the `httpx2.Client` for the SDK."""
     now_ms: Callable[[], int]
     cancel: Cancel
+    keep: Callable[[str], str | None] = field(default=lambda text: None, repr=False)
+    """Keeps what a provider said about an error in the log; returns the reference to it."""
+
+    def referred(self, error: ModelError, said: str) -> ModelError:
+        """Return the error with a reference to what the provider said (M11.6)."""
+        error.detail_ref = self.keep(said[:ERROR_BODY_MAX_BYTES])
+        return error
 
     @property
     def api_key(self) -> str:
@@ -96,7 +103,9 @@ class Egress:
         resolver: Resolver = resolve,
         ssl_context: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         limits: Limits | None = None,
+        keep: Callable[[str], str | None] = lambda text: None,
     ) -> None:
+        self._keep = keep
         self._clock = clock
         self._gate = gate
         self._offline = offline
@@ -138,6 +147,7 @@ class Egress:
             client=client,
             now_ms=self._clock.now_ms,
             cancel=cancel,
+            keep=self._keep,
         )
 
     def limits_for(self, provider: ProviderRecord, call_s: float | None) -> Limits:

@@ -130,9 +130,9 @@ class Secrets:
 
     @property
     def source(self) -> str:
-        """Where the master key is kept: what the file says, else where a new one would go."""
+        """Where the master key is kept, or `none`: nothing is stored yet."""
         document = self._document()
-        return str(document["key_source"]) if document else self._open_vault(None).source
+        return str(document["key_source"]) if document else "none"
 
     def get(self, provider_id: str) -> str | None:
         """Return a provider's key, or None.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -36,6 +37,7 @@ from .retry import Cancel
 from .secrets import Secrets, Vault
 from .setup import Providers
 
+_LOG = logging.getLogger(__name__)
 _RESERVE_TOKENS = 8192  # M14.1
 _RESERVE_SHARE = 0.25
 
@@ -95,6 +97,7 @@ class Models:
         **network: Any,
     ) -> None:
         self.redactor = Redactor()
+        self._mint = mint
         self._formats = formats
         secrets = Secrets(home, clock=clock, vault=vault)
         env = os.environ if environ is None else environ
@@ -102,7 +105,7 @@ class Models:
         self._ledger = Ledger(store, mint)
         self._gate = ConsentGate(self._choice, self._ledger, scopes)
         wires = Wires(plugins=plugins or {})
-        egress = Egress(clock=clock, gate=self._gate, offline=offline, **network)
+        egress = Egress(clock=clock, gate=self._gate, offline=offline, keep=self._keep, **network)
         self.providers = Providers(
             choice=self._choice,
             secrets=secrets,
@@ -210,9 +213,14 @@ class Models:
         except SecretsUnreadable:
             return "needs_attention"
 
+    def _keep(self, said: str) -> str:
+        """Put what a provider said about an error into the log, without secrets."""
+        reference = self._mint.new("evt")
+        _LOG.warning("a provider refused (%s): %s", reference, self.redactor.scrub(said))
+        return reference
+
     def _settled(self, errand: Errand, status: str) -> None:
         """Record how a request that is no call ended."""
-        call_id = self._gate.take(errand)
-        if call_id is not None:
+        for call_id in self._gate.take(errand):
             ended = EgressCompleted(call_id=call_id, status=status, duration_ms=0)
             self._ledger.ended(errand.workbench_id, ended)

@@ -174,9 +174,13 @@ class Providers:
         errand = Errand(kind=EgressKind.PROBE, purpose=Purpose.OTHER)
         key = self._choice.key(provider) if provider.auth is Auth.API_KEY else None
         channel = self._egress.open(provider, key, errand, CancelToken())
-        found, server = probe(
-            self._wires.of(provider), channel, kept.local, timestamp(self._clock.now_ms())
-        )
+        now = timestamp(self._clock.now_ms())
+        status = "failed"
+        try:
+            found, server = probe(self._wires.of(provider), channel, kept.local, now)
+            status = "ok"
+        finally:
+            self._settled(errand, status)
         self._choice.book.change(provider.provider_id, local=server)
         return found
 

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 import httpcore2
 import httpx2
 
+from backshop.base.errors import BackshopError
+
 from .address import Resolver
 from .catalog import Auth, ProviderRecord
 from .errors import (
     BadResponse,
     EgressBlocked,
-    ModelError,
     NetworkUnavailable,
     ProviderUnavailable,
 )
@@ -180,11 +181,11 @@ class _Body(httpx2.SyncByteStream):
         self._answer.close()
 
 
-def network_fault(error: BaseException) -> ModelError:
+def network_fault(error: BaseException) -> BackshopError:
     """Return our error for one of the HTTP library's (M11.6), or the one it hides."""
     seen: BaseException | None = error
     while seen is not None:
-        if isinstance(seen, ModelError):
+        if isinstance(seen, BackshopError):
             return seen
         if isinstance(seen, httpcore2.ConnectError | httpcore2.ConnectTimeout):
             return NetworkUnavailable("the provider cannot be reached", reason="connect")

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from backshop.base.errors import BackshopError
 from backshop.base.limits import OUTPUT_FLOOR_TOKENS
 from backshop.models import faults
 from backshop.models.assembly import Answer
 from backshop.models.catalog import ModelRecord
 from backshop.models.egress import Channel
-from backshop.models.errors import BadResponse, ContextExhausted, ModelError
+from backshop.models.errors import BadResponse, ContextExhausted
 from backshop.models.messages import (
     Done,
     FinishReason,
@@ -103,7 +104,7 @@ def models(channel: Channel) -> tuple[str, ...]:
         raise fault(error, channel) from error
 
 
-def fault(error: Exception, channel: Channel) -> ModelError:
+def fault(error: Exception, channel: Channel) -> BackshopError:
     """Return our error for one of the SDK's (M11.6)."""
     import anthropic
 
@@ -117,9 +118,10 @@ def fault(error: Exception, channel: Channel) -> ModelError:
             kind = _mapping(_mapping(error.body).get("error")).get("type")
             return faults.from_code(str(kind or "error"), body_text)
         headers = dict(error.response.headers)
-        return faults.from_status(
+        found = faults.from_status(
             error.response.status_code, headers, body_text, now_ms=channel.now_ms()
         )
+        return channel.referred(found, body_text)
     return network_fault(error)
 
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from backshop.base.errors import BackshopError
 from backshop.models import faults
 from backshop.models.assembly import Answer
 from backshop.models.catalog import ModelRecord
 from backshop.models.egress import Channel
-from backshop.models.errors import BadResponse, ModelError
+from backshop.models.errors import BadResponse
 from backshop.models.messages import (
     Done,
     FinishReason,
@@ -98,7 +99,7 @@ def models(channel: Channel) -> tuple[str, ...]:
         raise fault(error, channel) from error
 
 
-def fault(error: Exception, channel: Channel) -> ModelError:
+def fault(error: Exception, channel: Channel) -> BackshopError:
     """Return our error for one of the SDK's (M11.6)."""
     import openai
 
@@ -106,7 +107,8 @@ def fault(error: Exception, channel: Channel) -> ModelError:
 
     if isinstance(error, openai.APIStatusError):
         headers, text = dict(error.response.headers), error.response.text
-        return faults.from_status(error.status_code, headers, text, now_ms=channel.now_ms())
+        found = faults.from_status(error.status_code, headers, text, now_ms=channel.now_ms())
+        return channel.referred(found, text)
     if isinstance(error, openai.APIConnectionError):
         return network_fault(error)
     if isinstance(error, openai.APIError) and not isinstance(
