@@ -93,7 +93,11 @@ def test_the_demo_runs_and_leaves_nothing(tmp_path, capsys, monkeypatch):
 
     assert main(["demo"]) == 0
 
-    assert "nothing was lost" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "edit_text_file: done" in told
+    assert "table_export: done" in told
+    assert "-The south needs a new plan.\n+The south is doomed." in told
+    assert list(tmp_path.glob("backshop-demo-*")) == []
 
 
 @pytest.mark.rule("S2.4")

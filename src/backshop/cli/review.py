@@ -24,7 +24,7 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) ->
         bench_id = bench_of(shop, bench)
         if path is not None:
             found = shop.call("ReviewGetDiff", {"workbench_id": bench_id, "path": path})
-            door.show(found, _diff)
+            door.show(found, diff_text)
             return
         found = shop.call("ReviewGetChangeSet", {"workbench_id": bench_id, "limit": 5000})
         if confirm_deletions:
@@ -32,7 +32,7 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) ->
             request = {"workbench_id": bench_id, "paths": gone}
             shop.call("ReviewSetDeletionConfirmations", request)
             found = shop.call("ReviewGetChangeSet", {"workbench_id": bench_id, "limit": 5000})
-    door.show(found, _change_set)
+    door.show(found, change_set_text)
 
 
 @click.command(cls=DoorCommand)
@@ -117,7 +117,8 @@ def draft_rescan(door: Door, bench: str, mode: str | None) -> None:
     door.show(done, lambda v: "\n".join(["done", *(f"kept: {p}" for p in v["salvaged"])]))
 
 
-def _change_set(value: dict[str, Any]) -> str:
+def change_set_text(value: dict[str, Any]) -> str:
+    """Return a change set for people."""
     lines = []
     for one in value["entries"]:
         line = f"{SIGNS[one['kind']]} {clean(one['path'])}"
@@ -141,7 +142,8 @@ def _change_set(value: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _diff(value: dict[str, Any]) -> str:
+def diff_text(value: dict[str, Any]) -> str:
+    """Return one file's difference for people."""
     body = value["body"]
     if value["strategy"] == "text":
         signs = {"context": " ", "added": "+", "removed": "-"}
