@@ -38,7 +38,7 @@ class Look:
     line: int = field(default=1, metadata={"description": "First line"})
 
 
-@slice_type("test-note", 1, STATE)
+@slice_type("model-test-note", 1, STATE)
 @dataclass(frozen=True)
 class Note:
     text: str
