@@ -153,13 +153,38 @@ def test_styles_that_go_in_circles_and_numbers_that_are_none_do_no_harm(tmp_path
     body = (
         '<w:p><w:pPr><w:pStyle w:val="A"/><w:outlineLvl w:val="x"/><w:numPr><w:ilvl w:val="y"/>'
         '<w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>text</w:t></w:r></w:p>'
-        '<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="999999999"/></w:tcPr><w:p/></w:tc></w:tr>'
+        '<w:tbl><w:tr><w:trPr><w:gridBefore w:val="999999999"/></w:trPr><w:tc><w:p/></w:tc></w:tr>'
+        '<w:tr><w:tc><w:tcPr><w:gridSpan w:val="999999999"/></w:tcPr><w:p/></w:tc></w:tr>'
         "</w:tbl>"
     )
     path = with_body(tmp_path / "a.docx", body)
 
     assert docx_format.read(source(path), Selector()).text.startswith("1. text")
     assert map_of(path)["tables"][0]["cols"] <= 300
+
+
+def test_numbers_of_a_deck_may_be_anything(deck):
+    many = b"9" * 5000
+    xml = members(deck)["ppt/slides/slide1.xml"]
+    frame = (
+        b'<a:xfrm rot="\xc2\xb2"><a:off x="1e999" y="nan"/><a:ext cx="'
+        + many
+        + b'" cy="x"/></a:xfrm>'
+    )
+    xml = xml.replace(b"<p:spPr/>", b"<p:spPr>" + frame + b"</p:spPr>").replace(
+        b'id="2"', b'id="' + many + b'"'
+    )
+    path = rewritten(deck, {"ppt/slides/slide1.xml": xml})
+
+    pptx_format.extract_slide(source(path), 0)
+    applied, out = edit(
+        path,
+        {"op": "append_bullets", "index": 0, "bullets": ["x"]},
+        {"op": "add_slide", "title": "y", "index": 1},
+    )
+
+    assert "x" in pptx_format.read(source(out), Selector(slide_index=0)).text
+    assert applied.effects.collateral == ()
 
 
 @pytest.mark.rule("F23.1")

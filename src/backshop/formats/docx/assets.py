@@ -199,8 +199,9 @@ class _Copier:
     def _place(self, wish: Wish) -> tuple[Element, int]:
         if wish.target is None:
             raise no_target(wish, "target is needed: a body index, or text of one paragraph")
-        by_index = wish.target.isdecimal()
-        value = int(wish.target) if by_index else wish.target
+        number = whole(wish.target)
+        by_index = number is not None and number >= 0
+        value = number if by_index and number is not None else wish.target
         where = f"{wish.where}.target"
         blocks = self.editor.body.blocks
         if isinstance(value, int) and value >= len(blocks):

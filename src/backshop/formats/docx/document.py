@@ -14,6 +14,7 @@ from .stylesheet import Numberings, StyleSheet, child_value, whole
 
 Element = etree._Element
 
+_MAX_COLUMNS = 256  # of what merges may claim; Word itself stops at 63
 UNTITLED = "(untitled)"
 WRAPPERS = (n.SDT, n.SDT_CONTENT, n.CUSTOM_XML, n.INS, n.MOVE_TO, n.ALTERNATE, n.CHOICE)
 
@@ -88,14 +89,15 @@ class Texts:
         properties = row.find(n.TR_PR)
         if properties is not None and properties.find(n.DEL) is not None:
             return ["" for _ in row_cells(row)]  # deleted, the change not accepted yet
-        cells = [""] * (whole(child_value(properties, n.GRID_BEFORE)) or 0)
+        before = whole(child_value(properties, n.GRID_BEFORE)) or 0
+        cells = [""] * min(before, _MAX_COLUMNS)
         for cell in row_cells(row):
             cell_properties = cell.find(n.TC_PR)
             merge = cell_properties.find(n.V_MERGE) if cell_properties is not None else None
             continues = merge is not None and merge.get(n.VAL) != "restart"
             cells.append("" if continues else self.cell(cell))
             span = whole(child_value(cell_properties, n.GRID_SPAN)) or 1
-            cells.extend([""] * min(span - 1, 256))
+            cells.extend([""] * min(span - 1, max(_MAX_COLUMNS - len(cells), 0)))
         return cells
 
 

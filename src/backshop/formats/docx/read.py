@@ -17,6 +17,7 @@ from .chunk import Chunk, Slice, chunks_of
 from .document import Block, Body, Section
 from .render import Renderer
 from .source import Document
+from .stylesheet import whole
 
 _SPAN = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
 ASIDES = ("@headers", "@comments", "@footnotes")
@@ -84,8 +85,8 @@ def find_section(body: Body, wanted: str, warnings: Warnings) -> Section:
         warnings.add("ambiguous_match", len(named), where=f"section {wanted!r}")
     if named:
         return named[0]
-    if wanted.strip().isdecimal():
-        index = int(wanted)
+    index = whole(wanted)
+    if index is not None:
         for section in body.sections:
             if section.index == index:
                 return section

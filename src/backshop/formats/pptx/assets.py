@@ -18,7 +18,7 @@ from . import names as n
 from .deck import Deck, Layout, Slide
 from .edit import Editor
 from .ops import Watch, focus_of, open_for_writing
-from .shape import Shape
+from .shape import Shape, free_shape_id, whole
 from .slides import free_name
 from .source import open_deck
 from .styles import get_styles
@@ -114,11 +114,9 @@ class _Copier:
         slide = self._target_slide(wish)
         copied = copy.deepcopy(shape.element)
         copied.tail = None
-        numbers = [
-            int(e.get("id", "0")) for e in slide.tree.iter(n.C_NV_PR) if e.get("id", "").isdigit()
-        ]
+        number = free_shape_id(slide.tree)
         for properties in copied.iter(n.C_NV_PR):
-            properties.set("id", str(max(numbers, default=1) + 1))
+            properties.set("id", str(number))
         for place in copied.findall(f".//{n.PH}"):
             parent = place.getparent()
             assert parent is not None
@@ -218,21 +216,18 @@ class _Copier:
         roots = [self.taker.root, *(self.taker.trees.root(m) for m in self.taker.masters)]
         for root in roots:
             for entry in root.iter(n.MASTER_ID, n.LAYOUT_ID):
-                value = entry.get("id", "")
-                if value.isdigit():
-                    used.append(int(value))
+                used.append(whole(entry.get("id")) or 0)
         return max(used) + 1
 
     def _given(self, wish: Wish) -> tuple[Slide, Shape] | None:
         """Return the slide and shape an asset id names."""
         first, _, second = wish.name.partition(":")
-        if not (first.isdecimal() and second.isdecimal()):
-            return None
+        index, place = whole(first), whole(second)
         slides = self.giver.slides
-        if int(first) >= len(slides):
+        if index is None or place is None or not 0 <= index < len(slides):
             return None
-        slide = slides[int(first)]
-        shape = next((s for s in slide.shapes if s.index == int(second)), None)
+        slide = slides[index]
+        shape = next((s for s in slide.shapes if s.index == place), None)
         return (slide, shape) if shape is not None else None
 
     def _target_slide(self, wish: Wish) -> Slide:

@@ -23,6 +23,7 @@ from .shape import (
     own_box,
     placeholder_of,
     shapes_of,
+    whole,
 )
 
 Element = etree._Element
@@ -129,8 +130,7 @@ class Deck:
             part = self.package.find(targets.get(rel_id) or "")
             if part is None:
                 raise fail("corrupt_file", "a slide is missing from the file")
-            number = entry.get("id", "0")
-            slide_id = int(number) if number.isdigit() else 0
+            slide_id = whole(entry.get("id")) or 0
             found.append(Slide(len(found), slide_id, rel_id, part, self.trees.root(part)))
         return found
 

@@ -15,7 +15,7 @@ from .deck import Deck, Slide
 from .place import body_shape, excess_lines, find_layout, is_bulleted
 from .replace import replace_in
 from .schema import Edit, Line, RunSpec, Text
-from .shape import Shape, body_text, table_grid
+from .shape import Shape, body_text, free_shape_id, table_grid
 from .slides import add_slide, ensure_notes, move_slide, remove_slide
 from .text import Writer
 
@@ -203,10 +203,7 @@ def _text_box(editor: Editor, edit: Edit, slide: Slide, name: str, *, top: bool 
     """Add a text box inside the margins, so that text never vanishes (F20.3)."""
     width, height = editor.deck.size
     left, above = round(width * _MARGIN), round(height * _MARGIN)
-    numbers = [
-        int(e.get("id", "0")) for e in slide.tree.iter(n.C_NV_PR) if e.get("id", "").isdigit()
-    ]
-    number = max(numbers, default=1) + 1
+    number = free_shape_id(slide.tree)
     shape = etree.SubElement(slide.tree, n.SP)
     extension = slide.tree.find(n.p("extLst"))
     if extension is not None:

@@ -11,7 +11,7 @@ from backshop.formats.protocol import Json, Source
 
 from . import names as n
 from .deck import Deck, Slide
-from .shape import Shape, level_of, paragraph_text, table_grid
+from .shape import Shape, level_of, paragraph_text, table_grid, whole
 from .source import open_deck
 
 Element = etree._Element
@@ -98,7 +98,7 @@ def run_look(properties: Element | None) -> dict[str, Json]:
     """Return what a run says about its look; None where it inherits."""
     if properties is None:
         properties = etree.Element(n.RPR)
-    size = properties.get("sz", "")
+    size = whole(properties.get("sz"))
     font = properties.find(n.a("latin"))
     colour = properties.find(f"{n.a('solidFill')}/{n.a('srgbClr')}")
     line = properties.get("u")
@@ -106,7 +106,7 @@ def run_look(properties: Element | None) -> dict[str, Json]:
         "bold": _switch(properties.get("b")),
         "italic": _switch(properties.get("i")),
         "underline": None if line is None else line != "none",
-        "size_pt": int(size) / 100 if size.isdigit() else None,
+        "size_pt": size / 100 if size is not None else None,
         "font_name": font.get("typeface") if font is not None else None,
         "color": f"#{(colour.get('val') or '').upper()}" if colour is not None else None,
     }

@@ -13,7 +13,7 @@ from backshop.formats.ops import problem
 from . import names as n
 from .deck import Deck, Layout, Slide, is_body, layout_shape, master_type
 from .schema import Line
-from .shape import TITLE_TYPES, Box, Placeholder, Shape
+from .shape import TITLE_TYPES, Box, Placeholder, Shape, whole
 
 Element = etree._Element
 
@@ -166,9 +166,9 @@ def font_size(deck: Deck, slide: Slide, shape: Shape, level: int) -> float:
     """Return the font size text of a level has without one of its own, in points."""
     for style in _level_styles(deck, slide, shape, level):
         properties = style.find(n.a("defRPr"))
-        size = properties.get("sz") if properties is not None else None
-        if size is not None and size.isdigit():
-            return int(size) / 100
+        size = whole(properties.get("sz")) if properties is not None else None
+        if size is not None and size > 0:
+            return size / 100
     placeholder = shape.placeholder
     kind = master_type(placeholder.type) if placeholder is not None else "body"
     return _DEFAULT_SIZE.get(kind, _DEFAULT_SIZE["body"])

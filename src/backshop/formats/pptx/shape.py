@@ -11,6 +11,7 @@ from . import names as n
 
 Element = etree._Element
 
+_FARTHEST = 1e12  # EMU; the largest coordinate of the standard is far below
 _LEAVES = frozenset({n.SP, n.GRAPHIC_FRAME, n.PIC, n.CXN_SP, n.CONTENT_PART})
 _FURNITURE = frozenset({"dt", "ftr", "sldNum", "hdr"})  # date, footer, number: not content
 TITLE_TYPES = frozenset({"title", "ctrTitle"})
@@ -142,13 +143,25 @@ class Shape:
         return "shape" if self.element.tag == n.SP else "ink"
 
 
+def whole(value: str | None) -> int | None:
+    """Return a whole number of the file, or None when it is none."""
+    try:
+        return int(value) if value is not None else None
+    except ValueError:
+        return None
+
+
+def free_shape_id(tree: Element) -> int:
+    """Return an id no shape of the tree has."""
+    return max((whole(e.get("id")) or 0 for e in tree.iter(n.C_NV_PR)), default=1) + 1
+
+
 def placeholder_of(element: Element) -> Placeholder | None:
     """Return the placeholder data of a shape element; type and index have defaults."""
     for properties in element.iterchildren():
         found = properties.find(f"{n.NV_PR}/{n.PH}")
         if found is not None:
-            idx = found.get("idx", "0")
-            return Placeholder(int(idx) if idx.isdigit() else 0, found.get("type", "obj"))
+            return Placeholder(whole(found.get("idx")) or 0, found.get("type", "obj"))
     return None
 
 
@@ -196,8 +209,8 @@ _MATH_T = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 def level_of(paragraph: Element) -> int:
     """Return the indentation level of a paragraph, from 0."""
     properties = paragraph.find(n.PPR)
-    level = properties.get("lvl", "0") if properties is not None else "0"
-    return min(int(level), 8) if level.isdigit() else 0
+    level = whole(properties.get("lvl")) if properties is not None else 0
+    return min(max(level or 0, 0), 8)
 
 
 def body_text(body: Element | None) -> str:
@@ -268,7 +281,9 @@ def in_groups(box: Box, groups: tuple[Element, ...]) -> Box:
 
 
 def _number(value: str | None) -> float:
+    """Return a coordinate; files may hold anything, slides are smaller than this."""
     try:
-        return float(value or 0)
+        found = float(value or 0)
     except ValueError:
         return 0.0
+    return found if abs(found) < _FARTHEST else 0.0

@@ -16,11 +16,11 @@ from backshop.formats.package import rels_name
 from . import names as n
 from .blank import empty_slide, notes_master, notes_slide, theme
 from .deck import Deck, Layout, Slide
-from .shape import Placeholder, placeholder_of, shapes_of
+from .shape import Placeholder, free_shape_id, placeholder_of, shapes_of, whole
 
 Element = etree._Element
 
-_FIRST_ID = 256
+_FIRST_ID, _END_OF_IDS = 256, 2147483648
 _P14 = "http://schemas.microsoft.com/office/powerpoint/2010/main"
 _AFTER_SLIDES = frozenset(
     n.p(name)
@@ -52,13 +52,20 @@ def add_slide(deck: Deck, layout: Layout, index: int) -> Slide:
     rel_id = deck.trees.add_rel(deck.part, n.OFFICE_REL + "slide", relative(deck.part, part))
     presentation = deck.trees.touch(deck.part)
     ids = _id_list(presentation)
-    used = [int(e.get("id", "0")) for e in ids if (e.get("id") or "").isdigit()]
     entry = etree.Element(n.SLD_ID)
-    entry.set("id", str(max(used, default=_FIRST_ID - 1) + 1))
+    entry.set("id", str(_free_slide_id(ids)))
     entry.set(n.R_ID, rel_id)
     ids.insert(index, entry)
     _into_section(presentation, entry.get("id") or "", neighbour)
     return deck.slides[index]
+
+
+def _free_slide_id(ids: Element) -> int:
+    used = {whole(entry.get("id")) or 0 for entry in ids}
+    following = max(max(used, default=0) + 1, _FIRST_ID)
+    if following < _END_OF_IDS:
+        return following
+    return next(number for number in range(_FIRST_ID, _END_OF_IDS) if number not in used)
 
 
 def _id_list(presentation: Element) -> Element:
@@ -245,13 +252,13 @@ def _notes_shape(root: Element) -> Element:
     if tree is None:
         raise fail("corrupt_file", "a notes page has no shape tree")
     fresh = parse_xml(notes_slide().encode())
-    numbers = [int(e.get("id", "0")) for e in tree.iter(n.C_NV_PR) if e.get("id", "").isdigit()]
+    number = free_shape_id(tree)
     for shape in shapes_of(fresh.find(f"{n.C_SLD}/{n.SP_TREE}") or fresh):
         placeholder = shape.placeholder
         if placeholder is not None and placeholder.type == "body":
             copied = copy.deepcopy(shape.element)
             for properties in copied.iter(n.C_NV_PR):
-                properties.set("id", str(max(numbers, default=1) + 1))
+                properties.set("id", str(number))
             tree.append(copied)
     found = tree[-1].find(n.TX_BODY)
     assert found is not None

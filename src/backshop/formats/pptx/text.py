@@ -14,7 +14,7 @@ from backshop.formats.style import HIGHLIGHTS, StyleReader
 
 from . import names as n
 from .schema import PARAGRAPH_STYLE, RUN_STYLE, Line, RunSpec
-from .shape import paragraph_text
+from .shape import level_of, paragraph_text
 
 Element = etree._Element
 
@@ -173,15 +173,9 @@ def _says(paragraphs: Sequence[Element], lines: Sequence[Line]) -> bool:
         return False
     return all(
         paragraph_text(paragraph) == line.text
-        and (not line.level or _level(paragraph) == line.level)
+        and (not line.level or level_of(paragraph) == line.level)
         for paragraph, line in zip(paragraphs, lines, strict=True)
     )
-
-
-def _level(paragraph: Element) -> int:
-    properties = paragraph.find(n.PPR)
-    level = properties.get("lvl", "0") if properties is not None else "0"
-    return int(level) if level.isdigit() else 0
 
 
 def _unbulleted(line: Line) -> Line:
