@@ -406,3 +406,23 @@ def test_a_lock_held_by_another_program_is_waited_for_and_then_named(tmp_path, m
     assert caught.value.code == "LOCKED"
     assert caught.value.info("workshop").error_code == "BENCH_BUSY"
     assert write(store) == 2
+
+
+@pytest.mark.rule("P3.14", "P5.11")
+def test_a_root_that_is_no_folder_is_named_before_anything_is_paid_for(tmp_path):
+    (tmp_path / "o").write_text("a file")
+    store = files(tmp_path)
+
+    for act in (
+        lambda: store.check_writable(sample().descriptor, "latest", "tone"),
+        lambda: store.resolve(sample().descriptor, "latest"),
+        lambda: write(store),
+    ):
+        with pytest.raises(OverridesError) as caught:
+            act()
+        assert caught.value.product_code in {
+            "VALIDATION_FAILED",
+            "FILE_READ_FAILED",
+            "FILE_WRITE_FAILED",
+        }
+    assert (tmp_path / "o").read_text() == "a file"

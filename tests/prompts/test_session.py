@@ -510,3 +510,20 @@ def test_one_prompt_serves_many_sessions():
     texts = [prompt.render(session=session).text for session in (one, two.view())]
 
     assert [text.splitlines()[-1] for text in texts] == ["first", "second"]
+
+
+@pytest.mark.rule("P2.6", "P2.13")
+def test_values_that_would_not_read_back_never_reach_the_stream(log):
+    session = make(log)
+    wrong: Any = 5
+
+    assert code_of(lambda: session.dispatch(Counted(wrong))) == "BAD_EVENT"
+    assert code_of(lambda: session.dispatch(Counted("n", wrong / 2))) == "BAD_EVENT"
+    assert code_of(lambda: session[Note].append(Note(wrong))) == "WRONG_ITEM"
+    assert code_of(lambda: session[Note].append(wrong)) == "WRONG_ITEM"
+    robot: Any = "robot"
+    assert code_of(lambda: session.workspace_digest.set("workspace-digest", "x", source=robot)) == (
+        "BAD_EVENT"
+    )
+    assert session.seq == 0
+    assert make(log, session_id=session.session_id).seq == 0

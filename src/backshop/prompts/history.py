@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backshop.base.canon import canonical, parse, sha256_hex
+from backshop.base.errors import ValidationFailed
 from backshop.base.event import event
 
 from .digest import DigestCleared, DigestItem, DigestUpdated, reduce_cleared, reduce_updated
@@ -226,11 +227,16 @@ def _system_slice(fact: object) -> SliceType | None:
 
 
 def _by_system(items: tuple[Any, ...], fact: object, kind: SliceType) -> tuple[Any, ...]:
-    match fact:
-        case SliceAppended(version=version, items=new):
-            return (*items, *(kind.decode(item, version) for item in new))
-        case SliceReplaced(version=version, items=new):
-            return tuple(kind.decode(item, version) for item in new)
+    try:
+        match fact:
+            case SliceAppended(version=version, items=new):
+                return (*items, *(kind.decode(item, version) for item in new))
+            case SliceReplaced(version=version, items=new):
+                return tuple(kind.decode(item, version) for item in new)
+    except ValidationFailed as error:
+        raise SessionError(
+            f"an item of {kind.name!r} does not fit its type: {error.message}", code="WRONG_ITEM"
+        ) from error
     return ()
 
 

@@ -90,7 +90,8 @@ def scan(
     found: list[Scanned] = []
     total = 0
     complete = True
-    for path, entry in _walk(root, include, exclude):
+    closed: list[str] = []
+    for path, entry in _walk(root, include, exclude, closed):
         if len(found) >= limits.max_files:
             complete = False
             break
@@ -99,7 +100,8 @@ def scan(
         found.append(one)
     found.sort(key=lambda one: one.path.encode("utf-8", "surrogateescape"))
     files = tuple(found)
-    return previous if previous and previous.files == files else Scan(files, complete)
+    made = Scan(files, complete and not closed)
+    return previous if previous is not None and previous == made else made
 
 
 def _scanned(
@@ -142,9 +144,9 @@ def _skip_reason(path: str, info: os.stat_result, limits: ScanLimits, total: int
 
 
 def _walk(
-    root: Path, include: Sequence[str], exclude: Sequence[str]
+    root: Path, include: Sequence[str], exclude: Sequence[str], closed: list[str]
 ) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield files and links below a folder, sorted, with their status."""
+    """Yield files and links with their status; folders that cannot be listed go to `closed`."""
     keep, drop = Globs(include), Globs(exclude)
     pending = [("", str(root))]
     while pending:
@@ -153,6 +155,7 @@ def _walk(
             with os.scandir(folder) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError:
+            closed.append(prefix)
             continue
         below = []
         for entry in entries:

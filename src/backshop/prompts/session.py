@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from backshop.base import event as registry
 from backshop.base.ambient import Clock, Mint, SystemClock
+from backshop.base.errors import BackshopError
 from backshop.base.ids import check_id
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ class Session(Writable):
         with self._lock:
             if self._closed:
                 raise SessionError("the session is closed", code="SESSION_CLOSED")
-            facts = [self._storable(event) for event in events]
+            facts = [_lasting(self._storable(event)) for event in events]
             records = [NewRecord(self._mint.new("evt"), fact, cause_id, turn_id) for fact in facts]
             for _ in range(CONFLICT_RETRIES + 1):
                 for fact in facts:
@@ -345,6 +346,23 @@ def _is_system(event: object) -> bool:
         | SessionRestored
         | SessionRewound,
     )
+
+
+def _lasting(fact: object) -> object:
+    """Return a fact that reads back as it was written; another one would spoil its stream.
+
+    Dataclasses do not check their fields, so a wrong value would be noticed only on opening.
+    """
+    kind = registry.type_of(fact)
+    try:
+        same = registry.from_data(kind.name, kind.version, registry.to_data(fact)) == fact
+    except (BackshopError, TypeError, ValueError, UserWarning) as error:
+        raise SessionError(  # a UserWarning only where warnings are errors
+            f"a value in {kind.name} does not fit its field: {error}", code="BAD_EVENT"
+        ) from error
+    if not same:
+        raise SessionError(f"{kind.name} would not read back as it was written", code="BAD_EVENT")
+    return fact
 
 
 def _utc(at_ms: int) -> datetime:

@@ -45,7 +45,12 @@ class SliceType:
 
     def encode(self, item: object) -> Any:
         """Return an item as JSON."""
-        return codec.encode(item, omit_none=False)
+        try:
+            return codec.encode(item, omit_none=False)
+        except (TypeError, ValueError, UserWarning) as error:  # see Session: what never lasts
+            raise SessionError(
+                f"an item of {self.name!r} does not fit its type", code="WRONG_ITEM"
+            ) from error
 
     def decode(self, data: Any, version: int) -> Any:
         """Return the item that was stored, brought up to the current version."""

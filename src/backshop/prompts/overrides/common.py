@@ -277,6 +277,10 @@ class DocumentStore(ABC):
         """Raise what `set_override` would raise for this place, writing nothing."""
         place = Place.of(descriptor.namespace, descriptor.key, tag)
         find_entry(place, section, descriptor)
+        self._require_writable(place)
+
+    def _require_writable(self, place: Place) -> None:
+        """Raise if a write could not succeed; a kind of store that can tell more adds to it."""
         self._read(place)
 
     def doctor(self, descriptor: PromptDescriptor, tag: str = DEFAULT_TAG) -> tuple[Finding, ...]:

@@ -60,6 +60,8 @@ class LocalPromptOverridesStore(DocumentStore):
                 return self._load(folder, place)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise _refusal(error, place, "OVERRIDE_READ_FAILED") from error
 
     def _load(self, folder: int, place: Place) -> Document | None:
         try:
@@ -67,9 +69,19 @@ class LocalPromptOverridesStore(DocumentStore):
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _refusal(error, place) from error
+            raise _refusal(error, place, "OVERRIDE_READ_FAILED") from error
         with os.fdopen(file, "rb") as opened:
             return read_document(opened.read(), place)
+
+    def _require_writable(self, place: Place) -> None:
+        super()._require_writable(place)
+        folder = self.root.joinpath(*_folders(place))
+        while not folder.exists() and folder != folder.parent:
+            folder = folder.parent
+        if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+            raise OverridesError(
+                f"{place.name} has no folder that can be written", code="OVERRIDE_WRITE_FAILED"
+            )
 
     def _change(self, place: Place, change: Change, if_revision: int | None) -> Document:
         try:
@@ -177,11 +189,10 @@ def _write(folder: int, name: str, data: bytes) -> None:
     os.fsync(folder)
 
 
-def _refusal(error: OSError, place: Place) -> OverridesError:
+def _refusal(error: OSError, place: Place, code: str = "OVERRIDE_WRITE_FAILED") -> OverridesError:
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return OverridesError(f"{place.name} leads through a link", code="SYMLINK_REFUSED")
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return OverridesError(f"no room to store {place.name}", code="DISK_FULL")
-    return OverridesError(
-        f"{place.name} could not be stored: {error.strerror}", code="OVERRIDE_WRITE_FAILED"
-    )
+    verb = "read" if code == "OVERRIDE_READ_FAILED" else "stored"
+    return OverridesError(f"{place.name} could not be {verb}: {error.strerror}", code=code)
