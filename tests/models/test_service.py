@@ -45,7 +45,7 @@ KEY = "sk-very-secret-0123456789"
 BENCH = "wb_01JAAAAAAAAAAAAAAAAAAAAAAA"
 PROMPT = Prompt("tests/plain", "plain", sections=[MarkdownSection("Say", "Say hello.", key="say")])
 MODELS_LIST = Reply(
-    [json.dumps({"object": "list", "data": [{"id": "m"}]}).encode()],
+    [json.dumps({"object": "list", "data": [{"id": "m", "max_model_len": 8192}]}).encode()],
     content_type="application/json",
 )
 
@@ -529,7 +529,7 @@ def test_a_probe_finds_out_what_a_server_can_do(shop):
 
         found = models.providers.probe(ProviderRequest(provider_id="local-x"))
 
-    assert found.models == ("m",)
+    assert (found.models, found.context_tokens) == (("m",), 8192)
     assert (found.supports.tools, found.supports.parallel_flag) == (True, False)
     assert (found.supports.strict_tools, found.supports.usage) == (False, True)
     assert len(found.warnings) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from .catalog import ModelRecord, Supports
@@ -41,7 +42,8 @@ def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[P
     Raises:
         ModelError: the server cannot even list its models.
     """
-    names = wire.models(channel)[:_MODELS_MAX]
+    windows = _windows(wire, channel)
+    names = tuple(windows)[:_MODELS_MAX]
     wanted = [name for name in server.models if name in names] or list(names)
     warnings: list[str] = []
     supports = Supports()
@@ -51,12 +53,25 @@ def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[P
     else:
         warnings.append("the server offers no model")
     kept = server.models or tuple(names)
-    found = replace(server, supports=supports, models=kept, probed_at=at)
+    known = [windows[name] for name in wanted[:1] if windows[name] is not None]
+    found = replace(
+        server,
+        supports=supports,
+        models=kept,
+        probed_at=at,
+        context_tokens=known[0] if known else server.context_tokens,
+    )
     window = local_model(channel.provider.provider_id, "x", found).context_tokens_estimate
     probed = Probed(
         models=names, supports=supports, context_tokens=window, warnings=tuple(warnings)
     )
     return probed, found
+
+
+def _windows(wire: Wire, channel: Channel) -> Mapping[str, int | None]:
+    """Return the server's models with their windows; a wire without that word has none."""
+    ask: Callable[[Channel], Mapping[str, int | None]] | None = getattr(wire, "windows", None)
+    return ask(channel) if ask is not None else dict.fromkeys(wire.models(channel))
 
 
 def _try_all(wire: Wire, channel: Channel, model: ModelRecord) -> tuple[Supports, list[str]]:

@@ -11,6 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from backshop.base.errors import BackshopError
+from backshop.base.limits import WINDOW_MIN_TOKENS
 from backshop.models import faults
 from backshop.models.assembly import Answer
 from backshop.models.catalog import ModelRecord
@@ -102,12 +103,18 @@ def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Ite
 
 def models(channel: Channel) -> tuple[str, ...]:
     """Return the names of the provider's models."""
+    return tuple(windows(channel))
+
+
+def windows(channel: Channel) -> dict[str, int | None]:
+    """Return the server's models, each with the window it reports, if it does (M6.5)."""
     import openai  # over half a second: on first use
 
     try:
         with _client(channel) as client:
-            return tuple(sorted(str(one.id) for one in client.models.list().data))
-    except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
+            listed = [one.to_dict(warnings=False) for one in client.models.list().data]
+            return {str(one["id"]): _window(one) for one in sorted(listed, key=_by_id)}
+    except (openai.OpenAIError, ValueError, TypeError, AttributeError, KeyError) as error:
         raise fault(error, channel) from error
 
 
@@ -141,6 +148,25 @@ def short_id(call_id: str) -> str:
         number, digit = divmod(number, 62)
         digits.append(_BASE62[digit])
     return "".join(digits)
+
+
+def _by_id(model: Json) -> str:
+    return str(model.get("id", ""))
+
+
+def _window(model: Json) -> int | None:
+    """Read vLLM's, llama.cpp's and other servers' words for the window."""
+    meta = _mapping(model.get("meta"))
+    for found in (
+        model.get("max_model_len"),
+        meta.get("n_ctx"),
+        model.get("context_length"),
+        model.get("context_window"),
+        meta.get("n_ctx_train"),
+    ):
+        if isinstance(found, int) and found >= WINDOW_MIN_TOKENS:
+            return found
+    return None
 
 
 def _client(channel: Channel) -> OpenAI:
