@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from backshop.formats import FormatError, Selector, Warn, text
 from backshop.formats.delimited import read as read_rows
+from backshop.formats.encoding import detect
 
 from .archives import source
 
@@ -334,3 +335,19 @@ def test_csv_chunks_are_rows_with_their_header(tmp_path):
         "next": None,
     }
     assert read_rows(file, Selector(line_start=1, line_count=1)).text == "id,note"
+
+
+@pytest.mark.rule("F6.2")
+@given(
+    content=st.text(st.sampled_from("ab\r\né"), max_size=60),
+    block=st.integers(1, 5),
+)
+def test_counting_in_blocks_is_counting_lines(tmp_path_factory, content, block):
+    file = make(tmp_path_factory.mktemp("m"), "a.txt", content)
+    lines = text.extract_lines(file)
+
+    shape = text.measure(file, detect(file), block)
+
+    assert shape.line_count == len(lines)
+    assert shape.longest_line == max(map(len, lines), default=0)
+    assert shape.char_count == len(content)

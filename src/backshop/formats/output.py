@@ -8,6 +8,8 @@ from pathlib import Path
 
 from .errors import fail
 
+NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
 
 def write_file(out: Path, data: bytes) -> None:
     """Write `data` to `out` through a neighbour that takes its place in one step.
@@ -24,6 +26,6 @@ def write_file(out: Path, data: bytes) -> None:
         part.replace(out)
     except OSError as error:
         part.unlink(missing_ok=True)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in NO_SPACE:
             raise fail("disk_full", "the disk has no room for the result") from error
         raise

@@ -171,24 +171,37 @@ def iter_lines(source: Source, encoding: Encoding) -> Iterator[str]:
             yield line.rstrip("\r\n")
 
 
-def measure(source: Source, encoding: Encoding) -> Shape:
-    """Count lines and characters and find out how lines end."""
-    lines = chars = longest = crlf = lf = cr = 0
-    with open_text(source, encoding) as file:
-        for line in file:
-            lines += 1
-            size = len(line)
-            chars += size
-            if line.endswith("\r\n"):
-                crlf, size = crlf + 1, size - 2
-            elif line.endswith("\n"):
-                lf, size = lf + 1, size - 1
-            elif line.endswith("\r"):
-                cr, size = cr + 1, size - 1
-            longest = max(longest, size)
+def measure(source: Source, encoding: Encoding, block_chars: int = numbers.MIB) -> Shape:
+    """Count lines and characters and find out how lines end; large blocks at a time."""
+    chars = longest = crlf = lf = cr = open_size = 0
+    for block in _blocks(source, encoding, block_chars):
+        chars += len(block)
+        pairs = block.count("\r\n")
+        crlf, lf, cr = (
+            crlf + pairs,
+            lf + block.count("\n") - pairs,
+            cr + block.count("\r") - pairs,
+        )
+        if "\r" in block:
+            block = block.replace("\r\n", "\n").replace("\r", "\n")
+        first, *rest = map(len, block.split("\n"))
+        longest = max(longest, open_size + first, *rest)
+        open_size = rest[-1] if rest else open_size + first
     styles = [name for name, n in (("lf", lf), ("crlf", crlf), ("cr", cr)) if n]
     newline = styles[0] if len(styles) == 1 else "mixed" if styles else "lf"
-    return Shape(lines, chars, longest, newline)
+    return Shape(crlf + lf + cr + bool(open_size), chars, longest, newline)
+
+
+def _blocks(source: Source, encoding: Encoding, block_chars: int) -> Iterator[str]:
+    """Yield the text in blocks that never part a CR from its LF."""
+    held = ""
+    with open_text(source, encoding) as file:
+        while block := file.read(block_chars):
+            block = held + block
+            held = "\r" if block.endswith("\r") else ""
+            yield block[:-1] if held else block
+    if held:
+        yield held
 
 
 def guess_warning(encoding: Encoding) -> tuple[Warn, ...]:

@@ -23,6 +23,7 @@ from typing import IO, NoReturn
 
 from . import isolate
 from .errors import FormatError, fail
+from .output import NO_SPACE
 
 HEADER = struct.Struct("<Q")
 _PACKAGE = "backshop.formats."
@@ -163,7 +164,7 @@ def describe(error: BaseException, *, writing: bool) -> Failed:
         return Failed(reason="memory_limit", message="the file needs more memory than it may use")
     if isinstance(error, FileNotFoundError):
         return Failed(reason="not_found", message="the file is not there")
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if isinstance(error, OSError) and error.errno in NO_SPACE:
         return Failed(reason="disk_full", message="the disk has no room for the result")
     place = traceback.extract_tb(error.__traceback__)[-1:]
     where = f" at {Path(place[0].filename).name}:{place[0].lineno}" if place else ""
