@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import io
 import struct
 import time
 import zipfile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from backshop.formats.errors import FormatError
 from backshop.formats.guard import parse_xml, scan, scan_bytes
@@ -128,3 +131,32 @@ def test_real_workbooks_pass_and_odd_ones_get_a_clean_answer(corpora):
                 "archive_path_escape",
                 "xml_dtd_forbidden",
             }, path.name
+
+
+SAMPLE = archive({"a.xml": b"<a/>" * 20, "b/c.bin": bytes(range(256)), "d": b""})
+
+
+@pytest.mark.rule("F4.1", "F3.2")
+@given(
+    changes=st.lists(st.tuples(st.integers(0, len(SAMPLE) - 1), st.integers(0, 255)), max_size=6)
+)
+def test_a_changed_archive_is_what_others_read_or_refused(changes):
+    data = bytearray(SAMPLE)
+    for at, value in changes:
+        data[at] = value
+    try:
+        found = scan_bytes(bytes(data))
+    except FormatError as error:
+        assert error.reason in {
+            "corrupt_file",
+            "encrypted_file",
+            "archive_path_escape",
+            "archive_bomb",
+        }
+        return
+
+    with zipfile.ZipFile(io.BytesIO(bytes(data))) as other:
+        assert [m.name for m in found.members] == other.namelist()
+        assert [found.read(m.name) for m in found.members] == [
+            other.read(n) for n in other.infolist()
+        ]

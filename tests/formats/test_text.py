@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backshop.formats import FormatError, Selector, Warn, text
+from backshop.formats.delimited import get_info as csv_info
 from backshop.formats.delimited import read as read_rows
 from backshop.formats.encoding import detect
 
@@ -351,3 +352,15 @@ def test_counting_in_blocks_is_counting_lines(tmp_path_factory, content, block):
     assert shape.line_count == len(lines)
     assert shape.longest_line == max(map(len, lines), default=0)
     assert shape.char_count == len(content)
+
+
+@pytest.mark.rule("F7.2")
+def test_info_of_a_table_tells_its_size(tmp_path):
+    file = make(tmp_path, "a.csv", "id;name\n1;Müller\n2;Åse\n".encode("cp1252"))
+
+    assert csv_info(file) == {
+        "row_count": 2,
+        "column_count": 2,
+        "delimiter": ";",
+        "encoding": "cp1252",
+    }

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from backshop.formats import FormatError, Selector, Warn, image
+
+from .archives import source
+
+
+def picture(mode: str, form: str, frames: int = 1, **options: object) -> bytes:
+    buffer = BytesIO()
+    pages = [Image.new(mode, (30, 20), color=number * 80) for number in range(frames)]
+    more = {"save_all": True, "append_images": pages[1:]} if frames > 1 else {}
+    pages[0].save(buffer, form, **more, **options)
+    return buffer.getvalue()
+
+
+@pytest.mark.rule("F13.1", "F15.1")
+@pytest.mark.parametrize(
+    ("name", "data", "facts"),
+    [
+        ("a.png", picture("RGBA", "PNG"), ("png", 30, 20, 32, 1, True)),
+        ("a.png", picture("1", "PNG"), ("png", 30, 20, 1, 1, False)),
+        ("a.jpg", picture("L", "JPEG"), ("jpeg", 30, 20, 8, 1, False)),
+        ("a.gif", picture("L", "GIF", 3), ("gif", 30, 20, 8, 3, False)),
+        ("a.webp", picture("RGB", "WEBP"), ("webp", 30, 20, 24, 1, False)),
+        ("a.svg", b'<svg width="2in" viewBox="0 0 9 7"/>', ("svg", 192, 7, None, 1, True)),
+        ("a.svg", b'<svg width="100%"/>', ("svg", None, None, None, 1, True)),
+    ],
+    ids=["rgba", "bits", "jpeg", "gif", "webp", "inches", "percent"],
+)
+def test_a_picture_is_measured(tmp_path, name, data, facts):
+    file = source(tmp_path, name, data)
+    keys = ("format", "width", "height", "color_depth", "frames", "has_alpha")
+    wanted = dict(zip(keys, facts, strict=True))
+
+    drawn = image.get_map(file)
+
+    assert {"format": drawn.format, **drawn.data} == wanted
+    assert image.get_info(file) == {key: wanted[key] for key in ("format", "width", "height")}
+
+
+@pytest.mark.rule("F13.2")
+def test_reading_a_picture_describes_it(tmp_path):
+    file = source(tmp_path, "a.gif", picture("L", "GIF", 3))
+
+    part = image.read(file, Selector())
+
+    assert part.text.startswith("gif, 30x20 pixels, 8 bits per pixel, 3 frames, without transp")
+    assert part.warnings == (Warn("content_not_textual"),)
+
+
+@pytest.mark.rule("F13.1")
+def test_places_where_pictures_were_taken_are_not_reported(tmp_path):
+    exif = Image.Exif()
+    exif[0x8825] = {1: "N", 2: (52.0, 31.0, 7.0)}
+    file = source(tmp_path, "a.jpg", picture("RGB", "JPEG", exif=exif))
+
+    answers = f"{image.get_map(file)} {image.read(file, Selector())} {image.get_info(file)}"
+
+    assert "GPS" not in answers
+    assert "52" not in answers.replace(str(file.size_bytes), "")
+
+
+@pytest.mark.rule("F3")
+@pytest.mark.parametrize("cut", [10, 40, 60])
+def test_a_damaged_picture_is_damage(tmp_path, cut):
+    file = source(tmp_path, "a.png", picture("RGB", "PNG")[:cut])
+
+    try:
+        image.get_map(file)
+    except FormatError as error:
+        assert error.reason == "corrupt_file"
