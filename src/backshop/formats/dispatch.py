@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from backshop.base import limits as numbers
@@ -206,6 +205,8 @@ class Dispatcher:
 
 def discover() -> dict[str, str]:
     """Return the endings and modules that installed plugins offer."""
+    from importlib.metadata import entry_points  # loaded on first use
+
     return {point.name: point.value for point in entry_points(group=GROUP)}
 
 
