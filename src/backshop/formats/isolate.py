@@ -99,10 +99,12 @@ def _address_space() -> int:
 
 
 def _receive(reading: int, deadline: float) -> bytes | None:
+    ready = select.poll()
+    ready.register(reading, select.POLLIN)
     pieces: list[bytes] = []
     while True:
         left = deadline - time.monotonic()
-        if left <= 0 or not select.select([reading], [], [], left)[0]:
+        if left <= 0 or not ready.poll(left * 1000):
             return None
         piece = os.read(reading, 1 << 20)
         if not piece:

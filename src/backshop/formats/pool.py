@@ -115,10 +115,12 @@ class Process:
     def _read(self, size: int, deadline: float) -> bytes:
         assert self._child.stdout is not None
         descriptor = self._child.stdout.fileno()
+        ready = select.poll()  # not select(): a server may have more than 1,024 files open
+        ready.register(descriptor, select.POLLIN)
         pieces = bytearray()
         while len(pieces) < size:
             left = deadline - time.monotonic()
-            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            if left <= 0 or not ready.poll(left * 1000):
                 raise Silent(late=True)
             piece = os.read(descriptor, min(size - len(pieces), 1 << 20))
             if not piece:
