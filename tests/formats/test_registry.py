@@ -177,3 +177,14 @@ def test_a_plugin_reads_an_ending_nobody_claims(tmp_path, monkeypatch):
         assert formats.get_map(file)["beans"] == 3
         assert formats.read(file).text == "haricot"
         assert formats.get_info(file)["beans"] == 3
+
+
+@pytest.mark.rule("F25.8")
+def test_tables_can_be_asked_without_a_cache(tmp_path):
+    file = source(tmp_path, "a.csv", b"town,n\nOslo,1\nRome,2\n")
+    formats = Formats(plugins={})
+
+    for _ in range(2):  # also after it was closed and used again
+        assert formats.get_map(file)["row_count"] == 2
+        assert formats.open_table(file).query("SELECT sum(n) AS s FROM data")["rows"] == [[3]]
+        formats.close()

@@ -8,6 +8,7 @@ files of that ending that no built-in kind claims.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -65,14 +66,19 @@ class Dispatcher:
     ) -> None:
         self.limits = _checked(limits)
         self._cache = cache
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._plugins = dict(plugins)
         packages = tuple(f"{name.partition('.')[0]}." for name in self._plugins.values())
         memory = self.limits.worker_memory_bytes
         self._pool = Pool(workers=workers, memory_bytes=memory, packages=packages)
 
     def close(self) -> None:
-        """End the workers."""
+        """End the workers and remove what was kept for them only."""
         self._pool.close()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
+            del self._table_folder
 
     def classify(self, source: Source) -> FileKind:
         """Return the kind of a file from its name and first bytes (F2.1)."""
@@ -196,8 +202,9 @@ class Dispatcher:
 
     @cached_property
     def _table_folder(self) -> Path:
-        if self._cache is None:
-            raise fail("bad_value", "tables need a cache folder")
+        if self._cache is None:  # kept as long as we are
+            self._scratch = tempfile.TemporaryDirectory(prefix="backshop-tables-")
+            return Path(self._scratch.name)
         folder = self._cache.absolute() / "tables"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
