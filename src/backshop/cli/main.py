@@ -31,8 +31,8 @@ LAZY = {
     "model": ("models:model", "Which models there are, and which one is yours."),
     "provider": ("models:provider", "Keys and servers: who may be called."),
     "restore": ("admin:restore", "Make a home from a backup."),
-    "run": ("rails:run", "Start, continue and look at runs of workflows."),
-    "session": ("rails:session", "Find, export, import and delete sessions."),
+    "run": ("run:run", "Start, continue and look at runs of workflows."),
+    "session": ("session:session", "Find, export, import and delete sessions."),
     "workflow": ("workflow:workflow", "List, check, write and copy workflows."),
 }
 

@@ -1,0 +1,180 @@
+"""`backshop session`: find, show, export, import and delete what agents left behind (S4.2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .door import Door, DoorGroup, clean, pass_door, table
+
+_FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
+
+
+@click.group(cls=DoorGroup)
+def session() -> None:
+    """Find, show, export, import and delete sessions."""
+
+
+@session.command("list")
+@click.option("--status", help="Only sessions in this state.")
+@click.option("--workflow", "workflow_id", help="Only sessions with a run of this workflow.")
+@click.option("--query", help="Words of title, workflow or resume ref.")
+@click.option("--limit", default=50, show_default=True)
+@pass_door
+def list_(
+    door: Door, status: str | None, workflow_id: str | None, query: str | None, limit: int
+) -> None:
+    """List sessions, the most recently used first."""
+    request = _given(status=status, workflowId=workflow_id, query=query, limit=limit)
+    door.call("RailsSessionsList", request, _sessions)
+
+
+@session.command("show")
+@click.argument("session_id", metavar="SESSION")
+@pass_door
+def session_show(door: Door, session_id: str) -> None:
+    """Show SESSION: its runs and its own notes."""
+    door.call("RailsSessionGet", {"sessionId": session_id}, _session)
+
+
+@session.command("start")
+@click.option("--title", help="What the work is about.")
+@click.option("--workspace", type=_FOLDER, help="The project it is about.")
+@pass_door
+def session_start(door: Door, title: str | None, workspace: Path | None) -> None:
+    """Make a session for notes outside any run."""
+    request = _given(title=title, workspacePath=str(workspace.absolute()) if workspace else None)
+    door.call("start_session", request, lambda value: value["session"]["sessionId"])
+
+
+@session.command()
+@click.argument("query", required=False)
+@click.option("--workspace", type=_FOLDER, help="Prefer work of this project.")
+@pass_door
+def resume(door: Door, query: str | None, workspace: Path | None) -> None:
+    """Find earlier work by words, or simply the most recent."""
+    request = _given(query=query, workspacePath=str(workspace.absolute()) if workspace else None)
+    door.call("resume_session", request, _candidates)
+
+
+@session.command()
+@click.argument("session_id", metavar="SESSION")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["bundle", "markdown", "jsonl"]),
+    default="bundle",
+    show_default=True,
+)
+@click.option("--run", "run_id", help="Only this run (Markdown).")
+@click.option("--salvage", is_flag=True, help="Export a damaged session as far as it is proved.")
+@click.option("--times", is_flag=True, help="Show times (Markdown).")
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
+@pass_door
+def export(
+    door: Door,
+    session_id: str,
+    kind: str,
+    run_id: str | None,
+    salvage: bool,
+    times: bool,
+    output: Path | None,
+) -> None:
+    """Export SESSION to standard output or to a file."""
+    request = _given(sessionId=session_id, format=kind, runId=run_id, salvage=salvage, times=times)
+    with door.shop() as shop:
+        found = shop.call("RailsSessionExport", request)
+    if output is None:
+        door.show(found, lambda value: str(value["text"]).rstrip("\n"))
+        return
+    output.write_text(found["text"], encoding="utf-8")
+    door.show({"path": str(output), "format": kind}, lambda value: f"wrote {value['path']}")
+
+
+@session.command("import")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@pass_door
+def import_(door: Door, file: Path) -> None:
+    """Bring in the session of a bundle; under new ids if it is here already."""
+    request = {"bundle": file.read_text(encoding="utf-8", errors="replace")}
+    door.call("RailsSessionImport", request, lambda value: value["sessionId"])
+
+
+@session.command()
+@click.argument("session_id", metavar="SESSION")
+@click.option("--off", is_flag=True, help="Let retention have it again.")
+@pass_door
+def keep(door: Door, session_id: str, off: bool) -> None:
+    """Keep SESSION for good."""
+    request = {"sessionId": session_id, "keep": not off}
+    door.call("RailsSessionSetKeep", request, lambda value: "kept" if value["keep"] else "not kept")
+
+
+@session.command()
+@click.argument("session_id", metavar="SESSION")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_door
+def delete(door: Door, session_id: str, yes: bool) -> None:
+    """Delete SESSION; its tokens end with it."""
+    if not yes and not door.as_json:
+        click.confirm(f"Delete {session_id} for good?", abort=True)
+    request = {"sessionId": session_id, "confirm": session_id}
+    door.call("RailsSessionDelete", request, lambda value: f"deleted {value['sessionId']}")
+
+
+@session.command("rotate-keys")
+@pass_door
+def rotate_keys(door: Door) -> None:
+    """Sign tokens with a new key; tokens older than the last rotation end."""
+    door.call("RailsKeysRotate", {}, lambda _: "tokens are signed with a new key")
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _sessions(found: dict[str, Any]) -> str:
+    if not found["sessions"]:
+        return "no sessions yet"
+    rows = [
+        (
+            one["sessionId"],
+            one["status"] if one["health"] == "healthy" else one["health"],
+            one.get("currentStepId") or "",
+            one.get("lastActivity") or "",
+            one["title"] or "",
+        )
+        for one in found["sessions"]
+    ]
+    return table(rows, ("session", "status", "step", "last activity", "title"))
+
+
+def _session(found: dict[str, Any]) -> str:
+    rows = [
+        (one["runId"], one["resumeRef"], one["workflowId"], one["status"], one["title"] or "")
+        for one in found["runList"]
+    ]
+    text = f"{found['sessionId']}  {clean(found['title'] or '')}  {found['health']}"
+    if rows:
+        text += "\n" + table(rows, ("run", "resume ref", "workflow", "status", "title"))
+    for note in found["notes"]:
+        text += f"\nnote: {clean(str(note.get('notesMarkdown', note.get('kind')))[:200])}"
+    return text
+
+
+def _candidates(found: dict[str, Any]) -> str:
+    if not found["candidates"]:
+        return "no earlier work here"
+    rows = [
+        (
+            one["resumeRef"] or one["sessionId"],
+            one["status"],
+            one["pendingStepId"] or "",
+            ", ".join(one["whyMatched"]),
+            one["title"] or "",
+        )
+        for one in found["candidates"]
+    ]
+    return table(rows, ("work", "status", "step", "why", "title"))
