@@ -8,6 +8,7 @@ import pytest
 
 from backshop.testing.workflows import LOOP_CONTROL, flow, step
 
+BOTH_DATABASES = True
 TWO = flow(step("one"), step("two"))
 THREE = flow(step("one", prompt="k is {{k}}"), step("two", prompt="k is {{k}}"), step("three"))
 
@@ -187,14 +188,9 @@ def test_a_run_keeps_the_text_it_began_with(agent, tmp_path):
 
 
 @pytest.mark.rule("C42", "R8.3", "R8.29")
-def test_a_run_keeps_the_mode_it_began_with(agent, tmp_path):
-    from backshop.rails import Settings
-    from backshop.testing.agent import Agent, rails_of
-
-    ann = agent(TWO)
-    first = ann.start("user.flow")
-    ann.rails.sessions.store.close()
-    later = Agent(rails_of(tmp_path / "home", settings=Settings(preset="full_auto_nonstop")))
+def test_a_run_keeps_the_mode_it_began_with(agent):
+    first = agent(TWO).start("user.flow")
+    later = agent(preset="full_auto_nonstop")
 
     assert later.look(first)["preferences"]["autonomy"] == "guided"
     assert later.start("user.flow")["preferences"]["autonomy"] == "full_auto_never_stop"
