@@ -147,3 +147,25 @@ def test_ids_that_name_nothing_are_refused(agent, name, request_):
         "VALIDATION_ERROR",
         "TOKEN_UNKNOWN_NODE",
     }
+
+
+@pytest.mark.rule("R9.8", "C92", "C100")
+def test_sessions_nobody_uses_expire_unless_they_are_kept(agent):
+    from backshop.rails import StartWorkflow
+    from backshop.rails.asks import SessionsExpire
+    from backshop.rails.studio import Studio
+    from backshop.testing.ambient import FixedClock
+
+    ann = agent(TWO)
+    old, kept = (ann.start("user.flow")["session"]["sessionId"] for _ in range(2))
+    built = ann.rails.start_workflow(StartWorkflow(workflow_id="user.flow"), driver="builtin")
+    ann.studio("RailsSessionSetKeep", sessionId=kept, keep=True)
+    later = Studio(ann.rails, FixedClock(4_000_000_000_000))
+    now = ann.studio("RailsSessionsExpire", apply=True)
+    counted = later.sessions_expire(SessionsExpire())
+    swept = later.sessions_expire(SessionsExpire(apply=True))
+    left = ann.rails.sessions.ids()
+
+    assert now["sessions"] == []
+    assert counted["sessions"] == swept["sessions"] == [old]
+    assert sorted(left) == sorted([kept, built.structured["session"]["sessionId"]])

@@ -79,15 +79,21 @@ def doctor(door: Door, full: bool) -> None:
 @click.option("--apply", is_flag=True, help="Really remove; without it only count.")
 @pass_door
 def gc(door: Door, apply: bool) -> None:
-    """Remove stored contents that nothing needs any more."""
+    """Remove sessions nobody used for long, and stored contents that nothing needs."""
 
     def human(swept: dict[str, Any]) -> str:
         if swept.get("refused"):
             return f"nothing removed: {swept['refused']}"
         verb = "removed" if swept["applied"] else "would remove (use --apply)"
-        return f"{verb}: {swept['blobs']} contents, {swept['bytes']} bytes"
+        return (
+            f"{verb}: {len(swept['sessions'])} sessions, {swept['blobs']} contents,"
+            f" {swept['bytes']} bytes"
+        )
 
-    door.call("StoreGc", {"apply": apply}, human)
+    with door.shop() as shop:
+        expired = shop.call("RailsSessionsExpire", {"apply": apply})["sessions"]
+        swept = shop.call("StoreGc", {"apply": apply})
+    door.show({**swept, "sessions": expired}, human)
 
 
 @click.command(cls=DoorCommand)

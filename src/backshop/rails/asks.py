@@ -124,3 +124,11 @@ class SessionImport:
     """The text of a bundle."""
 
     bundle: str
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsExpire:
+    """Whether to really delete; without it they are only counted."""
+
+    apply: bool = False

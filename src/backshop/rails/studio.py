@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from backshop.base.ambient import Clock, SystemClock
 from backshop.base.codec import encode
 from backshop.base.command import Command, Nothing
 from backshop.base.ids import did
@@ -32,6 +33,7 @@ from .asks import (
     SessionGet,
     SessionImport,
     SessionSetKeep,
+    SessionsExpire,
     SessionsList,
     UserInputRecord,
 )
@@ -45,13 +47,15 @@ from .views import unknown
 
 Json = dict[str, object]
 PHASE = "rails"
+_DAY_MS = 86_400_000
 
 
 class Studio:
     """The person's side of rails."""
 
-    def __init__(self, rails: Rails) -> None:
+    def __init__(self, rails: Rails, clock: Clock | None = None) -> None:
         self._rails = rails
+        self._clock = clock or SystemClock()
         self._sessions = rails.sessions
 
     def sessions_list(self, request: SessionsList) -> Json:
@@ -183,12 +187,34 @@ class Studio:
         session_id = transfer.imported(self._sessions, request.bundle)
         return {"sessionId": session_id}
 
+    def sessions_expire(self, request: SessionsExpire) -> Json:
+        """Delete sessions beyond the retention time; kept and built-in ones stay (R9.8)."""
+        days = self._rails.settings.retention_days
+        before_ms = self._clock.now_ms() - days * _DAY_MS
+        found = []
+        for head in self._sessions.store.streams("session"):
+            session_id = head.stream.partition(":")[2]
+            if days and not head.keep and self._is_expired(session_id, before_ms):
+                found.append(session_id)
+        for session_id in found if request.apply else ():
+            self._sessions.store.delete_stream(stream_of(session_id))
+            self._sessions.forget(session_id)
+        return {"sessions": found, "applied": request.apply}
+
     def keys_rotate(self, request: Nothing) -> Json:
         """Sign tokens with a new key from now on."""
         self._rails.rotate_keys()
         return {"rotated": True}
 
     # ------------------------------------------------------------ private
+
+    def _is_expired(self, session_id: str, before_ms: int) -> bool:
+        try:
+            state = self._sessions.state(session_id)
+        except RailsError:  # a damaged session is for the person to decide about
+            return False
+        drivers = {state.runs[run_id].started.driver for run_id in state.run_order}
+        return state.last_ms < before_ms and "builtin" not in drivers
 
     def _require(self, session_id: str) -> None:
         if not self._sessions.exists(session_id):
@@ -311,6 +337,13 @@ STUDIO_COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
         "Import a session from a bundle.",
         SessionImport,
         Studio.session_import,
+        writes=True,
+    ),
+    _command(
+        "RailsSessionsExpire",
+        "Delete sessions beyond the retention time.",
+        SessionsExpire,
+        Studio.sessions_expire,
         writes=True,
     ),
     _command(
