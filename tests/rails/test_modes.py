@@ -362,3 +362,12 @@ def test_full_auto_prompts_state_the_duty_and_guided_ones_do_not(agent):
     assert prompt(STOPPING).splitlines()[-1].startswith("Mode: full auto. ")
     assert prompt(NONSTOP).endswith("Do not stop; report gaps.")
     assert "in place of a confirmation" in prompt(NONSTOP)
+
+
+@pytest.mark.rule("R8.7", "R8.22")
+def test_reasons_that_look_alike_are_disclosed_one_by_one(agent):
+    inputs = [{"id": n, "reason": "needs_user_artifact", "prompt": f"File {n}"} for n in "abc"]
+    ann = agent(flow(step("s", userInputs=inputs)))
+    done = ann.go(ann.start("user.flow", preferences=NONSTOP))
+
+    assert len({gap["gapId"] for gap in done["gaps"]}) == 3

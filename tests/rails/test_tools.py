@@ -334,3 +334,21 @@ def test_resume_prefers_the_branch_one_stands_on(agent, tmp_path):
     ann.go(here)
     state = ann.rails.sessions.state(here["session"]["sessionId"])
     assert state.observations["git_head_sha"] == "b" * 40
+
+
+@pytest.mark.rule("R4.11")
+def test_a_branch_may_be_left_and_returned_to(agent, tmp_path):
+    repo = tmp_path / "repo"
+    (repo / ".git").mkdir(parents=True)
+    ann = agent(flow(*(step(f"s{n}") for n in range(6))))
+
+    def on(branch):
+        (repo / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}", encoding="utf-8")
+
+    on("main")
+    answer = ann.start("user.flow", workspacePath=str(repo))
+    for branch in ("other", "main", "other", "main"):
+        on(branch)
+        answer = ann.go(answer)
+        state = ann.rails.sessions.state(answer["session"]["sessionId"])
+        assert state.observations["git_branch"] == branch

@@ -151,7 +151,7 @@ def _advanced(
     plan.trace([*_rewind_trace(node), *choice.trace])
     for one in warnings:
         plan.warning(one)
-    observe(plan, wish.observations)
+    observe(plan, state, wish.observations)
     return Decided(plan, body, to_node, snapshot)
 
 
@@ -205,7 +205,7 @@ def _blocked(
     _judged(plan, wish, judgement, judgement.gaps, node.preferences, mode)
     for one in warnings:
         plan.warning(one)
-    observe(plan, wish.observations)
+    observe(plan, state, wish.observations)
     return Decided(plan, body, to_node, snapshot)
 
 
@@ -263,11 +263,11 @@ def _all_warnings(
 def _gaps(
     as_gaps: Sequence[Reason], choice: interpret.Choice, node_id: str
 ) -> list[ev.GapRecorded]:
-    found = {gap.gap_id: gap for gap in (reasons.gap(one, node_id) for one in as_gaps)}
-    for one in choice.limits:
-        gap = reasons.limit_gap(node_id, one.loop_id, one.iteration, one.max_iterations)
-        found[gap.gap_id] = gap
-    return list(found.values())
+    limits = [
+        reasons.limit_gap(node_id, one.loop_id, one.iteration, one.max_iterations)
+        for one in choice.limits
+    ]
+    return [*reasons.gaps(as_gaps, node_id), *limits]
 
 
 def _validation(judgement: Judgement) -> Json | None:

@@ -36,7 +36,6 @@ class Start:
 
     session_id: str
     run_id: str
-    is_new_session: bool
     workflow: Workflow
     pinned: bytes  # the compiled snapshot
     source_kind: str
@@ -73,7 +72,7 @@ class Decided:
     snapshot: Snapshot = field(repr=False)
 
 
-def start(wish: Start) -> Decided:
+def start(state: SessionState, wish: Start) -> Decided:
     """Begin a run at the first step its context makes eligible (R7.21)."""
     mode = preferences.applied(wish.baseline, wish.request.preferences)
     context = inputs.merged({}, wish.request.context)
@@ -91,7 +90,7 @@ def start(wish: Start) -> Decided:
     node_id = did("node", wish.run_id, "root")
     snapshot = Snapshot(wish.workflow.hash, choice.engine)
     warnings = [*wish.warnings, *excess_warnings(mode, wish.workflow)]
-    gaps = [reasons.gap(missing_reason(one), node_id) for one in choice.missing]
+    gaps = reasons.gaps([missing_reason(one) for one in choice.missing], node_id)
     gaps += [
         reasons.limit_gap(node_id, one.loop_id, one.iteration, one.max_iterations)
         for one in choice.limits
@@ -111,7 +110,7 @@ def start(wish: Start) -> Decided:
     )
     body = respond.stored(respond.body(facts, first_offer(node_id, wish.workflow, choice.engine)))
     plan = Plan(wish.session_id, wish.run_id, node_id)
-    _start_facts(plan, wish, body)
+    _start_facts(plan, state, wish, body)
     plan.node("step", None, snapshot)
     plan.context("initial", wish.request.context)
     plan.preferences("system", preferences.delta(None, wish.baseline), wish.baseline)
@@ -124,7 +123,7 @@ def start(wish: Start) -> Decided:
     return Decided(plan, body, node_id, snapshot)
 
 
-def _start_facts(plan: Plan, wish: Start, body: bytes) -> None:
+def _start_facts(plan: Plan, state: SessionState, wish: Start, body: bytes) -> None:
     started = ev.RunStarted(
         workflow_id=wish.workflow.compiled.workflow_id,
         workflow_hash=wish.workflow.hash,
@@ -137,20 +136,25 @@ def _start_facts(plan: Plan, wish: Start, body: bytes) -> None:
         response_ref=plan.keep(body, "response"),
     )
     plan.keep(wish.pinned, "workflow")
-    if wish.is_new_session:
+    if not state.created:
         plan.session(ev.SessionCreated())
-        observe(plan, wish.observations)
+        observe(plan, state, wish.observations)
         plan.run(started, wish.run_id)
     else:
         plan.run(started, wish.run_id)
-        observe(plan, wish.observations)
+        observe(plan, state, wish.observations)
 
 
-def observe(plan: Plan, observations: Sequence[ev.ObservationRecorded]) -> None:
-    """Add what is known about where the work happens."""
-    for one in observations:
-        value = canonical(one.value)
-        plan.session(one, one.key, ev.short_digest(value))
+def observe(plan: Plan, state: SessionState, seen: Sequence[ev.ObservationRecorded]) -> None:
+    """Add what differs from what the session knows about where the work happens (R4.11).
+
+    A value may come back (a branch left and returned to), so the key counts repetitions.
+    """
+    for one in seen:
+        if state.observations.get(one.key) != str(one.value.get("value")):
+            number = state.observed.get(one.key, 0)
+            again = (str(number),) if number else ()
+            plan.session(one, one.key, ev.short_digest(canonical(one.value)), *again)
 
 
 def checkpoint(state: SessionState, wish: Note) -> Decided:

@@ -18,7 +18,6 @@ from . import (
     requests,
     respond,
 )
-from . import events as ev
 from . import tokens as tk
 from . import workspace as places
 from .advance import Acknowledge, Policy
@@ -108,7 +107,7 @@ class Execution:
             request=request,
             policy=self._policy(),
             warnings=self._drift.warnings(workflow.compiled, workflow.hash, workspace),
-            observations=changed(located.state, places.observations(workspace)),
+            observations=places.observations(workspace),
             is_intended_fork=is_intended_fork,
         )
 
@@ -352,14 +351,6 @@ def mode_change(wish: requests.Preferences | None) -> preferences.Change:
         if wish is None
         else preferences.Change(wish.autonomy, wish.risk_policy)
     )
-
-
-def changed(
-    state: SessionState, seen: Sequence[ev.ObservationRecorded]
-) -> list[ev.ObservationRecorded]:
-    """Return observations that differ from what the session knows."""
-    known = state.observations
-    return [one for one in seen if known.get(one.key) != str(one.value.get("value"))]
 
 
 def _offer(node: NodeState, snapshot: Snapshot, *, is_first: bool = False) -> Offer:

@@ -104,13 +104,24 @@ def blockers(reasons: Sequence[Reason]) -> list[dict[str, object]]:
     return found
 
 
-def gap(reason: Reason, node_id: str, summary: str | None = None) -> GapRecorded:
-    """Return the critical gap that discloses a reason."""
+def gaps(found: Sequence[Reason], node_id: str) -> list[GapRecorded]:
+    """Return the critical gaps that disclose reasons; reasons that look alike stay apart."""
+    seen: dict[str, int] = {}
+    disclosed = []
+    for reason in found:
+        own = gap_id(node_id, reason.category, reason.detail, reason.pointer)
+        number = seen.get(own, 0)
+        seen[own] = number + 1
+        disclosed.append(_gap(reason, did("gap", own, number) if number else own))
+    return disclosed
+
+
+def _gap(reason: Reason, own_id: str) -> GapRecorded:
     return GapRecorded(
-        gap_id=gap_id(node_id, reason.category, reason.detail, reason.pointer),
+        gap_id=own_id,
         severity="critical",
         reason=GapReason(reason.category, reason.detail),  # type: ignore[arg-type]  # the table's
-        summary=cut(summary or reason.message, SUMMARY_MAX_BYTES),
+        summary=cut(reason.message, SUMMARY_MAX_BYTES),
         resolution=Resolution("unresolved"),
     )
 

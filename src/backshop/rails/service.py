@@ -30,7 +30,7 @@ from . import tokens as tk
 from . import workspace as places
 from .catalog import Catalog
 from .decide import Decided, Start
-from .execution import Execution, changed, mismatch, mode_change
+from .execution import Execution, mismatch, mode_change
 from .inputs import Request
 from .interpret import Workflow
 from .plan import Plan
@@ -99,10 +99,10 @@ class Rails:
             if run_id in state.runs:
                 return None
             return decide.start(
+                state,
                 Start(
                     session_id=session_id,
                     run_id=run_id,
-                    is_new_session=not state.created,
                     workflow=workflow,
                     pinned=pinned.snapshot(found.compiled),
                     source_kind=str(found.entry.source.kind),
@@ -111,11 +111,11 @@ class Rails:
                     request=wanted,
                     request_digest=digest,
                     baseline=self._baseline(state, driven),
-                    observations=changed(state, seen),
+                    observations=seen,
                     references=references,
                     parent=parent,
                     warnings=warnings,
-                )
+                ),
             )
 
         state, decided = self.sessions.decide(session_id, rule)
@@ -190,7 +190,7 @@ class Rails:
                 return None
             plan = Plan(session_id)
             plan.session(ev.SessionCreated())
-            decide.observe(plan, seen)
+            decide.observe(plan, state, seen)
             return plan
 
         with outside_tokens():

@@ -137,6 +137,7 @@ class SessionState:
     last_seq: int = 0
     last_ms: int = 0
     observations: Mapping[str, str] = field(default_factory=dict)
+    observed: Mapping[str, int] = field(default_factory=dict)  # how often, by key
     runs: PMap[RunState] = field(default_factory=PMap)
     run_order: tuple[str, ...] = ()
     nodes: PMap[NodeState] = field(default_factory=PMap)
@@ -148,7 +149,7 @@ class SessionState:
 
 EMPTY = SessionState()
 FOLD_NAME = "rails.session"
-FOLD_VERSION = 1
+FOLD_VERSION = 2
 ONCE_PER_LINEAGE = frozenset({"CAPABILITY_DEGRADED", "ARTIFACT_UNRECOGNISED"})
 
 
@@ -161,7 +162,8 @@ def apply(state: SessionState, event: Recorded) -> SessionState:
             return replace(state, created=True, created_ms=event.at_ms)
         case ev.ObservationRecorded():
             seen = {**state.observations, fact.key: str(fact.value.get("value"))}
-            return replace(state, observations=seen)
+            counts = {**state.observed, fact.key: state.observed.get(fact.key, 0) + 1}
+            return replace(state, observations=seen, observed=counts)
         case ev.SessionOutputAppended():
             return _session_output(state, event, fact)
         case ev.RunStarted():
