@@ -93,12 +93,14 @@ def test_mode_and_inputs_are_changed_from_outside(backshop):
         "run", "set", ref, "--autonomy", "full_auto_never_stop", "--context", '{"k": 1}'
     )
     shown = json.loads(backshop("run", "show", ref, "--json")[1])
-    node = json.loads(backshop("run", "graph", ref, "--json")[1])["preferredTip"]
+    graph = json.loads(backshop("run", "graph", ref, "--json")[1])
+    node = graph["preferredTip"]
     rotated = backshop("session", "rotate-keys")
     forked = backshop("run", "fork", node)
 
     assert changed[0] == 0
     assert shown["preferences"]["autonomy"] == "full_auto_never_stop"
     assert rotated[0] == 0
+    assert graph["driver"] == "cli"
     assert "One [one]" in forked[1]
     assert backshop("session", "start", "--title", "Notes")[0] == 0

@@ -66,6 +66,19 @@ def test_a_tool_that_is_switched_off_is_not_listed():
     assert names == {tool.name for tool in TOOLS} - {"checkpoint_workflow"}
 
 
+@pytest.mark.rule("R11.11")
+def test_without_start_session_there_is_no_session_token(agent):
+    ann = agent(TWO)
+    shown = {tool.name: tool for tool in offered(Settings(start_session=False))}
+    refused_ = shown["start_workflow"].call(
+        ann.rails, {"workflowId": "user.flow", "sessionToken": "ses.v1.x"}
+    )
+
+    assert "start_session" not in shown
+    assert all("sessionToken" not in tool.input_schema["properties"] for tool in shown.values())
+    assert "unknown argument" in str(refused_.structured)
+
+
 @pytest.mark.rule("R7.1", "R7.11", "R7.3")
 @pytest.mark.parametrize(
     ("tool", "arguments", "says"),

@@ -230,6 +230,7 @@ def test_markdown_and_lines_are_the_same_every_time(agent):
     assert text.startswith("# travel\n")
     assert LONG in text
     assert "(blocked)" in text
+    assert "- Warning: The notes are longer" in text
     assert "### Other branches" in text
     assert len(lines) == ann.events(first)
     assert canonical(one).decode() == lines[0]

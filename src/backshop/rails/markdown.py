@@ -10,9 +10,11 @@ from backshop.base.ambient import timestamp
 from . import graph
 from .respond import resume_ref
 from .resuming import status_of, title_of
-from .sessions import Sessions
+from .sessions import Sessions, stream_of
 from .state import NodeState, Output, RunState, SessionState
 from .views import unknown
+
+Remarks = dict[str, list[str]]
 
 
 def exported(
@@ -46,8 +48,9 @@ def _lines(
             )
             yield f"| {' | '.join(_line(cell).replace('|', '/') for cell in cells)} |"
         yield ""
+    remarks = _remarks(sessions, session_id)
     for run in runs:
-        yield from _run(sessions, state, run, times)
+        yield from _run(sessions, state, run, remarks, times)
     notes = [one for one in state.outputs if one.channel == "recap"]
     if notes:
         yield "## Notes of the session"
@@ -57,24 +60,28 @@ def _lines(
             yield ""
 
 
-def _run(sessions: Sessions, state: SessionState, run: RunState, times: bool) -> Iterator[str]:
+def _run(
+    sessions: Sessions, state: SessionState, run: RunState, remarks: Remarks, times: bool
+) -> Iterator[str]:
     yield f"## {_line(title_of(sessions, state, run) or run.run_id)}"
     yield ""
     if run.preferred is None:
         return
     main = graph.lineage(state, run.preferred)
     for node in main:
-        yield from _node(sessions, state, node, times)
+        yield from _node(sessions, state, node, remarks, times)
     shown = {node.node_id for node in main}
     rest = [node for node in graph.run_nodes(state, run.run_id) if node.node_id not in shown]
     if any(node.outputs for node in rest):
         yield "### Other branches"
         yield ""
         for node in rest:
-            yield from _node(sessions, state, node, times)
+            yield from _node(sessions, state, node, remarks, times)
 
 
-def _node(sessions: Sessions, state: SessionState, node: NodeState, times: bool) -> Iterator[str]:
+def _node(
+    sessions: Sessions, state: SessionState, node: NodeState, remarks: Remarks, times: bool
+) -> Iterator[str]:
     if node.parent is None and not node.outputs:
         return
     label = sessions.label(state)(node)
@@ -92,6 +99,23 @@ def _node(sessions: Sessions, state: SessionState, node: NodeState, times: bool)
         if gap.node_id == node.node_id:
             yield f"- Gap ({gap.fact.severity}): {_line(gap.fact.summary)}"
             yield ""
+    for remark in remarks.get(node.node_id, ()):
+        yield f"- {_line(remark)}"
+        yield ""
+
+
+def _remarks(sessions: Sessions, session_id: str) -> Remarks:
+    """Return what else was noted about each node: divergences and warnings."""
+    found: Remarks = {}
+    for event in sessions.store.read(stream_of(session_id)):
+        if event.kind == "divergence_recorded":
+            text = f"Divergence ({event.fact.reason}): {event.fact.summary}"
+        elif event.kind == "warning_recorded":
+            text = f"Warning: {event.fact.message}"
+        else:
+            continue
+        found.setdefault(event.scope_b or "", []).append(text)
+    return found
 
 
 def _artifact(sessions: Sessions, artifact: Output) -> Iterator[str]:

@@ -3,7 +3,7 @@
 # ruff: noqa: RUF009  # the calls make dataclass fields with their descriptions
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
@@ -139,7 +139,7 @@ class ResumeSession:
     same_workspace_only: bool = _says("Leave out work of other repositories", False)
 
 
-def parsed(cls: type[T], tool: str, arguments: object) -> T:
+def parsed(cls: type[T], tool: str, arguments: object, *, hidden: Collection[str] = ()) -> T:
     """Return a tool's arguments, or the refusal that says what to send instead.
 
     Null for an optional argument means that it is absent.
@@ -147,7 +147,8 @@ def parsed(cls: type[T], tool: str, arguments: object) -> T:
     if not isinstance(arguments, Mapping):
         raise invalid(f"{tool}: the arguments are not an object", f"Call {tool} with an object.")
     given = {key: value for key, value in arguments.items() if value is not None}
-    known = [_camel(one.name) for one in fields(cls)]  # type: ignore[arg-type]  # request classes
+    names = [_camel(one.name) for one in fields(cls)]  # type: ignore[arg-type]  # request classes
+    known = [name for name in names if name not in hidden]
     for key in given:
         if key not in known:
             raise _unknown(tool, str(key), known)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -37,12 +37,15 @@ class RailsTool:
     run: Callable[[Rails, Any], Answer] = field(repr=False)
     read_only: bool = False
     idempotent: bool = True
+    hidden: tuple[str, ...] = ()  # arguments that do not exist here (R11.11)
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """The JSON Schema of the arguments."""
         found: dict[str, Any] = compact(schema(self.request))
-        return found
+        properties = found["properties"]
+        shown = {name: properties[name] for name in properties if name not in self.hidden}
+        return {**found, "properties": shown}
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
@@ -53,7 +56,8 @@ class RailsTool:
         """Run the tool; whatever goes wrong comes back as an error answer."""
         try:
             with translated():
-                return self.run(rails, requests.parsed(self.request, self.name, arguments))
+                asked: Any = requests.parsed(self.request, self.name, arguments, hidden=self.hidden)
+                return self.run(rails, asked)
         except RailsError as error:
             return refused(error)
         except BackshopError as error:
@@ -72,7 +76,12 @@ def refused(error: RailsError) -> Answer:
 
 def offered(settings: Settings) -> tuple[RailsTool, ...]:
     """Return the tools that are switched on (R7.1)."""
-    return tuple(tool for tool in TOOLS if getattr(settings, tool.name, True))
+    hidden = () if settings.start_session else ("sessionToken",)
+    return tuple(
+        replace(tool, hidden=hidden) if hidden else tool
+        for tool in TOOLS
+        if getattr(settings, tool.name, True)
+    )
 
 
 def _internal(name: str) -> RailsError:
