@@ -7,6 +7,7 @@ import json
 import pytest
 
 from backshop.base.canon import canonical, digest
+from backshop.base.ids import did
 from backshop.rails.bundle import _manifest
 from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
 
@@ -236,3 +237,80 @@ def test_markdown_and_lines_are_the_same_every_time(agent):
     assert canonical(one).decode() == lines[0]
     hashed = {k: v for k, v in one.items() if k not in ("hash", "sessionId")}
     assert one["hash"] == digest({**hashed, "stream": f"session:{session}"})
+
+
+def rewritten(bundle):
+    """Give a changed bundle digests, a chain and an id that hold, as a forger would."""
+    session = bundle["session"]
+    previous = "sha256:" + "0" * 64
+    for index, event in enumerate(session["events"]):
+        event["eventIndex"], event["prevHash"] = index, previous
+        event["eventId"] = did("evt", session["sessionId"], event["dedupeKey"])
+        hashed = {k: v for k, v in event.items() if k not in ("hash", "sessionId")}
+        previous = event["hash"] = digest({**hashed, "stream": f"session:{session['sessionId']}"})
+    bundle["bundleId"] = did("bundle", session["sessionId"], previous)
+    return resigned(bundle)
+
+
+def first_of(bundle, kind, number=0):
+    return [one for one in bundle["session"]["events"] if one["kind"] == kind][number]
+
+
+def no_parent(bundle):
+    first_of(bundle, "node_created", 1)["data"]["parentNodeId"] = did("node", "x")
+
+
+def no_run(bundle):
+    events = bundle["session"]["events"]
+    events.remove(first_of(bundle, "run_started"))
+
+
+def no_session(bundle):
+    bundle["session"]["events"].pop(0)
+
+
+def wrong_attempt(bundle):
+    first_of(bundle, "advance_recorded")["data"]["attemptId"] = did("att", "x")
+
+
+def dangling_edge(bundle):
+    first_of(bundle, "edge_created")["data"]["toNodeId"] = did("node", "x")
+
+
+def two_roots(bundle):
+    del first_of(bundle, "node_created", 1)["data"]["parentNodeId"]
+
+
+def no_such_step(bundle):
+    session = bundle["session"]
+    old = first_of(bundle, "node_created")["data"]["snapshotRef"]
+    found = json.loads(json.dumps(session["snapshots"].pop(old)))
+    found["engine"]["state"]["pending"]["step"]["stepId"] = "nowhere"
+    session["snapshots"][digest(found)] = found
+    for event in session["events"]:
+        if event["data"].get("snapshotRef") == old:
+            event["data"]["snapshotRef"] = digest(found)
+
+
+@pytest.mark.rule("R9.3", "C90")
+@pytest.mark.parametrize(
+    "change",
+    [no_parent, no_run, no_session, wrong_attempt, dangling_edge, two_roots, no_such_step],
+)
+def test_a_well_signed_story_that_cannot_have_happened_is_refused(agent, change):
+    ann, first, _ = told(agent, "a")
+    bundle = json.loads(export(ann, first["session"]["sessionId"]))
+    change(bundle)
+    bob = agent(WORK, home="b")
+    error = bob.refused("RailsSessionImport", bundle=json.dumps(rewritten(bundle)))
+
+    assert error["code"] == "BUNDLE_INVALID_FORMAT"
+    assert bob.rails.sessions.ids() == []
+
+
+def test_a_forger_who_changes_nothing_is_let_in(agent):
+    ann, first, _ = told(agent, "a")
+    bundle = json.loads(export(ann, first["session"]["sessionId"]))
+    bob = agent(WORK, home="b")
+
+    assert take(bob, json.dumps(rewritten(bundle))) == first["session"]["sessionId"]

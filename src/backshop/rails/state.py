@@ -277,8 +277,8 @@ def _edge(state: SessionState, event: Recorded, fact: ev.EdgeCreated) -> Session
     child = replace(child, edge=fact, last_idx=event.idx)
     nodes = state.nodes.put(origin.node_id, origin).put(child.node_id, child)
     state = _touch(replace(state, nodes=nodes), event, child.node_id)
-    if is_fork:
-        run = state.runs[child.run_id]
+    run = state.runs.get(child.run_id)
+    if is_fork and run is not None:
         state = replace(state, runs=state.runs.put(run.run_id, replace(run, forks=run.forks + 1)))
     return state
 

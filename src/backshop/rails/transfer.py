@@ -10,7 +10,7 @@ from backshop.base.canon import canonical
 from backshop.base.ids import BlobId
 from backshop.store import NewEvent, Part, Pin, Plan, wire
 
-from . import arrival, bundle
+from . import arrival, bundle, proof
 from .arrival import Arrival
 from .bundle import Content
 from .errors import RailsError
@@ -39,6 +39,7 @@ def imported(sessions: Sessions, text: str) -> str:
     """Store a bundle's session and return its id, a new one if the old is taken (R9.4)."""
     content = bundle.checked(text)
     coming = arrival.as_it_is(content)
+    proof.prove(content, coming)
     if _collides(sessions, content):
         number = 1
         while sessions.exists(arrival.new_session_id(content, number)):
