@@ -10,6 +10,7 @@ from docx.enum.section import WD_ORIENT
 from docx.shared import Inches, Pt
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from backshop.formats import FormatError, OpsRequest, Selector
 from backshop.formats import docx as docx_format
@@ -795,3 +796,50 @@ def test_any_json_as_operations_is_applied_or_refused_cleanly(tmp_path_factory, 
         assert not (folder / "out.docx").exists()
     else:
         word(folder / "out.docx")
+
+
+RICH = (
+    '<w:p><w:pPr><w:pPrChange w:id="90" w:author="a"><w:pPr/></w:pPrChange></w:pPr>'
+    '<w:commentRangeStart w:id="1"/><w:ins w:id="2" w:author="a"><w:r><w:t>added</w:t></w:r>'
+    "</w:ins>"
+    '<w:del w:id="3" w:author="a"><w:r><w:delText>gone</w:delText></w:r></w:del>'
+    '<w:commentRangeEnd w:id="1"/><w:r><w:commentReference w:id="1"/></w:r></w:p>'
+    '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>PAGE</w:instrText></w:r>'
+    '<w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>7</w:t></w:r>'
+    '<w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
+    '<w:sdt><w:sdtPr><w:tag w:val="t"/></w:sdtPr><w:sdtContent><w:p><w:r><w:t>held</w:t></w:r>'
+    "</w:p></w:sdtContent></w:sdt>"
+    '<w:p><w:bookmarkStart w:id="5" w:name="b"/><w:r><w:t>marked</w:t></w:r>'
+    '<w:bookmarkEnd w:id="5"/><w:proofErr w:type="spellStart"/><!-- kept --><?kept too?></w:p>'
+)
+
+
+@pytest.mark.rule("F23.3", "F23.4")
+@pytest.mark.parametrize(
+    "op",
+    [
+        {"op": "append_paragraph", "text": "TARGET"},
+        {"op": "replace_text", "search": "aim", "replace": "TARGET"},
+        {"op": "insert_paragraphs", "anchor": {"paragraph": 0}, "paragraphs": ["TARGET"]},
+        {"op": "replace_section", "section": "Last", "paragraphs": ["TARGET"]},
+        {"op": "delete_paragraphs", "from": 5, "to": 5},
+    ],
+    ids=lambda op: op["op"],
+)
+def test_marks_comments_fields_notes_and_controls_survive(tmp_path, op):
+    body = paragraph("first") + RICH + paragraph("aim") + paragraph("Last", style="Heading1")
+    path = with_body(tmp_path / "a.docx", body + paragraph("end"))
+
+    applied, out = edit(path, op)
+
+    def masked(file):
+        root = etree.fromstring(members(file)["word/document.xml"])
+        for element in list(root.iter("{*}p")):
+            if "".join(map(str, element.itertext("{*}t"))) in ("TARGET", "aim", "end"):
+                parent = element.getparent()
+                assert parent is not None
+                parent.remove(element)
+        return etree.tostring(root, method="c14n", with_comments=True)
+
+    assert masked(out) == masked(path)
+    clean(applied)
