@@ -7,13 +7,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .address import Area
+from .address import MAX_COL, MAX_ROW, Area, column_number
 from .book import Book, DefinedName, Table
 from .formula import Token, join, tokens
 from .functions import COMPUTED, DYNAMIC, RANGE_ARGUMENTS, TEXT_FORMATS, VOLATILE
 from .sheetxml import RawCell
 
 MAX_FORMULAS = 100_000
+_SIMPLE = re.compile(r"[A-Z0-9$:+\-*/^&=<>%(),. ]*")
+_CALL = re.compile(r"([A-Z][A-Z0-9.]*)\(")
+_PLACE = re.compile(
+    r"\$?\b([A-Z]{1,3})\$?([0-9]{1,7})(?::\$?([A-Z]{1,3})\$?([0-9]{1,7}))?(?![\w.(])"
+)
+_LETTER = re.compile(r"[A-Z$]")
+_PLAIN = COMPUTED - {"TEXT"}
 _WIDE = 64
 _SINGLE = re.compile(r"(?:[^\[\]',:]|'.)*")
 _PART = re.compile(r"\[((?:[^\[\]']|'.)*)\]|([^\[\],:\s][^\[\],:]*)|(:)")
@@ -117,16 +124,19 @@ class _Reader:
 
     def node(self, sheet: str, cell: RawCell, text: str, overflow: bool) -> Node:
         place = Place(sheet, cell.row, cell.col)
-        found = _Found(place)
         raw = cell.formula
+        cached = not self.book.is_uncached(cell)
+        if not overflow and raw and raw.kind in {"normal", "shared"}:
+            quick = _simple_areas(text)
+            if quick is not None:
+                areas = [(sheet, area) for area in quick]
+                return Node(place, text, areas, None, False, False, cached, cell)
+        found = _Found(place)
         if overflow:
             found.dynamic, found.reason = True, "too_many_formulas"
         elif raw and raw.kind not in {"normal", "shared"}:
             found.reason = "array_formula"
         out = self._spell(text, found, 0) if not overflow else ""
-        if found.reason is None:
-            found.reason = _array_context(tokens(out))
-        cached = not self.book.is_uncached(cell)
         return Node(
             place, out, found.areas, found.reason, found.dynamic, found.volatile, cached, cell
         )
@@ -219,6 +229,28 @@ class _Reader:
         return f"'{quoted}'!{area}"
 
 
+def _simple_areas(text: str) -> list[Area] | None:
+    """Return what a formula of plain references, numbers and known functions reads; else None.
+
+    Most formulas of most sheets are such, and this is ten times faster than their tokens.
+    """
+    if not _SIMPLE.fullmatch(text):
+        return None
+    if not set(_CALL.findall(text)) <= _PLAIN:
+        return None
+    rest = _PLACE.sub(" ", _CALL.sub(" ", text))
+    if _LETTER.search(rest) or ":" in rest:
+        return None
+    areas = []
+    for col1, row1, col2, row2 in _PLACE.findall(text):
+        first, last = int(row1), int(row2 or row1)
+        left, right = column_number(col1), column_number(col2 or col1)
+        if not (0 < first <= MAX_ROW and 0 < last <= MAX_ROW and max(left, right) <= MAX_COL):
+            return None
+        areas.append(Area(min(first, last), min(left, right), max(first, last), max(left, right)))
+    return areas
+
+
 def table_area(table: Table, inside: str, row: int) -> Area | None:
     """Return the range that `[…]` of a structured reference means in a given row."""
     inner = inside[1:-1].strip()
@@ -299,7 +331,7 @@ def _is_operand(pieces: tuple[Token, ...], index: int) -> bool:
     return pieces[index - 1].kind in solid and pieces[index + 1].kind in solid
 
 
-def _array_context(pieces: tuple[Token, ...]) -> str | None:
+def array_context(pieces: tuple[Token, ...]) -> str | None:
     """Say whether a range stands where only one value can: old and new Excel differ there."""
     solid = [token for token in pieces if token.kind != "space"]
     stack: list[str] = []

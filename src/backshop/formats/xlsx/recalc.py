@@ -8,7 +8,7 @@ it is opened (F24.2, F24.8-F24.10).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from backshop.formats.protocol import Json
@@ -18,8 +18,10 @@ from .book import Book, child, like
 from .cellxml import Content
 from .edit import SheetEdit
 from .engine import Request, Scalar, compute
-from .graph import Graph, Node, Place, build, spelled
+from .formula import tokens
+from .graph import Graph, Node, Place, array_context, build, spelled
 from .order import insert_in_order
+from .sheetxml import RowSpan, SheetXml
 from .splice import render
 
 MAX_FED_CELLS = 1_000_000
@@ -110,15 +112,17 @@ def _reasons(graph: Graph, dirty: set[Place], engine: bool) -> dict[Place, str]:
     reasons: dict[Place, str] = {}
     for place in dirty:
         node = graph.nodes[place]
-        if node.reason:
-            reasons[place] = node.reason
+        reason = node.reason or array_context(tokens(node.text))
+        if reason:
+            reasons[place] = reason
         elif place in shaky:
             reasons[place] = "volatile"
     needed = _needed(graph, dirty)
     for place in needed - dirty:
         node = graph.nodes[place]
-        if node.reason:
-            reasons[place] = node.reason
+        reason = node.reason or array_context(tokens(node.text))
+        if reason:
+            reasons[place] = reason
     for place in _circular(graph, needed):
         reasons.setdefault(place, "circular")
     for place in graph.reached(reasons):
@@ -212,11 +216,8 @@ def _feed(
         areas = by_sheet.get(sheet.name)
         if xml is None or not areas:
             continue
-        for row in xml.iter_rows():
-            hits = [area for area in areas if area.row1 <= row.number <= area.row2]
-            if not hits:
-                continue
-            first, last = min(a.col1 for a in hits), max(a.col2 for a in hits)
+        first, last = min(a.col1 for a in areas), max(a.col2 for a in areas)
+        for row in _rows_of(xml, areas):
             for cell in xml.cells(row, first, last):
                 if Place(sheet.name, cell.row, cell.col) in computed:
                     continue
@@ -235,6 +236,24 @@ def _feed(
     return values, errors
 
 
+def _rows_of(xml: SheetXml, areas: set[Area]) -> Iterator[RowSpan]:
+    """Go through the rows that any of the areas touches."""
+    spans: list[tuple[int, int]] = []
+    for first, last in sorted({(area.row1, area.row2) for area in areas}):
+        if spans and first <= spans[-1][1] + 1:
+            spans[-1] = (spans[-1][0], max(last, spans[-1][1]))
+        else:
+            spans.append((first, last))
+    at = 0
+    for row in xml.iter_rows():
+        while at < len(spans) and spans[at][1] < row.number:
+            at += 1
+        if at == len(spans):
+            return
+        if spans[at][0] <= row.number:
+            yield row
+
+
 def _patch(book: Book, graph: Graph, dirty: Iterable[Place], values: dict[Place, Content]) -> None:
     """Put the new results into the sheets, and take out the ones nobody knows."""
     edits: dict[str, SheetEdit] = {}
@@ -242,7 +261,9 @@ def _patch(book: Book, graph: Graph, dirty: Iterable[Place], values: dict[Place,
         sheet = book.sheet(place.sheet)
         xml = book.xml(sheet)
         assert xml is not None, "a formula stands on a worksheet"
-        edit = edits.setdefault(place.sheet, SheetEdit(book, sheet, xml))
+        if place.sheet not in edits:
+            edits[place.sheet] = SheetEdit(book, sheet, xml)
+        edit = edits[place.sheet]
         node, value = graph.nodes[place], values.get(place)
         if value is None and not node.cached:
             continue

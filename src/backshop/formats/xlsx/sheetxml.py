@@ -20,6 +20,7 @@ from lxml import etree
 from backshop.formats.errors import fail
 from backshop.formats.guard import parse_xml
 from backshop.formats.package import serialise
+from backshop.formats.wellformed import check_xml
 
 from .address import MAX_COL, MAX_ROW, column_number
 
@@ -28,6 +29,7 @@ _ATTRIBUTE = re.compile(rb"([\w:.\-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _REFERENCE = re.compile(rb"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _FEW_ROWS = 32  # found one by one faster than by passing all
+_CHECKED_BYTES = 4 << 20
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._\-]+)[\"']")
 
 
@@ -153,6 +155,8 @@ class SheetXml:
 
     def __init__(self, data: bytes, part: str) -> None:
         self.part = part
+        if len(data) <= _CHECKED_BYTES:
+            check_xml(data)  # a large part is parsed when it is written
         self.data = plain_xml(data)
         root = _ROOT.search(self.data)
         if not root or root[2] != b"worksheet":
