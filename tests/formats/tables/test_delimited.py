@@ -440,7 +440,11 @@ def test_a_table_is_kept_under_its_content(make, cache):
     assert rows(before, cache, "SELECT b FROM data") == [[2]]
     kept = sorted(path.suffix for path in cache.folder.iterdir())
     assert kept == [".duckdb", ".duckdb", ".json", ".json"]
-    after.path.unlink()  # asked again without being read again
+    nameless = make("1,2\n3,4\n")
+    assert rows(nameless, cache, "SELECT column_1 FROM data") == [[1], [3]]
+    nameless.path.unlink()  # asked again without being read again
+    assert rows(nameless, cache, "SELECT column_2 FROM data") == [[2], [4]]
+    after.path.unlink()
     assert rows(after, cache, "SELECT b FROM data") == [[3]]
 
 

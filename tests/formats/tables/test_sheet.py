@@ -80,6 +80,10 @@ def test_a_region_can_be_chosen(book, cache):
     bare = mapped(source, cache, sheet="Two", header_row=0)
     assert (bare["row_count"], bare["has_header"]) == (3, False)
     assert types(bare) == {"column_1": "string", "column_2": "string"}
+    source.path.rename(source.path.with_suffix(".away"))  # asked again without being read again
+    kept = tools.table_get_map(source, cache, Region(sheet="Two", header_row=0)).data["region"]
+    assert kept == {"sheet": "Two", "range": "A1:B3", "header_row": None}
+    source.path.with_suffix(".away").rename(source.path)
     lower = mapped(source, cache, sheet="Two", header_row=2)
     assert (lower["row_count"], list(types(lower))) == (1, ["1", "2"])
     whole = mapped(source, cache, sheet="Two", range="A:B")

@@ -43,7 +43,7 @@ class Cache:
             made = Path(scratch) / ("table" + _TABLE)
             shape = build(made)
             described = made.with_suffix(_SHAPE)
-            described.write_text(json.dumps(codec.encode(shape)))
+            described.write_text(json.dumps(codec.encode(shape, omit_none=False)))
             self.make_room(made.stat().st_size)
             made.replace(table)
             described.replace(shape_file)  # last: a table counts only with its shape
