@@ -78,10 +78,8 @@ class _Loader:
     def run(self) -> Loaded:
         if not self._fill([guess.kind for guess in self._guesses], quick=True):
             self._fill(self._kinds_of_all_rows(), quick=False)
-        self._settle_open_columns()
+        ambiguous = self._settle_open_columns()
         commas = [i for i, item in enumerate(self._guesses) if item.has_comma and self._commas(i)]
-        open_ = [index for index, item in enumerate(self._guesses) if item.is_open]
-        ambiguous = [index for index in open_ if self._has_day_dates(index)]
         row = self._connection.execute("SELECT count(*) FROM data").fetchone()
         return Loaded(
             rows=int(row[0]) if row else 0,
@@ -121,23 +119,32 @@ class _Loader:
                 kinds[at] = kind  # the narrow one comes first, so it is set last
         return kinds
 
-    def _settle_open_columns(self) -> None:
-        """Give a type to columns whose sample was empty or undecided."""
-        for at, item in enumerate(self._guesses):
-            if not item.is_open:
-                continue
+    def _settle_open_columns(self) -> list[int]:
+        """Give a type to columns whose sample was empty or undecided; return the ambiguous ones."""
+        ambiguous = []
+        for at in self._filled([at for at, item in enumerate(self._guesses) if item.is_open]):
             name = self._names[at]
             kinds = (*infer.KINDS, *infer.DAY_FIRST, *infer.MONTH_FIRST)
             tests = ", ".join(_all_fit(name, kind) for kind in kinds)
-            sql = f"SELECT count({name}), {tests} FROM data"
-            filled, *fits = self._connection.execute(sql).fetchone() or (0,)
-            found = [kind for kind, ok in zip(kinds, fits, strict=True) if ok] if filled else []
-            if found and not _both_ways(found):
+            fits = self._connection.execute(f"SELECT {tests} FROM data").fetchone() or ()
+            found = [kind for kind, ok in zip(kinds, fits, strict=True) if ok]
+            if found and _both_ways(found):
+                ambiguous.append(at)
+            elif found:
                 kind = found[0]
                 self._connection.execute(
                     f"ALTER TABLE data ALTER {name} TYPE {kind.native} USING {kind.sql(name)}"
                 )
                 self._guesses[at] = Guess(kind)
+        return ambiguous
+
+    def _filled(self, columns: Sequence[int]) -> list[int]:
+        """Return those of the columns that hold anything at all."""
+        if not columns:
+            return []
+        counts = ", ".join(f"count({self._names[at]})" for at in columns)
+        row = self._connection.execute(f"SELECT {counts} FROM data").fetchone() or ()
+        return [at for at, count in zip(columns, row, strict=True) if count]
 
     def _commas(self, at: int) -> bool:
         name = self._names[at]
@@ -146,14 +153,6 @@ class _Loader:
             f" bool_or(regexp_full_match(trim({name}, ' '), {quoted(infer.COMMA_PROOF)})) FROM data"
         ).fetchone()
         return row is not None and bool(row[0]) and bool(row[1])
-
-    def _has_day_dates(self, at: int) -> bool:
-        if self._guesses[at].kind is not infer.TEXT:
-            return False
-        tests = " OR ".join(_all_fit(self._names[at], kind) for kind in infer.DAY_FIRST)
-        sql = f"SELECT count({self._names[at]}) > 0 AND ({tests}) FROM data"
-        row = self._connection.execute(sql).fetchone()
-        return row is not None and bool(row[0])
 
 
 def _reader(text: Text, names: Sequence[str]) -> str:
