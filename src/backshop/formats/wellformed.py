@@ -13,8 +13,8 @@ def check_xml(data: bytes) -> None:
     parser.StartDoctypeDeclHandler = _refuse_doctype
     try:
         parser.Parse(data, True)
-    except expat.ExpatError as error:
-        where = f"{type(error).__name__}: line {error.lineno}"
+    except (expat.ExpatError, LookupError, ValueError) as error:  # the last two: odd encodings
+        where = f"{type(error).__name__}: line {parser.CurrentLineNumber}"
         raise fail("corrupt_file", "an XML part cannot be parsed", detail=where) from error
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+import zipfile
 
 import pytest
 import xlsxwriter
@@ -203,3 +204,20 @@ def unescape(cell):
     for char in it:
         out += table[next(it)] if char == "\\" else char
     return out
+
+
+@pytest.mark.rule("F3.2")
+@pytest.mark.parametrize("head", [b'<?xml version="1.0" encoding="abc"?>', b"<broken", b""])
+def test_a_sheet_that_is_no_xml_is_a_corrupt_file(tmp_path, head):
+    made = book(tmp_path / "a.xlsx", ("S", [[1]]))
+    broken = tmp_path / "b.xlsx"
+    with zipfile.ZipFile(made.path) as old, zipfile.ZipFile(broken, "w") as new:
+        for info in old.infolist():
+            data = old.read(info)
+            if info.filename == "xl/worksheets/sheet1.xml":
+                data = head + data.partition(b"?>")[2] if head else b""
+            new.writestr(info, data)
+
+    with pytest.raises(FormatError) as caught:
+        xlsx.read(source(broken), Selector())
+    assert caught.value.reason == "corrupt_file"
