@@ -103,7 +103,24 @@ def test_nesting_without_end_is_refused():
         canonical(value)
 
 
-@pytest.mark.parametrize("text", ["NaN", '{"a":1,"a":2}', "[1,]", b"\xff", "[" * 100_000, ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NaN",
+        "1e999",
+        "-1e999",
+        '"\\ud800"',
+        '{"\\udfff":1}',
+        "9007199254740993",
+        '{"a":1,"a":2}',
+        "[1,]",
+        b"\xff",
+        "[]".encode("utf-16"),
+        "[" * 300 + "]" * 300,
+        "[" * 100_000,
+        "",
+    ],
+)
 def test_parsing_refuses_what_is_not_json(text):
     with pytest.raises(ValidationFailed) as refused:
         parse(text)

@@ -41,6 +41,8 @@ BAD = {
     "com¹.log": "device_name",
     "conin$": "device_name",
     ".bs-tmp-1": "reserved_prefix",
+    ".BS-tmp-1": "reserved_prefix",
+    "NUL .txt": "device_name",
     "x" * 256: "segment_too_long",
     "é" * 128: "segment_too_long",
     "/".join(["x" * 200] * 6): "path_too_long",

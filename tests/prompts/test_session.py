@@ -72,7 +72,7 @@ class Count:
     n: int
 
 
-@event("test.counted")
+@event("test.session_counted")
 @dataclass(frozen=True)
 class Counted:
     name: str
@@ -348,7 +348,7 @@ def test_a_failing_subscriber_loses_nothing(log, caplog):
 
     assert heard == [1]
     assert [type(error) for error in result.errors] == [KeyError]
-    assert result.events[0].type == "test.counted"
+    assert result.events[0].type == "test.session_counted"
     session.strict_bus = True
     with pytest.raises(ExceptionGroup):
         session.dispatch(Counted("n"))

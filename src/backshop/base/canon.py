@@ -43,19 +43,48 @@ def digest(value: object) -> str:
 
 
 def parse(data: bytes | str) -> JsonValue:
-    """Parse JSON strictly: no NaN, no duplicate keys, no integer that readers would round."""
+    """Parse JSON strictly: UTF-8, bounded depth, and only what has a canonical form.
+
+    Refused are NaN and infinities however written, duplicate keys, lone surrogates, and integers
+    that other readers would round.
+    """
     try:
         value: JsonValue = json.loads(
-            data,
+            data.decode() if isinstance(data, bytes) else data,
             parse_constant=_refuse_constant,
             parse_int=_exact_integer,
+            parse_float=_finite,
             object_pairs_hook=_unique_keys,
         )
     except RecursionError as error:
         raise ValidationFailed("JSON is nested too deeply", reason="bad_json") from error
     except ValueError as error:  # JSONDecodeError and UnicodeDecodeError among them
         raise ValidationFailed(f"not JSON: {error}", reason="bad_json") from error
+    _check_text(value, 0)
     return value
+
+
+def _check_text(value: JsonValue, depth: int) -> None:
+    """Refuse what parses and has no canonical form: lone surrogates, and nesting without end."""
+    if depth > MAX_DEPTH:
+        raise ValidationFailed("JSON is nested too deeply", reason="bad_json")
+    if isinstance(value, str):
+        if not value.isascii():
+            _encode(value)
+    elif isinstance(value, list):
+        for item in value:
+            _check_text(item, depth + 1)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check_text(key, depth)
+            _check_text(item, depth + 1)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number is too large")
+    return number
 
 
 def _refuse_constant(name: str) -> JsonValue:

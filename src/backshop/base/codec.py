@@ -11,6 +11,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from .canon import parse
 from .errors import ValidationFailed
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def decode(cls: Any, data: object) -> Any:
         text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValidationFailed(f"not JSON: {error}", reason="bad_json") from error
-    return decode_json(cls, text)
+    return decode_stored(cls, text)
 
 
 @overload
@@ -62,13 +63,18 @@ def decode_json(cls: type[T], text: str | bytes) -> T: ...
 @overload
 def decode_json(cls: Any, text: str | bytes) -> Any: ...
 def decode_json(cls: Any, text: str | bytes) -> Any:
-    """Return the value of type `cls` that JSON text describes; strict, no unknown keys."""
+    """Return the value of type `cls` that JSON text from anywhere describes; all of it strict."""
+    parse(text)  # what pydantic's reader forgives: NaN, duplicate keys, lone surrogates
+    return decode_stored(cls, text)
+
+
+def decode_stored(cls: Any, text: str | bytes) -> Any:
+    """Return the value of type `cls` that canonical JSON of our own describes; no unknown keys."""
     from pydantic import ValidationError  # loaded on first use: 0.1 s
 
     try:
-        if isinstance(text, str):
-            text = text.encode()
-        return _adapter(cls).validate_json(text, strict=True, extra="forbid")
+        data = text.encode() if isinstance(text, str) else text
+        return _adapter(cls).validate_json(data, strict=True, extra="forbid")
     except UnicodeEncodeError as error:
         raise ValidationFailed("text holds a lone surrogate", reason="bad_json") from error
     except ValidationError as error:
@@ -77,8 +83,17 @@ def decode_json(cls: Any, text: str | bytes) -> Any:
 
 def encode(value: object, *, omit_none: bool = True) -> Any:
     """Return `value` as parsed JSON; fields that are None are left out unless asked for."""
+    from pydantic_core import PydanticSerializationError  # loaded on first use: 0.1 s
+
     kind: Any = type(value)
-    return _adapter(kind).dump_python(value, mode="json", by_alias=True, exclude_none=omit_none)
+    try:
+        return _adapter(kind).dump_python(
+            value, mode="json", by_alias=True, exclude_none=omit_none, warnings="error"
+        )
+    except PydanticSerializationError as error:  # it would not read back as it was written
+        raise ValidationFailed(
+            f"a value does not fit {kind.__name__}: {error}", reason="bad_value"
+        ) from error
 
 
 def schema(cls: Any) -> dict[str, Any]:

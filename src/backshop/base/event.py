@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from .codec import decode, encode
+from .canon import parse
+from .codec import decode, decode_stored, encode
+from .errors import ValidationFailed
 
 Upgrader = Callable[[dict[str, Any]], dict[str, Any]]
 C = TypeVar("C", bound=type)
@@ -49,11 +51,20 @@ def event(
     def register(cls: C) -> C:
         if name in _BY_NAME:
             raise ValueError(f"event name {name!r} is taken by {_BY_NAME[name].cls.__name__}")
+        _refuse_lossy(name, cls)
         kind = EventType(name, v, cls, steps)
         _BY_NAME[name] = _BY_CLASS[cls] = kind
         return cls
 
     return register
+
+
+def _refuse_lossy(name: str, cls: type) -> None:
+    """Refuse optional fields whose default is not None: None is not stored, so it would change."""
+    for one in fields(cls):
+        optional = "None" in str(one.type)
+        if optional and one.default is not None:
+            raise ValueError(f"{name}: {one.name} may be None and does not default to it")
 
 
 def type_of(fact: object) -> EventType:
@@ -70,6 +81,17 @@ def to_data(fact: object) -> dict[str, Any]:
     """Return the stored data of a fact."""
     data: dict[str, Any] = encode(fact)
     return data
+
+
+def from_body(name: str, version: int, body: bytes) -> Any:
+    """Do what `from_data` does on stored canonical bytes; one pass for the current version."""
+    kind = _BY_NAME.get(name)
+    if kind is not None and version == kind.version:
+        return decode_stored(kind.cls, body)
+    data = parse(body)
+    if not isinstance(data, dict):
+        raise ValidationFailed("an event's body is not an object", reason="bad_json")
+    return from_data(name, version, data)
 
 
 def from_data(name: str, version: int, data: dict[str, Any]) -> Any:

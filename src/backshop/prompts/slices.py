@@ -11,6 +11,7 @@ from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin, 
 from uuid import UUID
 
 from backshop.base import codec
+from backshop.base.errors import ValidationFailed
 
 from .errors import PromptValidationError, SessionError
 from .names import check_key
@@ -47,7 +48,7 @@ class SliceType:
         """Return an item as JSON."""
         try:
             return codec.encode(item, omit_none=False)
-        except (TypeError, ValueError, UserWarning) as error:  # see Session: what never lasts
+        except ValidationFailed as error:
             raise SessionError(
                 f"an item of {self.name!r} does not fit its type", code="WRONG_ITEM"
             ) from error

@@ -95,7 +95,7 @@ class Event:
     @cached_property
     def fact(self) -> Any:
         """The typed fact, upgraded to its current version."""
-        return registry.from_data(self.kind, self.v, self.data)
+        return registry.from_body(self.kind, self.v, self.body)
 
     def computed_hash(self) -> str:
         """Return the hash this row must have."""
