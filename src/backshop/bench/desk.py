@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from backshop.base import tree
 from backshop.base.ambient import Clock, Mint
-from backshop.base.errors import NotFound
+from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import (
     BatchId,
     BenchId,
@@ -131,6 +131,13 @@ class Desk:
             raise NotFound("there is no such file", reason="not_found", hints=tuple(near))
         return found
 
+    def require_free(self, tree_id: TreeId, path: BenchPath) -> None:
+        """Refuse a path that is taken by exactly this spelling; others the tree refuses (B4.4)."""
+        if tree.lookup(tree_id, path, self.store.load_tree) is not None:
+            raise ValidationFailed(
+                "a file of this name is there already", reason="path_collision", detail=path
+            )
+
     def totals(self, state: BenchState) -> Totals:
         """Return how much Published holds."""
         return Totals(len(state.files.records), state.files.total_bytes)
@@ -158,6 +165,7 @@ class Desk:
     @contextmanager
     def locked(self, bench_id: str, *, run: str | None = None) -> Iterator[BenchState]:
         """Hold the bench and give its state; refused while another run has the lease (B3.8)."""
+        self.state(bench_id)  # refuses before the lock makes a folder
         with self.views.locked(BenchId(check_id(bench_id, "wb"))):
             holder = self.store.leases.holder(stream_of(bench_id))
             if holder is not None and holder != run:
@@ -191,11 +199,13 @@ class Desk:
             unpins: list[BlobId] = decide.stale_pins(state, after)
             return Write(events, pins, blobs, unpins=unpins)
 
-        before = self.store.position(stream_of(bench_id))
-        state, _done = self.store.update(stream_of(bench_id), FOLD, write)
-        if self.store.position(stream_of(bench_id)) == before:
-            return Committed(state)
-        return Committed(state, tuple(self.views.project(state)) if state.exists else ())
+        rule(self.raw_state(bench_id))  # refuses before the lock makes a folder
+        with self.views.locked(BenchId(check_id(bench_id, "wb"))):
+            before = self.store.position(stream_of(bench_id))
+            state, _done = self.store.update(stream_of(bench_id), FOLD, write)
+            if self.store.position(stream_of(bench_id)) == before or not state.exists:
+                return Committed(state)
+            return Committed(state, tuple(self.views.project(state)))
 
     def grow(self, base: TreeId, changes: dict[BenchPath, tree.File | None]) -> tree.Built:
         """Return a changed tree; its new nodes are stored with the commit."""

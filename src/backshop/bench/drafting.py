@@ -177,6 +177,7 @@ def _change(
         return PathChange(op="delete", path=path, before_sha256=before.sha256 if before else None)
     if old_path is not None:
         moved = desk.find(base, old_path)
+        desk.require_free(base, path)
         files[old_path], files[path] = None, moved
         return PathChange(op="rename", path=path, old_path=old_path, after_sha256=moved.sha256)
     assert put.blob is not None

@@ -139,6 +139,8 @@ def _commit_add(
     desk: Desk, request: requests.WorkbenchFilesAdd, state: BenchState, adding: _Adding
 ) -> Added:
     built = desk.grow(state.published, adding.changes)
+    if built.id == state.published:  # replaced by the same bytes: nothing changed (B6.12)
+        return Added(add_results=tuple(adding.results))
     after = _sum(adding)
     kept = None
     if adding.replaced:
@@ -286,6 +288,7 @@ def rename(desk: Desk, request: requests.WorkbenchFileRename) -> Renamed:
         path = paths.bench_path(request.path)
         new_path = paths.parse(request.new_path, max_depth=state.limits.max_depth).path
         file = desk.find(state.published, path)
+        desk.require_free(state.published, new_path)
         built = desk.grow(state.published, {path: None, new_path: file})
         kept = decide.checkpoint(
             state,

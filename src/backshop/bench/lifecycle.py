@@ -28,11 +28,12 @@ def create(desk: Desk, request: requests.WorkbenchCreate) -> Created:
 
 def open_bench(desk: Desk, request: requests.BenchRequest) -> Opened:
     """Bring folders in line with the log if need be, and say all there is to show (B5.2)."""
-    state = desk.state(request.workbench_id)
+    desk.state(request.workbench_id)  # refuses before a folder is made for the lock
     with desk.views.locked(BenchId(request.workbench_id)):
+        state = desk.state(request.workbench_id)
         recovery = desk.views.recover(state)
-    if recovery:
-        desk.commit(request.workbench_id, lambda _: [Recovered(actions=tuple(recovery))])
+        if recovery:
+            desk.commit(request.workbench_id, lambda _: [Recovered(actions=tuple(recovery))])
     health = health_of(desk, state)
     return Opened(
         workbench=info(state, health),
@@ -65,8 +66,7 @@ def list_benches(desk: Desk, request: requests.WorkbenchList) -> BenchList:
 
 def rename(desk: Desk, request: requests.WorkbenchRename) -> Done:
     """Give a bench another name."""
-    with desk.views.locked(BenchId(request.workbench_id)):
-        done = desk.commit(request.workbench_id, lambda s: decide.rename(s, request.new_name))
+    done = desk.commit(request.workbench_id, lambda s: decide.rename(s, request.new_name))
     return Done(warnings=done.warnings)
 
 
@@ -117,7 +117,9 @@ def delete(desk: Desk, request: requests.WorkbenchDelete) -> Done:
 
 
 def undelete(desk: Desk, request: requests.BenchRequest) -> Done:
-    """Take a bench out of the trash; its folders are made again."""
+    """Take a bench out of the trash, with what was beside its files (B5.6)."""
+    decide.undelete(desk.raw_state(request.workbench_id))
+    desk.views.from_trash(BenchId(request.workbench_id))
     done = desk.commit(request.workbench_id, decide.undelete)
     return Done(warnings=done.warnings)
 
@@ -158,7 +160,9 @@ def health_of(desk: Desk, state: BenchState) -> str:
     if any(desk.missing(head) for head in heads):
         return "damaged"
     older = {c.tree for c in state.checkpoints} - {state.published}
-    return "degraded" if any(desk.missing(one) for one in older) else "ok"
+    if desk.views.is_stale(state) or any(desk.missing(one) for one in older):
+        return "degraded"
+    return "ok"
 
 
 def info(state: BenchState, health: str) -> BenchInfo:

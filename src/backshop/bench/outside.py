@@ -30,7 +30,10 @@ def rescan(desk: Desk, request: requests.RepairMode) -> Repaired:
             salvaged = desk.views.salvage(bench_id, outside)
             desk.views.rebuild(bench_id, "draft", draft.tree)
             return Repaired(published_generation=state.generation, salvaged=tuple(salvaged))
-        puts = [_adopted(desk, state, one) for one in outside]
+        puts = _adopted(desk, outside)
+        if not puts:  # links and pipes only: there is nothing to take over (B4.7)
+            desk.views.rebuild(bench_id, "draft", draft.tree)
+            return Repaired(published_generation=state.generation)
         author = Author(source=Source(kind="system"), actor="user", kind="rescan")
         done = write(desk, request.workbench_id, state, puts, author)
         after = decide.require_draft(desk.state(request.workbench_id))
@@ -51,16 +54,15 @@ def repair_published(desk: Desk, request: requests.RepairMode) -> Repaired:
             fact = PublishedRepaired(salvaged=tuple(salvaged))
             desk.commit(request.workbench_id, lambda _: [fact])
             return Repaired(published_generation=state.generation, salvaged=tuple(salvaged))
-        if not outside:
-            return Repaired(published_generation=state.generation)
-        after = _adopt(desk, state, outside)
-        desk.views.rebuild(bench_id, "published", after.published)
+        puts = _adopted(desk, outside)
+        after = _adopt(desk, state, puts) if puts else state
+        if outside:
+            desk.views.rebuild(bench_id, "published", after.published)
     return Repaired(published_generation=after.generation)
 
 
-def _adopt(desk: Desk, state: BenchState, outside: list[Outside]) -> BenchState:
+def _adopt(desk: Desk, state: BenchState, puts: list[Put]) -> BenchState:
     assert state.bench_id is not None
-    puts = [_adopted(desk, state, one) for one in outside]
     files: dict[BenchPath, tree.File | None] = {
         paths.bench_path(put.path): None if put.blob is None else tree.File(put.blob, put.size)
         for put in puts
@@ -94,8 +96,18 @@ def _adopt(desk: Desk, state: BenchState, outside: list[Outside]) -> BenchState:
     return done.state
 
 
-def _adopted(desk: Desk, state: BenchState, one: Outside) -> Put:
-    if one.actual is None or one.actual.is_symlink() or not one.actual.is_file():
-        return Put(path=one.path, blob=None)
-    blob = desk.store.blobs.put(one.actual)
-    return Put(path=one.path, blob=blob, size=desk.store.blobs.size(blob))
+def _adopted(desk: Desk, outside: list[Outside]) -> list[Put]:
+    """Return outside edits as a batch; what is not a regular file stays out of it (B4.7)."""
+    strange = [
+        one.path
+        for one in outside
+        if one.actual is not None and (one.actual.is_symlink() or not one.actual.is_file())
+    ]
+    puts: list[Put] = []
+    for one in outside:
+        if any(one.path == path or one.path.startswith(f"{path}/") for path in strange):
+            continue
+        blob = None if one.actual is None else desk.store.blobs.put(one.actual)
+        size = 0 if blob is None else desk.store.blobs.size(blob)
+        puts.append(Put(path=one.path, blob=blob, size=size))
+    return puts

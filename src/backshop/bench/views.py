@@ -15,13 +15,14 @@ import stat
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from backshop.base import tree
 from backshop.base.ambient import Clock, timestamp
-from backshop.base.errors import BackshopError
+from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import BenchId, BlobId, TreeId, check_id
 from backshop.base.paths import BenchPath
 from backshop.store import Placer, Store, View, file_error
@@ -110,28 +111,28 @@ class Views:
 
     def project(self, state: BenchState) -> list[str]:
         """Bring the folders in line with the heads; return warnings, never an error (B3.6)."""
+        salvaged: list[str] = []
         for last_try in (False, True):
             try:
-                self._project(state)
-            except BackshopError:
+                self._project(state, salvaged)
+                break
+            except (BackshopError, OSError):
                 if last_try:
-                    return ["view_stale"]
-            except OSError:
-                if last_try:
-                    return ["view_stale"]
-            else:
-                return []
-        return []
+                    return ["view_stale", *_warned(salvaged)]
+        return _warned(salvaged)
 
-    def _project(self, state: BenchState) -> None:
+    def _project(self, state: BenchState, salvaged: list[str]) -> None:
         assert state.bench_id is not None
         folder = self.folder(state.bench_id)
-        self.view(state.bench_id, "published").show(state.published)
-        draft = self.view(state.bench_id, "draft")
-        if state.draft is None:
-            draft.remove()
-        else:
-            draft.show(state.draft.tree)
+        for name, head in _heads(state).items():
+            view = self.view(state.bench_id, name)
+            if view.shown() == head:
+                continue
+            salvaged += self._rescue(state.bench_id, name)
+            if head is None:
+                view.remove()
+            else:
+                view.show(head)
         View(folder / "meta" / "context", self._store.load_tree, self._placer).show(
             state.context_tree
         )
@@ -157,66 +158,100 @@ class Views:
         if staging.exists() and any(staging.iterdir()):
             shutil.rmtree(staging, ignore_errors=True)
             done.append("staging_removed")
-        wanted = {"published": state.published}
-        if state.draft is not None:
-            wanted["draft"] = state.draft.tree
-        for name, head in wanted.items():
-            if self.view(state.bench_id, name).shown() != head:
-                self._rescue(state.bench_id, name)
+        for name, head in _heads(state).items():
+            if head is None and (self.folder(state.bench_id) / name).exists():
+                done.append(f"{name}_removed")
+            elif self.view(state.bench_id, name).shown() != head:
                 done.append(f"{name}_rebuilt")
-        if state.draft is None and (self.folder(state.bench_id) / "draft").exists():
-            done.append("draft_removed")
         return [*done, *self.project(state)] if done else []
 
-    def _rescue(self, bench_id: BenchId, name: str) -> None:
-        """Keep bytes of a view about to be replaced that are found in no blob (B3.4)."""
-        folder = self.folder(bench_id) / name
-        for path, actual in _regular_files(folder):
-            if not self._store.blobs.has(_hash(actual)):
-                self.salvage(bench_id, [Outside(path, None, actual)])
+    def is_stale(self, state: BenchState) -> bool:
+        """Say whether a folder does not show its head."""
+        assert state.bench_id is not None
+        heads = _heads(state).items()
+        return any(self.view(state.bench_id, name).shown() != head for name, head in heads)
 
-    def outside(self, bench_id: BenchId, name: str, head: TreeId) -> list[Outside]:
+    def _rescue(self, bench_id: BenchId, name: str) -> list[str]:
+        """Keep what others wrote into a folder that is about to be replaced (B3.4)."""
+        view = self.view(bench_id, name)
+        shown = view.shown()
+        try:
+            found = [] if shown is None else self.outside(bench_id, name, shown, quick=True)
+        except NotFound:  # a tree from before a collection
+            shown = None
+        if shown is None:  # nobody knows what it should hold: keep what is stored nowhere else
+            found = [
+                Outside(path, None, actual)
+                for path, actual in _all_files(view.folder)
+                if not self._store.blobs.has(_hash(actual))
+            ]
+        if not found:
+            return []
+        kept = self.salvage(bench_id, found)
+        view.forget()
+        return kept
+
+    def outside(
+        self, bench_id: BenchId, name: str, head: TreeId, *, quick: bool = False
+    ) -> list[Outside]:
         """Return what other programs changed in a view (B8.10, B9.4).
 
-        A file that shares its inode with a blob of the right content needs no reading.
+        A file that shares its inode with a blob of the right content needs no reading; `quick`
+        takes the blob's content for granted.
         """
         folder = self.folder(bench_id) / name
         expected = dict(tree.walk(head, self._store.load_tree))
         found: list[Outside] = []
-        for path, actual in _regular_files(folder):
+        for path, actual in _all_files(folder):
             file = expected.pop(BenchPath(path), None)
-            if file is None or not self._is_content(actual, file):
+            if file is None or not self._is_content(actual, file, quick=quick):
                 found.append(Outside(path, file.sha256 if file else None, actual))
         found += [Outside(path, file.sha256, None) for path, file in expected.items()]
         return sorted(found, key=lambda one: one.path)
 
-    def _is_content(self, actual: Path, file: tree.File) -> bool:
+    def _is_content(self, actual: Path, file: tree.File, *, quick: bool) -> bool:
         here = actual.stat(follow_symlinks=False)
         if here.st_size != file.size:
             return False
         blob = self._store.blobs.stat(file.sha256)
         if blob is not None and (blob.st_dev, blob.st_ino) == (here.st_dev, here.st_ino):
-            return self._store.blobs.verify(file.sha256)
+            return quick or self._store.blobs.is_sound(file.sha256)
         return _hash(actual) == file.sha256
 
     def salvage(self, bench_id: BenchId, found: list[Outside]) -> list[str]:
         """Copy outside bytes into a stamped folder; return where they are, below `salvage/`."""
-        stamp = timestamp(self._clock.now_ms()).replace(":", "").replace(".", "")
-        base = self.meta(bench_id) / "salvage" / f"{stamp}-{os.getpid()}"
         kept: list[str] = []
-        for one in found:
-            if one.actual is None:
-                continue
-            target = base / one.path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(one.actual, target, follow_symlinks=False)
-            kept.append(f"{base.name}/{one.path}")
+        base: Path | None = None
+        try:
+            for one in found:
+                if one.actual is None or not _is_kept(one.actual):
+                    continue
+                base = base or self._salvage_folder(bench_id)
+                target = base / one.path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                _copy(one.actual, target)
+                kept.append(f"{base.name}/{one.path}")
+        except OSError as error:
+            raise file_error(error) from error
         return kept
+
+    def _salvage_folder(self, bench_id: BenchId) -> Path:
+        stamp = timestamp(self._clock.now_ms()).replace(":", "").replace(".", "")
+        parent = self.meta(bench_id) / "salvage"
+        parent.mkdir(parents=True, exist_ok=True)
+        for number in count():
+            folder = parent / (f"{stamp}-{number}" if number else stamp)
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                continue
+            return folder
+        raise AssertionError("unreachable")
 
     def rebuild(self, bench_id: BenchId, name: str, head: TreeId) -> None:
         """Make a view from nothing; used after outside edits were looked at."""
         view = self.view(bench_id, name)
-        view.remove()
+        view.forget()
         view.show(head)
 
     def to_trash(self, bench_id: BenchId, now_ms: int) -> None:
@@ -229,6 +264,18 @@ class Views:
                 folder.rename(trash)
         except OSError as error:
             raise file_error(error) from error
+
+    def from_trash(self, bench_id: BenchId) -> None:
+        """Bring the newest folder back; what cannot be brought back is made again or stays."""
+        folder = self.folder(bench_id)
+        kept = sorted((self._store.home / "trash").glob(f"{bench_id}-*"))
+        with suppress(OSError):  # somebody left more than a lock there: views are made anew
+            (folder / "meta" / "lock").unlink(missing_ok=True)
+            for empty in (folder / "meta", folder):
+                if empty.exists():
+                    empty.rmdir()
+            if kept:
+                kept[-1].rename(folder)
 
 
 def _wait_for(handle: int) -> None:
@@ -243,7 +290,7 @@ def _wait_for(handle: int) -> None:
             time.sleep(_POLL_S)
 
 
-def _regular_files(folder: Path) -> Iterator[tuple[str, Path]]:
+def _all_files(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield what is in a view; links and devices are yielded too and never followed."""
     if not folder.exists():
         return
@@ -252,6 +299,27 @@ def _regular_files(folder: Path) -> Iterator[tuple[str, Path]]:
         for name in (*names, *links):
             path = Path(root) / name
             yield path.relative_to(folder).as_posix(), path
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether salvage keeps it: bytes and links; pipes, sockets and devices hold nothing."""
+    mode = path.stat(follow_symlinks=False).st_mode
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.copyfile(source, target, follow_symlinks=False)
+    if not target.is_symlink():
+        with target.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def _heads(state: BenchState) -> dict[str, TreeId | None]:
+    return {"published": state.published, "draft": state.draft.tree if state.draft else None}
+
+
+def _warned(salvaged: list[str]) -> list[str]:
+    return ["outside_edits_salvaged"] if salvaged else []
 
 
 def _hash(path: Path) -> BlobId:

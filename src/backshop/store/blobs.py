@@ -137,6 +137,14 @@ class Blobs:
             return False
         return True
 
+    def is_sound(self, blob: BlobId) -> bool:
+        """Say whether the blob is there and right; rehash only what changed since (B2.11)."""
+        try:
+            self.path(blob)
+        except (NotFound, StorageCorrupt):
+            return False
+        return True
+
     def names(self) -> Iterator[BlobId]:
         """Yield every blob that is a file."""
         for shard in sorted(self.folder.glob("[0-9a-f][0-9a-f]")):

@@ -126,11 +126,17 @@ class View:
         except OSError as error:
             raise file_error(error) from error
 
+    def forget(self) -> None:
+        """Claim nothing about the folder any more: somebody else wrote into it."""
+        claims = self._claims()
+        if claims.pop(_inode(self.folder), None) is not None:
+            self._write_claims(claims)
+
     def remove(self) -> None:
         """Remove folder, spare and note."""
+        self._note.unlink(missing_ok=True)  # first: what is half removed must claim nothing
         for path in (self.folder, self._spare):
             _remove_tree(path)
-        self._note.unlink(missing_ok=True)
 
     def _prepare(self, wanted: TreeId) -> None:
         """Make the spare hold `wanted`, from what it holds if that is known."""
