@@ -320,11 +320,10 @@ def _apply_draft(state: BenchState, fact: DraftEvent, at_ms: int) -> BenchState:
         case DeletionsConfirmed():
             return _confirmed(state, fact, at_ms)
         case DraftPublished():
-            done = state
             if fact.tree != state.published:
                 files = state.files.without(fact.removed).with_facts(fact.files, at_ms)
-                done = _published(state, fact.tree, files)
-            return _closed(done, fact.draft_id, fact.message_id)
+                state = _published(state, fact.tree, files)
+            return _closed(state, fact.draft_id, fact.message_id)
         case DraftDiscarded(draft_id=draft_id, message_id=message_id):
             return _closed(state, draft_id, message_id)
     assert_never(fact)
@@ -334,24 +333,19 @@ def _moved(state: BenchState, fact: BatchApplied | DraftRestored, at_ms: int) ->
     draft = state.draft
     if draft is None:
         return state
-    changes, confirmed = draft.changes, PMap[BlobId]()
     kind, message_id = "rewind", None
+    draft = replace(draft, tree=fact.tree, revision_id=fact.revision_id, activity_ms=at_ms)
     if isinstance(fact, BatchApplied):
-        confirmed = draft.confirmed
         kind, message_id = fact.kind, fact.message_id
+        changes, confirmed = draft.changes, draft.confirmed
         for change in fact.changes:
             changes = changes.put(change.path, change)
             confirmed = confirmed.drop(change.path)  # no longer what was confirmed (B13.5)
-    moved = replace(
-        draft,
-        tree=fact.tree,
-        revision_id=fact.revision_id,
-        activity_ms=at_ms,
-        changes=changes,
-        confirmed=confirmed,
-    )
+        draft = replace(draft, changes=changes, confirmed=confirmed)
+    else:
+        draft = replace(draft, confirmed=PMap[BlobId]())
     revision = Revision(fact.revision_id, kind, fact.tree, at_ms, draft.draft_id, message_id)
-    return replace(state, draft=moved, revisions=(*state.revisions, revision))
+    return replace(state, draft=draft, revisions=(*state.revisions, revision))
 
 
 def _confirmed(state: BenchState, fact: DeletionsConfirmed, at_ms: int) -> BenchState:
