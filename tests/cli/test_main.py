@@ -113,3 +113,24 @@ def test_the_version_needs_no_heavy_library():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env)
 
     assert done.stdout.splitlines() == [f"backshop, version {__version__}", "[]"]
+
+
+@pytest.mark.rule("S5.3")
+def test_a_defect_is_told_by_reference_and_kept_in_the_log(tmp_path, capsys, monkeypatch):
+    from backshop.store import Store
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a secret of the program")
+
+    monkeypatch.setattr(Store, "collect", broken)
+    home = tmp_path / "home"
+
+    assert main(["gc", "--home", str(home), "--json"]) == 1
+
+    envelope = json.loads(capsys.readouterr().out)
+    log = home / "logs" / "backshop.log"
+    assert envelope["error_code"] == "INTERNAL_ERROR"
+    assert "secret" not in str(envelope)
+    assert envelope["detail_ref"] in log.read_text()
+    assert "a secret of the program" in log.read_text()
+    assert log.stat().st_mode & 0o777 == 0o600

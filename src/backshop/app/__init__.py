@@ -4,6 +4,7 @@ from .commands import Registry
 from .config import Config, Effective, default_home, load, save
 from .doctor import examine
 from .faults import Fault, fault_of
+from .logs import attach
 from .settings import SETTINGS, Setting
 from .shop import Backshop
 
@@ -15,6 +16,7 @@ __all__ = [
     "Fault",
     "Registry",
     "Setting",
+    "attach",
     "default_home",
     "examine",
     "fault_of",

@@ -6,10 +6,12 @@ one entry in `settings.SETTINGS`; its name is its key in `settings.json`.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -130,19 +132,35 @@ def save(home: Path, name: str, value: Any) -> None:
     _known(name, "the settings")
     if value is not None:
         _checked(name, value, name)
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _locked(home):
+            _replace_file(home, name, value)
+    except OSError as error:
+        raise file_error(error) from error
+
+
+@contextmanager
+def _locked(home: Path) -> Iterator[None]:
+    """Hold the settings of a home against other processes; ends with this one at the latest."""
+    handle = os.open(home, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _replace_file(home: Path, name: str, value: Any) -> None:
     values = read_file(home)
     values[name] = value
     kept = {key: item for key, item in sorted(values.items()) if item is not None}
-    try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, temp = tempfile.mkstemp(prefix=".settings-", dir=home)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(kept, file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temp).replace(home / "settings.json")
-    except OSError as error:
-        raise file_error(error) from error
+    handle, temp = tempfile.mkstemp(prefix=".settings-", dir=home)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(kept, file, indent=2)
+        file.flush()
+        os.fsync(file.fileno())
+    Path(temp).replace(home / "settings.json")
 
 
 def _home(given: Path | None, env: Mapping[str, str]) -> tuple[Path, str]:

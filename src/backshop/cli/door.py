@@ -25,16 +25,19 @@ class Door:
 
     def config(self) -> Config:
         """Return the settings in force."""
-        from backshop.app import load  # loaded when a command needs it (S2.4)
+        from backshop.app import attach, load  # loaded when a command needs it (S2.4)
 
-        return load(home=self.home)
+        config = load(home=self.home)
+        attach(config.home, config["log"])
+        return config
 
     @contextmanager
     def shop(self) -> Iterator[Backshop]:
         """Open the home for one command."""
-        from backshop.app import Backshop  # loaded when a command needs it (S2.4)
+        from backshop.app import Backshop, attach  # loaded when a command needs it (S2.4)
 
         with Backshop.open(self.home) as shop:
+            attach(shop.config.home, shop.config["log"])
             yield shop
 
     def call(self, name: str, request: dict[str, Any], human: Callable[[Any], str]) -> None:

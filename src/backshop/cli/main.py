@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -65,9 +67,18 @@ def main(argv: list[str] | None = None) -> int:
     return code if isinstance(code, int) else 0  # a command that ended with an exit code
 
 
+def _keep_log(state: Door) -> None:
+    """Send what fault_of logs to the home's log, whatever the command had opened by then."""
+    from backshop.app import attach, default_home
+
+    home = state.home or Path(os.environ.get("BACKSHOP_HOME") or default_home())
+    attach(home, "error")
+
+
 def _report(error: Exception, state: Door) -> None:
     from backshop.app import fault_of  # loaded only when something failed
 
+    _keep_log(state)
     fault = fault_of(error)
     if state.as_json:
         click.echo(json.dumps(fault.envelope, ensure_ascii=False, indent=2))

@@ -84,9 +84,10 @@ class Offering:
     def shop(self) -> Backshop:
         """Return the home, opened on first use."""
         if self._shop is None:
-            from backshop.app import Backshop  # loaded after the client is greeted
+            from backshop.app import Backshop, attach  # loaded after the client is greeted
 
             self._shop = Backshop.open(self._home)
+            attach(self._shop.config.home, self._shop.config["log"])
         return self._shop
 
     def close(self) -> None:
