@@ -126,7 +126,7 @@ class Views:
         folder = self.folder(state.bench_id)
         for name, head in _heads(state).items():
             view = self.view(state.bench_id, name)
-            if view.shown() == head:
+            if _shows(view, head):
                 continue
             salvaged += self._rescue(state.bench_id, name)
             if head is None:
@@ -159,17 +159,15 @@ class Views:
             shutil.rmtree(staging, ignore_errors=True)
             done.append("staging_removed")
         for name, head in _heads(state).items():
-            if head is None and (self.folder(state.bench_id) / name).exists():
-                done.append(f"{name}_removed")
-            elif self.view(state.bench_id, name).shown() != head:
-                done.append(f"{name}_rebuilt")
+            if not _shows(self.view(state.bench_id, name), head):
+                done.append(f"{name}_removed" if head is None else f"{name}_rebuilt")
         return [*done, *self.project(state)] if done else []
 
     def is_stale(self, state: BenchState) -> bool:
         """Say whether a folder does not show its head."""
         assert state.bench_id is not None
         heads = _heads(state).items()
-        return any(self.view(state.bench_id, name).shown() != head for name, head in heads)
+        return not all(_shows(self.view(state.bench_id, name), head) for name, head in heads)
 
     def _rescue(self, bench_id: BenchId, name: str) -> list[str]:
         """Keep what others wrote into a folder that is about to be replaced (B3.4)."""
@@ -316,6 +314,10 @@ def _copy(source: Path, target: Path) -> None:
 
 def _heads(state: BenchState) -> dict[str, TreeId | None]:
     return {"published": state.published, "draft": state.draft.tree if state.draft else None}
+
+
+def _shows(view: View, head: TreeId | None) -> bool:
+    return not view.folder.exists() if head is None else view.shown() == head
 
 
 def _warned(salvaged: list[str]) -> list[str]:

@@ -1,0 +1,128 @@
+"""Kill a workbench's commands at every system call: the old state or the new one, no other."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tests.crash import bench_scenarios as scenarios
+from tests.crash.bench_scenarios import THEIRS, Bench
+from tests.crash.harness import Harness, Outcome
+
+pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(3600)]
+SCENARIOS = "tests.crash.bench_scenarios"
+Files = dict[str, str]
+
+
+class Snapshot(NamedTuple):
+    """All heads of a bench, by content."""
+
+    published: Files
+    draft: Files | None
+    checkpoints: list[tuple[str, Files]]
+    generation: int
+    card: bool
+
+
+@pytest.fixture(scope="module")
+def harness():
+    with Harness() as running:
+        yield running
+
+
+def snapshot(bench: Bench) -> Snapshot:
+    desk = bench.shop.benches.desk
+    state = desk.state(bench.id)
+
+    def files(tree_id) -> Files:
+        entries = desk.entries(tree_id).items()
+        return {path: desk.store.blobs.read(file.sha256).decode() for path, file in entries}
+
+    return Snapshot(
+        published=files(state.published),
+        draft=None if state.draft is None else files(state.draft.tree),
+        checkpoints=[(one.reason, files(one.tree)) for one in state.checkpoints],
+        generation=state.generation,
+        card=state.conversation_head_id is not None,
+    )
+
+
+def begun(tmp_path: Path, name: str) -> Path:
+    folder = tmp_path / "start"
+    folder.mkdir()
+    (scenarios.start if name in ("add", "batch", "restore") else scenarios.start_draft)(folder)
+    return folder
+
+
+def stages(name: str, start: Path) -> list[Snapshot]:
+    """Return the states a whole run goes through, each once it was acknowledged."""
+    folder = start.with_name("whole")
+    shutil.copytree(start, folder)
+    with Bench(folder) as bench:
+        seen = [snapshot(bench)]
+        getattr(scenarios, name)(
+            folder, lambda text: seen.append(snapshot(bench)) if text == "done" else None
+        )
+    shutil.rmtree(folder)
+    return seen
+
+
+def on_disk(folder: Path) -> Files | None:
+    if not folder.exists():
+        return None
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def check(outcome: Outcome, wanted: list[Snapshot]) -> None:
+    """After the next open: one of the allowed states, folders like it, nothing of theirs lost."""
+    done = sum(text.startswith("done") for text in outcome.said)
+    theirs = [text.split()[1] for text in outcome.said if text.startswith("theirs")]
+    with Bench(outcome.folder) as bench:
+        bench.call("WorkbenchOpen")
+        found = snapshot(bench)
+        again = bench.call("WorkbenchOpen")
+        views = {view: on_disk(bench.place / view) for view in ("published", "draft")}
+
+        assert found in wanted[done : done + 2]
+        assert (again["health"], again["recovery"]) == ("ok", [])
+        kept = on_disk(bench.place / "meta" / "salvage") or {}
+        for place in theirs:
+            view, _, name = place.partition("/")
+            shown = (views[view] or {}).pop(name, None)
+            assert shown == THEIRS or THEIRS in kept.values()
+        assert views == {"published": found.published, "draft": found.draft}
+        assert not any((bench.place / "meta").glob("tmp/*"))
+
+
+@pytest.mark.rule("B3.2", "B3.3", "B3.4", "B9.13", "B9.14", "B10.12", "B22.23", "B22.24", "B22.31")
+@pytest.mark.parametrize("name", ["add", "batch", "publish", "discard", "restore", "recover"])
+def test_killed_anywhere_it_is_before_or_after(harness, tmp_path, scaled, name):
+    start = begun(tmp_path, name)
+    wanted = stages(name, start)
+
+    for kill in harness.kills(f"{SCENARIOS}:{name}", start, sample=scaled(18, 10_000)):
+        assert kill.ended == "killed" or kill.ended.startswith("done")
+        check(kill, wanted)
+
+
+@pytest.mark.rule("B3.6", "B3.10", "B22.32", "B22.33")
+@pytest.mark.parametrize("calls", ["write,pwrite64,fsync,fdatasync,ftruncate", "mkdir,rename,link"])
+def test_a_full_disk_while_publishing_changes_nothing_or_only_folders(
+    harness, tmp_path, scaled, calls
+):
+    start = begun(tmp_path, "publish")
+    wanted = stages("publish", start)
+
+    runs = harness.failures(
+        f"{SCENARIOS}:publish", start, "ENOSPC", sample=scaled(8, 10_000), calls=calls
+    )
+    for run in runs:
+        kinds = ("DiskFull", "WriteFailed", "StoreUnavailable", "done")
+        assert run.ended.startswith(kinds), run.ended
+        check(run, wanted)
