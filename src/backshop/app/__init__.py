@@ -5,6 +5,7 @@ from .config import Config, Effective, default_home, load, save
 from .doctor import examine
 from .faults import Fault, fault_of
 from .logs import attach
+from .rpc import answer, discover
 from .settings import SETTINGS, Setting
 from .shop import Backshop
 
@@ -16,8 +17,10 @@ __all__ = [
     "Fault",
     "Registry",
     "Setting",
+    "answer",
     "attach",
     "default_home",
+    "discover",
     "examine",
     "fault_of",
     "load",

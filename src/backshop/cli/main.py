@@ -32,6 +32,7 @@ LAZY = {
     "prompts": ("prompts:prompts", "Show, render and override prompts."),
     "model": ("models:model", "Which models there are, and which one is yours."),
     "provider": ("models:provider", "Keys and servers: who may be called."),
+    "rpc": ("serve:rpc", "Answer JSON-RPC on standard input."),
     "restore": ("admin:restore", "Make a home from a backup."),
     "run": ("run:run", "Start, continue and look at runs of workflows."),
     "session": ("session:session", "Find, export, import and delete sessions."),

@@ -1,4 +1,4 @@
-"""Commands that keep running: `backshop mcp`."""
+"""Commands that keep running: `backshop mcp`, `backshop rpc`."""
 
 from __future__ import annotations
 
@@ -29,3 +29,22 @@ def mcp(door: Door, http: bool, port: int, bench_id: str | None, tools: str | No
         click.echo(f"MCP server: {address}\nAuthorization: Bearer {token}", err=True)
 
     serve_http(offering, door.config().home, port=port, announce=announce)
+
+
+@click.command(cls=DoorCommand)
+@pass_door
+def rpc(door: Door) -> None:
+    """Answer JSON-RPC 2.0 on standard input, one request a line; `rpc.discover` lists all."""
+    import json
+    import sys
+
+    from backshop import __version__
+    from backshop.app import answer
+
+    with door.shop() as shop:
+        for line in sys.stdin.buffer:
+            if line.strip():
+                response = answer(shop.commands, line, __version__)
+                if response is not None:
+                    click.echo(json.dumps(response, ensure_ascii=False))
+                    sys.stdout.flush()

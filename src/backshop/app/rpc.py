@@ -1,0 +1,95 @@
+"""JSON-RPC 2.0 over the command registry, and the OpenRPC document that describes it (S5.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backshop.base.canon import JsonValue, parse
+from backshop.base.codec import compact, schema
+from backshop.base.errors import BackshopError, NotFound, ValidationFailed
+
+from .commands import Registry
+from .faults import fault_of
+
+BATCH_MAX = 100
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
+REFUSED = -32000  # with the envelope of M11.1 as data
+DISCOVER = "rpc.discover"
+
+
+def answer(registry: Registry, text: str | bytes, version: str) -> Any | None:
+    """Return the response to one request or batch, or None where none is due (notifications)."""
+    try:
+        request = parse(text)
+    except ValidationFailed as error:
+        return _error(None, PARSE_ERROR, error.message)
+    if not isinstance(request, list):
+        return _answer_one(registry, request, version)
+    if not 1 <= len(request) <= BATCH_MAX:
+        return _error(None, INVALID_REQUEST, f"a batch has 1 to {BATCH_MAX} requests")
+    answers = [_answer_one(registry, one, version) for one in request]
+    return [one for one in answers if one is not None] or None
+
+
+def discover(registry: Registry, version: str) -> dict[str, Any]:
+    """Return the OpenRPC document of every command."""
+    methods = [
+        {
+            "name": bound.command.name,
+            "summary": bound.command.summary,
+            "paramStructure": "by-name",
+            "params": [{"name": "request", "schema": compact(schema(bound.command.request))}],
+            "result": {"name": "response", "schema": compact(schema(bound.command.response))},
+        }
+        for bound in registry
+    ]
+    return {
+        "openrpc": "1.3.2",
+        "info": {"title": "Backshop", "version": version},
+        "methods": methods,
+    }
+
+
+def _answer_one(registry: Registry, request: JsonValue, version: str) -> dict[str, Any] | None:
+    if not isinstance(request, dict) or request.get("jsonrpc") != "2.0":
+        return _error(None, INVALID_REQUEST, "not a JSON-RPC 2.0 request")
+    call_id, method, params = request.get("id"), request.get("method"), request.get("params", {})
+    if not isinstance(method, str) or isinstance(call_id, (bool, list, dict)):
+        return _error(None, INVALID_REQUEST, "not a JSON-RPC 2.0 request")
+    response = _run(registry, call_id, method, params, version)
+    return response if "id" in request else None
+
+
+def _run(
+    registry: Registry, call_id: JsonValue, method: str, params: JsonValue, version: str
+) -> dict[str, Any]:
+    if method == DISCOVER:
+        return {"jsonrpc": "2.0", "id": call_id, "result": discover(registry, version)}
+    if method not in registry:
+        near = _nearest(registry, method)
+        return _error(call_id, METHOD_NOT_FOUND, f"there is no command {method!r}", {"hints": near})
+    if not isinstance(params, dict):
+        return _error(call_id, INVALID_PARAMS, "params are an object with named fields")
+    phase = registry.find(method).command.phase
+    try:
+        return {"jsonrpc": "2.0", "id": call_id, "result": registry.call(method, params)}
+    except Exception as error:  # a surface's outermost handler
+        fault = fault_of(error, phase)
+        bad = isinstance(error, BackshopError) and error.reason == "bad_request"
+        code = INVALID_PARAMS if bad else REFUSED
+        return _error(call_id, code, fault.message, fault.envelope)
+
+
+def _nearest(registry: Registry, method: str) -> list[str]:
+    try:
+        registry.find(method)
+    except NotFound as error:
+        return list(error.hints)
+    return []
+
+
+def _error(call_id: JsonValue, code: int, message: str, data: Any = None) -> dict[str, Any]:
+    error: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return {"jsonrpc": "2.0", "id": call_id, "error": error}
