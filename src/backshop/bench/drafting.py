@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from backshop.base import paths, tree
 from backshop.base.ambient import timestamp
 from backshop.base.canon import sha256_hex
-from backshop.base.errors import LimitExceeded, ValidationFailed
+from backshop.base.errors import LimitExceeded, NotFound, ValidationFailed
 from backshop.base.ids import BlobId, MessageId, RevisionId, TreeId, check_id, check_sha256
 from backshop.base.paths import BenchPath
 
@@ -95,7 +95,7 @@ def apply_batch(desk: Desk, bench_id: str, puts: Sequence[Put], author: Author) 
         raise LimitExceeded("a batch touches at most 200 files", reason="too_large")
     if sum(put.size for put in puts) > NEW_BYTES_MAX:
         raise LimitExceeded("a batch brings at most 256 MiB", reason="too_large")
-    if author.actor != "user" and any(put.blob is None or put.old_path for put in puts):
+    if author.actor != "user" and any(put.blob is None or put.old_path is not None for put in puts):
         raise ValidationFailed(
             "only the person deletes or renames files", reason="delete_not_allowed"
         )
@@ -168,7 +168,7 @@ def _change(
     path = paths.parse(put.path, max_depth=state.limits.max_depth).path
     if put.size > state.limits.max_file_bytes:
         raise LimitExceeded("a file would be larger than this workbench takes", reason="too_large")
-    old_path = paths.bench_path(put.old_path) if put.old_path else None
+    old_path = None if put.old_path is None else paths.bench_path(put.old_path)
     before = tree.lookup(base, old_path or path, desk.store.load_tree)
     if put.blob is None and old_path is None:
         if before is None:
@@ -181,6 +181,8 @@ def _change(
         files[old_path], files[path] = None, moved
         return PathChange(op="rename", path=path, old_path=old_path, after_sha256=moved.sha256)
     assert put.blob is not None
+    if not desk.store.blobs.has(put.blob):
+        raise NotFound("the content to write is not in the store", reason="missing_blob")
     mode = before.mode if before else "644"
     files[path] = tree.File(put.blob, put.size, mode)
     return PathChange(

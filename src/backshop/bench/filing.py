@@ -129,7 +129,7 @@ def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
         adding = _Adding(desk.entries(state.published), {}, [], {}, [])
         adding.keys = {collision_key(path): path for path in adding.entries}
         for text in request.source_paths:
-            _add_source(desk, state, request, adding, Path(text).expanduser(), folder)
+            _add_source(desk, state, request, adding, sources.given_path(text), folder)
         if not adding.changes:
             return Added(add_results=tuple(adding.results))
         return _commit_add(desk, request, state, adding)
@@ -308,9 +308,7 @@ def rename(desk: Desk, request: requests.WorkbenchFileRename) -> Renamed:
 
 def extract(desk: Desk, request: requests.WorkbenchFilesExtract) -> Extracted:
     """Copy Published files to a folder outside; nothing there is overwritten (B6.14)."""
-    target = sources.require_destination(
-        Path(request.destination_dir).expanduser(), desk.store.home
-    )
+    target = sources.require_destination(request.destination_dir, desk.store.home)
     with desk.locked(request.workbench_id) as state:
         decide.require_no_draft(state)
         entries = desk.entries(state.published)

@@ -43,7 +43,7 @@ def found_sources(
     """
     try:
         mode = source.lstat().st_mode
-    except OSError:
+    except (OSError, ValueError):  # ValueError: NUL or half a surrogate, no name at all
         yield source, "unreadable"
         return
     if stat.S_ISLNK(mode):
@@ -101,11 +101,21 @@ def _stored(file: BinaryIO, blobs: Blobs, limit_bytes: int) -> tuple[BlobId, int
     return blob, blobs.size(blob)
 
 
-def require_destination(folder: Path, home: Path) -> Path:
-    """Return an existing writable folder outside the home, or refuse (B6.14)."""
+def given_path(text: str) -> Path:
+    """Return a path as the person gave it, `~` expanded where there is such a home."""
     try:
-        target = folder.resolve(strict=True)
-    except OSError as error:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
+
+
+def require_destination(text: str, home: Path) -> Path:
+    """Return an existing writable folder outside the home, or refuse (B6.14)."""
+    if not text:
+        raise ValidationFailed("the destination is empty", reason="bad_destination")
+    try:
+        target = given_path(text).resolve(strict=True)
+    except (OSError, ValueError, RuntimeError) as error:
         raise ValidationFailed(
             "the destination does not exist", reason="bad_destination"
         ) from error
