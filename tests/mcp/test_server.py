@@ -23,7 +23,8 @@ import uvicorn
 from mcp.client.streamable_http import streamable_http_client
 
 from backshop.app import Backshop, save
-from backshop.mcp.http import application, token_of
+from backshop.base.errors import ValidationFailed
+from backshop.mcp.http import application, serve_http, token_of
 from backshop.mcp.server import build
 from backshop.mcp.toolbox import Offering
 from backshop.testing.walker import walk
@@ -247,3 +248,62 @@ def test_an_outside_agent_works_on_a_bench_and_cannot_publish(tmp_path):
         state = shop.benches.desk.state(bench)
         assert state.draft is not None
         assert state.generation == 1
+
+
+@pytest.mark.rule("S4.3", "S6.1")
+def test_a_bench_is_served_by_its_name(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.call("WorkbenchCreate", {"name": "Reports"})
+
+    async def story() -> None:
+        offering = Offering(tmp_path / "home", tool_sets=("bench",), bench_id="Reports")
+        async with Client(build(offering)) as client:
+            assert not (await client.call_tool("list_files", {})).is_error
+        offering.close()
+
+    anyio.run(story)
+
+
+@pytest.mark.rule("S5.3", "S6.1")
+@pytest.mark.parametrize("mode", MODES)
+def test_what_stands_in_the_way_of_the_tools_reaches_the_client_in_words(tmp_path, mode):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "settings.json").write_text('{"nonsense": 1}')
+    no_bench = Offering(tmp_path / "home", tool_sets=("rails", "bench"), bench_id="nope")
+    no_home = Offering(tmp_path / "broken")
+
+    async def refusal(offering: Offering) -> Any:
+        async with Client(build(offering), mode=mode) as client:
+            with pytest.raises(MCPError) as listed:
+                await client.list_tools()
+            with pytest.raises(MCPError) as called:
+                await client.call_tool("list_workflows", {})
+        offering.close()
+        assert listed.value.error == called.value.error
+        return listed.value.error.data
+
+    assert anyio.run(refusal, no_bench)["error_code"] == "NOT_FOUND"
+    assert anyio.run(refusal, no_home)["reason"] == "bad_setting"
+
+
+@pytest.mark.rule("S6.1")
+@pytest.mark.parametrize("left", ["", "abc", "\n\n"])
+def test_an_empty_or_cut_token_file_lets_nobody_in(tmp_path, left):
+    (tmp_path / "mcp.token").write_text(left)
+
+    token = token_of(tmp_path)
+
+    assert len(token) >= 32
+    assert token_of(tmp_path) == token
+    assert (tmp_path / "mcp.token").stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["mcp.token"]
+
+
+@pytest.mark.rule("S5.3")
+def test_a_taken_port_is_refused_in_words(offering, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ValidationFailed) as refused:
+            serve_http(offering, tmp_path, port=port, announce=lambda *_: pytest.fail("announced"))
+
+    assert refused.value.reason == "bad_params"

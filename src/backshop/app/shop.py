@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from backshop.base.ambient import Clock, Mint, SystemClock
+from backshop.base.errors import NotFound, ValidationFailed
 from backshop.bench import COMMANDS as BENCH_COMMANDS
 from backshop.bench import Bench
 from backshop.formats import Formats, Kind
@@ -173,6 +174,34 @@ class Backshop:
     def call(self, name: str, request: object) -> Any:
         """Run a command by name on parsed JSON and return parsed JSON."""
         return self.commands.call(name, request)
+
+    def bench_id(self, text: str) -> str:
+        """Return the id that an id, a unique prefix of one, or a unique name stands for (S4.3).
+
+        Raises:
+            NotFound: nothing is called so.
+            ValidationFailed: `ambiguous`; the hints list the candidates.
+        """
+        found: list[dict[str, Any]] = []
+        request: dict[str, Any] = {"limit": 200, "include_trash": True}
+        while True:
+            page = self.call("WorkbenchList", request)
+            found += page["workbenches"]
+            if (cursor := page.get("next_cursor")) is None:
+                break
+            request = {**request, "cursor": cursor}
+        exact = [one for one in found if text in (one["workbench_id"], one["name"])]
+        matches = exact or [one for one in found if one["workbench_id"].startswith(text)]
+        live = [one for one in matches if "deleted_at" not in one]
+        matches = live or matches
+        if not matches or not text:
+            raise NotFound(f"there is no workbench {text!r}", reason="not_found")
+        if len(matches) > 1:
+            names = tuple(f"{one['workbench_id']} ({one['name']})" for one in matches[:10])
+            raise ValidationFailed(
+                f"{text!r} could be {len(matches)} workbenches", reason="ambiguous", hints=names
+            )
+        return str(matches[0]["workbench_id"])
 
     def close(self) -> None:
         """End the workers and close the store."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.errors import ValidationFailed
 
 from .door import Door, DoorGroup, clean, pass_door, table
 
@@ -19,27 +19,7 @@ BENCH = click.argument("bench", metavar="BENCH")
 
 def bench_of(shop: Backshop, text: str) -> str:
     """Return the id that an id, a unique prefix of one, or a unique name stands for (S4.3)."""
-    found: list[dict[str, Any]] = []
-    cursor: str | None = None
-    while True:
-        request = {"limit": 200, "include_trash": True, **({"cursor": cursor} if cursor else {})}
-        page = shop.call("WorkbenchList", request)
-        found += page["workbenches"]
-        cursor = page.get("next_cursor")
-        if cursor is None:
-            break
-    exact = [one for one in found if text in (one["workbench_id"], one["name"])]
-    matches = exact or [one for one in found if one["workbench_id"].startswith(text)]
-    live = [one for one in matches if "deleted_at" not in one]
-    matches = live or matches
-    if not matches or not text:
-        raise NotFound(f"there is no workbench {text!r}", reason="not_found")
-    if len(matches) > 1:
-        names = tuple(f"{one['workbench_id']} ({one['name']})" for one in matches[:10])
-        raise ValidationFailed(
-            f"{text!r} could be {len(matches)} workbenches", reason="ambiguous", hints=names
-        )
-    return str(matches[0]["workbench_id"])
+    return shop.bench_id(text)
 
 
 def ask(door: Door, name: str, bench: str, **request: Any) -> Any:
@@ -111,9 +91,9 @@ def delete(door: Door, bench: str, yes: bool) -> None:
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
         if not yes:
-            click.confirm(f"Delete {bench_id}?", abort=True, err=True)
+            door.confirm(f"Delete {bench_id}?")
         done = shop.call("WorkbenchDelete", {"workbench_id": bench_id, "confirm": bench_id})
-    door.show(done, lambda _: "deleted; `backshop bench undelete` takes it back")
+    door.show(done, lambda _: f"deleted; `backshop bench undelete {bench_id}` takes it back")
 
 
 @bench_group.command()

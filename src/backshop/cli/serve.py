@@ -9,7 +9,13 @@ from .door import Door, DoorCommand, pass_door
 
 @click.command(cls=DoorCommand)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP on loopback instead of stdio.")
-@click.option("--port", default=8765, show_default=True, help="Port for --http.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="Port for --http; 0 takes a free one.",
+)
 @click.option("--bench", "bench_id", help="Also offer the file tools of this workbench.")
 @click.option(
     "--tools", help="Tool sets to offer: rails, bench (default: rails, and bench if named)."

@@ -5,9 +5,13 @@ from __future__ import annotations
 import hmac
 import os
 import secrets
+import socket
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from backshop.base.errors import ValidationFailed
 
 from .server import build
 from .toolbox import Offering
@@ -21,19 +25,37 @@ _TOKEN_FILE = "mcp.token"  # noqa: S105  # the name of the file, not a token
 
 def token_of(home: Path) -> str:
     """Return the home's token, made on first use and readable by its owner only."""
+    from backshop.store import file_error  # loaded when a server is started
+
     path = home / _TOKEN_FILE
     try:
+        if found := _stored(path):
+            return found
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, temp = tempfile.mkstemp(prefix=".mcp-token-", dir=home)  # for its owner only
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(TOKEN_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(temp, path)
+        except FileExistsError:  # another process was first, or what is there is no token
+            if not _stored(path):
+                Path(temp).replace(path)
+        finally:
+            Path(temp).unlink(missing_ok=True)
         return path.read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        pass
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise file_error(error) from error
+
+
+def _stored(path: Path) -> str | None:
+    """Return the token in the file; an empty or cut one would let anybody in."""
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:  # another process was first
-        return token_of(home)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(secrets.token_urlsafe(TOKEN_BYTES))
-    return token_of(home)
+        text = path.read_bytes().decode("ascii", "replace").strip()
+    except FileNotFoundError:
+        return None
+    return text if len(text) >= TOKEN_BYTES else None
 
 
 class RequireToken:
@@ -73,16 +95,16 @@ def serve_http(
     import uvicorn  # loaded when a server is started
 
     token = token_of(home)
-    config = uvicorn.Config(
-        application(offering, token),
-        host="127.0.0.1",
-        port=port,
-        log_level="warning",
-        server_header=False,
-    )
-    server = uvicorn.Server(config)
-    announce(f"http://127.0.0.1:{port}/mcp", token)
     try:
-        server.run()
+        listening = socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        raise ValidationFailed(
+            f"port {port} cannot be listened on", reason="bad_params", detail=error.strerror
+        ) from error
+    config = uvicorn.Config(application(offering, token), log_level="warning", server_header=False)
+    announce(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", token)
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
     finally:
+        listening.close()
         offering.close()

@@ -28,11 +28,11 @@ def build(offering: Offering) -> Server[Any]:
     """Return a server; nothing of the product is loaded until a tool is asked for."""
 
     async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        tools = await anyio.to_thread.run_sync(offering.tools)
+        tools = await _offered(offering)
         return types.ListToolsResult(tools=[_described(tool) for tool in tools.values()])
 
     async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tools = await anyio.to_thread.run_sync(offering.tools)
+        tools = await _offered(offering)
         tool = tools.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}")
@@ -46,6 +46,18 @@ def build(offering: Offering) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+async def _offered(offering: Offering) -> dict[str, OfferedTool]:
+    """Return the tools; what stands in their way reaches the client in words (S5.3)."""
+    try:
+        return await anyio.to_thread.run_sync(offering.tools)
+    except Exception as error:  # the outermost handler of this door
+        from backshop.app import fault_of  # loaded only when something failed
+
+        fault = fault_of(error)
+        _LOG.error("no tools can be offered: %s", fault.message)
+        raise MCPError(types.INTERNAL_ERROR, fault.message, fault.envelope) from None
 
 
 async def _run(tool: OfferedTool, arguments: dict[str, Any]) -> Called:

@@ -69,7 +69,11 @@ class Offering:
         self._tools: dict[str, OfferedTool] | None = None
 
     def tools(self) -> dict[str, OfferedTool]:
-        """Return the tools by name, opening the home on first use."""
+        """Return the tools by name, opening the home on first use.
+
+        Raises:
+            BackshopError: the home cannot be used, or there is no such workbench.
+        """
         with self._lock:
             if self._tools is None:
                 shop = self.shop()
@@ -119,10 +123,12 @@ def _rails_tools(shop: Backshop) -> list[OfferedTool]:
 
 
 def _bench_tools(shop: Backshop, bench_id: str) -> list[OfferedTool]:
+    from backshop.app import fault_of
     from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Source, Workspace  # when asked for
     from backshop.prompts import Tool, ToolContext
 
-    shop.benches.desk.state(bench_id)  # a bench that does not exist is said so at once
+    bench_id = shop.bench_id(bench_id)
+    shop.benches.desk.state(bench_id)  # a bench in the trash is said so at once
     author = Author(source=Source(kind="workshop", ref="mcp"), actor="mcp:agent")
     context = ToolContext(workspace=Workspace(shop.benches, bench_id, author))
 
@@ -133,6 +139,9 @@ def _bench_tools(shop: Backshop, bench_id: str) -> list[OfferedTool]:
             except ValidationFailed as error:
                 problem = {"reason": error.reason, "hints": list(error.hints)}
                 return Called((error.message,), {"error": problem}, is_error=True)
+            except Exception as error:  # the outermost handler of this door
+                fault = fault_of(error)
+                return Called((fault.message,), {"error": fault.envelope}, is_error=True)
             data = result.data()
             if not result.ok:
                 return Called((result.text(),), {"error": {"reason": result.code, **data}}, True)
