@@ -16,13 +16,16 @@ from backshop.cli import main
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run(*args, home=None):
+SESSION = ["session", "delete", "sess_01K9Z3V5C8W0000000000000AB"]
+
+
+def run(*args, home=None, env=None, stdin=None):
     """Run the program for real."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})}
     if home is not None:
         env["BACKSHOP_HOME"] = str(home)
     command = [sys.executable, "-m", "backshop.cli", *args]
-    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60, input=stdin)
 
 
 @pytest.mark.rule("S4.1")
@@ -134,3 +137,62 @@ def test_a_defect_is_told_by_reference_and_kept_in_the_log(tmp_path, capsys, mon
     assert envelope["detail_ref"] in log.read_text()
     assert "a secret of the program" in log.read_text()
     assert log.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.rule("S3.3", "S5.3")
+def test_a_home_that_cannot_be_used_is_named_and_nothing_is_left(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    is_file = run("bench", "list", home=tmp_path / "file")
+    below = run("bench", "list", home=tmp_path / "file" / "h")
+    away = {"BACKSHOP_DATABASE_URL": "postgresql://u:sekret@127.0.0.1:1/db"}
+    malformed = {"BACKSHOP_DATABASE_URL": "postgresql://u:sekret@127.0.0.1:port/db"}
+    unreachable = run("bench", "list", "--json", home=tmp_path / "h", env=away)
+    no_port = run("bench", "list", "--json", home=tmp_path / "h", env=malformed)
+
+    assert [is_file.returncode, below.returncode, unreachable.returncode] == [1, 1, 1]
+    assert "BACKSHOP_HOME" in is_file.stderr
+    assert "bad_setting" in is_file.stderr
+    assert str(tmp_path / "file" / "h") in below.stderr
+    assert "ENOTDIR" in below.stderr
+    assert json.loads(unreachable.stdout)["error_code"] == "STORE_UNAVAILABLE"
+    assert json.loads(no_port.stdout)["reason"] == "bad_setting"
+    assert "sekret" not in no_port.stdout + unreachable.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.rule("S3.3")
+def test_a_mistyped_variable_is_answered_with_variables_for_people(tmp_path):
+    typo = run("bench", "list", "--json", home=tmp_path / "h", env={"BACKSHOP_PROF": "1"})
+
+    assert json.loads(typo.stdout)["reason"] == "bad_setting"
+    assert "PROOF" not in typo.stdout
+
+
+@pytest.mark.rule("S4.1")
+def test_nothing_is_deleted_without_a_yes_and_a_program_has_to_say_it(tmp_path, capsys):
+    home = ["--home", str(tmp_path / "home")]
+    assert main(["bench", "create", "B", *home]) == 0
+    capsys.readouterr()
+
+    asked = run("bench", "delete", "B", *home, stdin="n\n")
+    as_program = [run(*what, "--json", *home) for what in (["bench", "delete", "B"], SESSION)]
+    still = run("bench", "show", "B", *home)
+
+    assert (asked.returncode, asked.stdout) == (1, "")
+    assert "USER_CANCELED" in asked.stderr
+    assert [(one.returncode, one.stdout) for one in as_program] == [(2, ""), (2, "")]
+    assert all("--yes" in one.stderr for one in as_program)
+    assert still.returncode == 0
+
+
+@pytest.mark.rule("S4.1")
+def test_an_error_names_what_it_is_about(tmp_path):
+    (tmp_path / "twice.txt").write_text("a")
+    home = ["--home", str(tmp_path / "home")]
+    assert main(["bench", "create", "B", *home]) == 0
+    assert main(["bench", "add", "B", str(tmp_path / "twice.txt"), *home]) == 0
+
+    again = run("bench", "add", "B", str(tmp_path / "twice.txt"), *home)
+
+    assert again.returncode == 1
+    assert "twice.txt" in again.stderr

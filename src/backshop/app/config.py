@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -88,6 +89,7 @@ def load(
     """
     env = os.environ if environ is None else environ
     folder, source = _home(home, env)
+    _refuse_home_that_is_no_folder(folder, source)
     values = {s.name: Effective(s, s.default, "default") for s in SETTINGS}
     stored = read_file(folder)
     for name, raw in stored.items():
@@ -171,6 +173,19 @@ def _home(given: Path | None, env: Mapping[str, str]) -> tuple[Path, str]:
     return default_home(), "default"
 
 
+def _refuse_home_that_is_no_folder(home: Path, source: str) -> None:
+    try:
+        is_folder = stat.S_ISDIR(home.stat().st_mode)
+    except OSError:  # not there yet, or not reachable: whoever opens it says so
+        return
+    if not is_folder:
+        raise ValidationFailed(
+            f"{source}: {str(home)!r} is not a value of home; allowed: a folder",
+            reason="bad_setting",
+            detail="setting: home",
+        )
+
+
 def _known(name: str, where: str) -> None:
     if name not in _BY_NAME:
         near = tuple(get_close_matches(name, _BY_NAME, n=3))
@@ -195,13 +210,14 @@ def _checked(name: str, raw: Any, where: str) -> Any:
 
 
 def _refuse_unknown_environment(env: Mapping[str, str]) -> None:
-    known = {setting.env for setting in SETTINGS if setting.env} | _OTHER_ENV
+    settings = {"BACKSHOP_HOME", *(setting.env for setting in SETTINGS if setting.env)}
+    known = settings | _OTHER_ENV
     for name in env:
         if name.startswith(ENV_PREFIX) and name not in known and not name.endswith("_API_KEY"):
             raise ValidationFailed(
                 f"the environment names {name}, which is not a setting",
                 reason="bad_setting",
-                hints=tuple(get_close_matches(name, sorted(known), n=3)),
+                hints=tuple(get_close_matches(name, sorted(settings), n=3)),
             )
 
 

@@ -67,6 +67,7 @@ def _url(*schemes: str) -> Parse:
     def check(value: Any) -> str:
         if not isinstance(value, str) or urlsplit(value).scheme not in schemes:
             raise ValueError
+        _ = urlsplit(value).port  # raises for what is no port
         return value
 
     return check

@@ -67,7 +67,7 @@ class _Story:
         )
         review = self._call("ReviewGetChangeSet")
         self._scene("3. You review what would change. Published has not moved.")
-        click.echo(change_set_text(review))
+        click.echo(change_set_text(review, "Demo"))
         click.echo(diff_text(self._call("ReviewGetDiff", path="notes.md")))
         self._scene("4. You keep the totals and take back the rest, then publish exactly that.")
         self._call("DraftRevertPath", path="notes.md")

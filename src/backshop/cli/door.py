@@ -45,6 +45,12 @@ class Door:
         with self.shop() as shop:
             self.show(shop.call(name, request), human)
 
+    def confirm(self, question: str) -> None:
+        """Ask a person before something is deleted; a program has to say `--yes`."""
+        if self.as_json:
+            raise click.UsageError("with --json nobody can be asked; say --yes")
+        click.confirm(question, abort=True, err=True)
+
     def show(self, value: Any, human: Callable[[Any], str]) -> None:
         """Print one JSON document, or the text for people."""
         if self.as_json:

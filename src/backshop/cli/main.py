@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from backshop import __version__
+from backshop.base.errors import BackshopError
 
 from .door import Door, DoorGroup
 
@@ -46,6 +47,13 @@ def cli() -> None:
     """Let an AI agent work on your files without ever being able to spoil them."""
 
 
+class Stopped(BackshopError):
+    """The person pressed Ctrl-C, or said no."""
+
+    code = "USER_CANCELED"
+    actions = ()
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 refused or failed, 2 usage."""
     state = Door()
@@ -57,7 +65,7 @@ def main(argv: list[str] | None = None) -> int:
         error.show()
         return 2
     except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped", err=True)
+        _report(Stopped("stopped"), state)
         return 1
     except BrokenPipeError:  # the reader went away, as with `head`
         sys.stderr.close()
@@ -88,6 +96,8 @@ def _report(error: Exception, state: Door) -> None:
 
     click.echo(f"error: {clean(fault.message)}", err=True)
     details = fault.envelope.get("error", fault.envelope)
+    if isinstance(detail := details.get("detail"), str):
+        click.echo(f"  detail: {clean(detail)}", err=True)
     if hints := details.get("hints"):
         click.echo("  hint: " + "; ".join(clean(str(hint)) for hint in hints), err=True)
     if suggestion := details.get("suggestion"):

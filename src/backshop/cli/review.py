@@ -32,7 +32,7 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) ->
             request = {"workbench_id": bench_id, "paths": gone}
             shop.call("ReviewSetDeletionConfirmations", request)
             found = shop.call("ReviewGetChangeSet", {"workbench_id": bench_id, "limit": 5000})
-    door.show(found, change_set_text)
+    door.show(found, lambda value: change_set_text(value, bench_id))
 
 
 @click.command(cls=DoorCommand)
@@ -117,7 +117,7 @@ def draft_rescan(door: Door, bench: str, mode: str | None) -> None:
     door.show(done, lambda v: "\n".join(["done", *(f"kept: {p}" for p in v["salvaged"])]))
 
 
-def change_set_text(value: dict[str, Any]) -> str:
+def change_set_text(value: dict[str, Any], bench_id: str) -> str:
     """Return a change set for people."""
     lines = []
     for one in value["entries"]:
@@ -138,7 +138,7 @@ def change_set_text(value: dict[str, Any]) -> str:
         f"{number['added']} added, {number['modified']} modified, {number['renamed']} renamed, "
         f"{number['deleted']} deleted"
     )
-    lines.append(f"publish exactly this: backshop publish BENCH --tree {value['tree']}")
+    lines.append(f"publish exactly this: backshop publish {bench_id} --tree {value['tree']}")
     return "\n".join(lines)
 
 

@@ -118,8 +118,8 @@ def keep(door: Door, session_id: str, off: bool) -> None:
 @pass_door
 def delete(door: Door, session_id: str, yes: bool) -> None:
     """Delete SESSION; its tokens end with it."""
-    if not yes and not door.as_json:
-        click.confirm(f"Delete {session_id} for good?", abort=True)
+    if not yes:
+        door.confirm(f"Delete {clean(session_id)} for good?")
     request = {"sessionId": session_id, "confirm": session_id}
     door.call("RailsSessionDelete", request, lambda value: f"deleted {value['sessionId']}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from backshop.base.limits import BLOB_GRACE_HOURS, INLINE_BLOB_MAX_BYTES, LOCK_W
 from . import engine, gc, health, log, migrations
 from .blobs import Blobs, InlineBlobs, file_error
 from .connection import Cursor
-from .errors import StoreUnavailable
+from .errors import StoreUnavailable, WriteFailed
 from .lease import Leases
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan
 from .project import Fold, FoldCache, Folded, apply_checked, forward
@@ -90,11 +91,14 @@ class Store:
             if database_url
             else engine.Sqlite(home / "store.db", lock_wait_ms=lock_wait_ms)
         )
-        _make_home(home)
+        is_new = _make_home(home)
         try:
             migrations.migrate(database)
         except BaseException:
             database.close()
+            if is_new:
+                with suppress(OSError):  # it holds something by now
+                    home.rmdir()
             raise
         return cls(home, database, clock, mint or Mint(clock))
 
@@ -392,8 +396,14 @@ def _with_new(
     return folded
 
 
-def _make_home(home: Path) -> None:
+def _make_home(home: Path) -> bool:
+    """Make the folder; say whether it was not there before."""
     try:
+        is_new = not home.exists()
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise file_error(error) from error
+        problem = file_error(error)
+        if isinstance(problem, WriteFailed):
+            problem = WriteFailed(f"the home {str(home)!r} cannot be used", detail=problem.detail)
+        raise problem from error
+    return is_new
