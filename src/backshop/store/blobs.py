@@ -341,6 +341,19 @@ def file_error(error: OSError) -> DiskFull | WriteFailed:
     return WriteFailed("a file could not be written", detail=detail)
 
 
+def make_home(home: Path) -> bool:
+    """Make the folder of a home; say whether it was not there before."""
+    try:
+        is_new = not home.exists()
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        problem = file_error(error)
+        if isinstance(problem, WriteFailed):
+            problem = WriteFailed(f"the home {str(home)!r} cannot be used", detail=problem.detail)
+        raise problem from error
+    return is_new
+
+
 def _missing(blob: str) -> NotFound:
     return NotFound("there is no such blob", reason="not_found", detail=f"blob: {blob}")
 

@@ -17,9 +17,9 @@ from backshop.base.ids import BlobId, TreeId
 from backshop.base.limits import BLOB_GRACE_HOURS, INLINE_BLOB_MAX_BYTES, LOCK_WAIT_MS
 
 from . import engine, gc, health, log, migrations
-from .blobs import Blobs, InlineBlobs, file_error
+from .blobs import Blobs, InlineBlobs, make_home
 from .connection import Cursor
-from .errors import StoreUnavailable, WriteFailed
+from .errors import StoreUnavailable
 from .lease import Leases
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan
 from .project import Fold, FoldCache, Folded, apply_checked, forward
@@ -91,7 +91,7 @@ class Store:
             if database_url
             else engine.Sqlite(home / "store.db", lock_wait_ms=lock_wait_ms)
         )
-        is_new = _make_home(home)
+        is_new = make_home(home)
         try:
             migrations.migrate(database)
         except BaseException:
@@ -394,16 +394,3 @@ def _with_new(
         if event.stream == stream:
             folded = apply_checked(fold, folded, event)
     return folded
-
-
-def _make_home(home: Path) -> bool:
-    """Make the folder; say whether it was not there before."""
-    try:
-        is_new = not home.exists()
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        problem = file_error(error)
-        if isinstance(problem, WriteFailed):
-            problem = WriteFailed(f"the home {str(home)!r} cannot be used", detail=problem.detail)
-        raise problem from error
-    return is_new
