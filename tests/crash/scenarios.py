@@ -29,6 +29,14 @@ def start(folder: Path) -> None:
         _view(store, folder).show(trees[0])
 
 
+def fresh(folder: Path, say: Say) -> None:
+    """Make a home from nothing and append once."""
+    with store_of(folder) as store:
+        say("opened")
+        store.append(Plan((Part("session:s", [counted(1)]),)))
+        say("appended")
+
+
 def append(folder: Path, say: Say) -> None:
     """Append over two streams with a small and a large blob; say each acknowledged number."""
     with store_of(folder) as store:

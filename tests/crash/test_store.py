@@ -112,3 +112,24 @@ def test_a_disk_that_fails_gives_a_typed_error_and_no_half_state(harness, start,
         kinds = ("DiskFull", "WriteFailed", "StoreUnavailable", "StorageCorrupt", "done")
         assert run.ended.startswith(kinds), run.ended
         check_appends(run.folder, run.said)
+
+
+@pytest.mark.rule("T8.5", "T8.6", "T5.3")
+@pytest.mark.parametrize("errno", ["ENOSPC", "EROFS", None])
+def test_a_home_that_cannot_be_made_whole_can_be_made_later(harness, tmp_path, scaled, errno):
+    empty = tmp_path / "start"
+    empty.mkdir()
+    name, sample = f"{SCENARIOS}:fresh", scaled(8, 10_000)
+    calls = "write,pwrite64,fsync,fdatasync,ftruncate,mkdir"
+    runs = (
+        harness.kills(name, empty, sample=sample)
+        if errno is None
+        else harness.failures(name, empty, errno, sample=sample, calls=calls)
+    )
+    for run in runs:
+        kinds = ("DiskFull", "WriteFailed", "StoreUnavailable", "StorageCorrupt", "done", "killed")
+        assert run.ended.startswith(kinds), run.ended
+        with scenarios.store_of(run.folder) as store:
+            check_whole(store)
+            found = [row.fact.number for row in store.read("session:s")]
+        assert found == [1] or ("appended" not in run.said and found == [])
