@@ -7,7 +7,7 @@ from typing import Any
 
 from backshop.base.command import Command
 
-from . import answers, requests, review
+from . import answers, context, requests, review
 from .service import Bench
 
 
@@ -67,5 +67,10 @@ COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("ReviewGetDiff", "Return the best diff there is for a path.", requests.ReviewPath, review.Diff, Bench.review_get_diff, phase="review"),
     _command("ReviewGetTextDiff", "Return the line diff of a path.", requests.ReviewPath, review.Diff, Bench.review_get_text_diff, phase="review"),
     _command("ReviewSetDeletionConfirmations", "Agree to deletions, or not any more.", requests.ReviewSetDeletionConfirmations, answers.Done, Bench.review_set_deletion_confirmations, phase="review", writes=True),
+    _command("ContextList", "List the four context items.", requests.BenchRequest, context.ContextItems, Bench.context_list),
+    _command("ContextGet", "Return one context item.", requests.ContextSlot, context.ContextItem, Bench.context_get),
+    _command("ContextGetArtifact", "Return the files of a context item.", requests.ContextSlot, context.Artifact, Bench.context_get_artifact),
+    _command("ContextUpdateDirect", "Replace the files of a context item by hand.", requests.ContextUpdateDirect, context.ContextItem, Bench.context_update_direct, writes=True),
+    _command("ContextDelete", "Empty a context item.", requests.ContextSlot, answers.Done, Bench.context_delete, writes=True),
     _command("AuditList", "Return the audit log of a workbench.", requests.AuditList, answers.AuditPage, Bench.audit_list),
 )  # fmt: skip

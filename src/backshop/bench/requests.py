@@ -254,3 +254,29 @@ class AuditList:
     after_seq: int = 0
     kinds: tuple[str, ...] | None = None
     limit: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSlot:
+    """A command about one context item."""
+
+    workbench_id: str
+    category: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextFile:
+    """One text file of a context item."""
+
+    path: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextUpdateDirect:
+    """Replace the files of a context item; `create` fills an empty slot too."""
+
+    workbench_id: str
+    category: str
+    files: tuple[ContextFile, ...]
+    create: bool = False

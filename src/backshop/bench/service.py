@@ -11,7 +11,7 @@ from backshop.base.ambient import Clock, Mint
 from backshop.formats import Formats
 from backshop.store import Store
 
-from . import audit, drafting, filing, keeping, lifecycle, outside, requests, review
+from . import audit, context, drafting, filing, keeping, lifecycle, outside, requests, review
 from .answers import (
     Added,
     AuditPage,
@@ -34,6 +34,7 @@ from .answers import (
     Restored,
     Scope,
 )
+from .context import Artifact, ContextItem, ContextItems
 from .desk import Desk
 from .drafting import Author, Put
 from .review import ChangeSet, Diff, Differ
@@ -189,6 +190,26 @@ class Bench:
         """Agree to deletions, or not any more."""
         review.confirm(self.desk, request)
         return Done()
+
+    def context_list(self, request: requests.BenchRequest) -> ContextItems:
+        """List the four context items."""
+        return context.list_items(self.desk, request)
+
+    def context_get(self, request: requests.ContextSlot) -> ContextItem:
+        """Return one context item."""
+        return context.get(self.desk, request)
+
+    def context_get_artifact(self, request: requests.ContextSlot) -> Artifact:
+        """Return the files of a context item."""
+        return context.get_artifact(self.desk, request)
+
+    def context_update_direct(self, request: requests.ContextUpdateDirect) -> ContextItem:
+        """Replace the files of a context item by hand."""
+        return context.update(self.desk, request)
+
+    def context_delete(self, request: requests.ContextSlot) -> Done:
+        """Empty a context item."""
+        return context.delete(self.desk, request)
 
     def audit_list(self, request: requests.AuditList) -> AuditPage:
         """Return the audit log."""

@@ -133,9 +133,6 @@ class Views:
                 view.remove()
             else:
                 view.show(head)
-        View(folder / "meta" / "context", self._store.load_tree, self._placer).show(
-            state.context_tree
-        )
         _write_json(folder / "meta" / "workbench.json", _about(state))
         _write_json(
             folder / "meta" / "view.json",
@@ -147,7 +144,7 @@ class Views:
         )
 
     def view(self, bench_id: BenchId, name: str) -> View:
-        """Return one of the two views: `published` or `draft`."""
+        """Return one of the views: `published`, `draft` or `meta/context`."""
         return View(self.folder(bench_id) / name, self._store.load_tree, self._placer)
 
     def recover(self, state: BenchState) -> list[str]:
@@ -160,7 +157,8 @@ class Views:
             done.append("staging_removed")
         for name, head in _heads(state).items():
             if not _shows(self.view(state.bench_id, name), head):
-                done.append(f"{name}_removed" if head is None else f"{name}_rebuilt")
+                word = name.rpartition("/")[2]
+                done.append(f"{word}_removed" if head is None else f"{word}_rebuilt")
         return [*done, *self.project(state)] if done else []
 
     def is_stale(self, state: BenchState) -> bool:
@@ -313,7 +311,11 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _heads(state: BenchState) -> dict[str, TreeId | None]:
-    return {"published": state.published, "draft": state.draft.tree if state.draft else None}
+    return {
+        "published": state.published,
+        "draft": state.draft.tree if state.draft else None,
+        "meta/context": state.context_tree,
+    }
 
 
 def _shows(view: View, head: TreeId | None) -> bool:

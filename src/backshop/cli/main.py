@@ -24,6 +24,7 @@ LAZY = {
     "review": ("review:review", "Show what a Draft changes."),
     "call": ("admin:call", "Run any command of the product by name."),
     "consent": ("models:consent", "What may leave the machine, and what left."),
+    "context": ("context:context", "What every call is told besides the files."),
     "config": ("admin:config", "Show or change settings."),
     "demo": ("demo:demo", "See the product at work, offline."),
     "doctor": ("admin:doctor", "Look for damage and for what is missing."),

@@ -1,0 +1,248 @@
+"""Context items: what every call is told about company, department, situation and style (B14).
+
+All items of a bench are one tree, `<category>/…`, so that a checkpoint keeps and restores them
+with the files. Nothing here asks a model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from backshop.base import codec, paths, tree
+from backshop.base.ambient import timestamp
+from backshop.base.errors import BackshopError, LimitExceeded, NotFound, ValidationFailed
+from backshop.base.ids import TreeId
+from backshop.base.paths import BenchPath
+
+from . import decide, requests
+from .answers import Done
+from .desk import Desk
+from .requests import ContextFile
+
+CATEGORIES = ("company-context", "department-context", "situation", "document-style")
+FILES_MAX = 64  # B14.11
+FILE_MAX_BYTES = 1024 * 1024
+ITEM_MAX_BYTES = 4 * 1024 * 1024
+SUMMARY_MAX_CHARS = 100
+_SOURCE = "source.json"
+_FRONT = re.compile(r"\A---\n(?P<fields>.*?)^---\s*$", re.MULTILINE | re.DOTALL)
+_DESCRIPTION = re.compile(r"^description:[ \t]*(?P<text>[^\s|>].*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where an item comes from, stored beside it as `source.json` (B14.3)."""
+
+    mode: str
+    created_at: str
+    last_processed_at: str | None = None
+    last_direct_edit_at: str | None = None
+    model_id: str | None = None
+    has_direct_edits: bool = False
+    text: str | None = None
+    original_filename: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextItem:
+    """One of the four slots."""
+
+    category: str
+    status: str
+    summary: str = ""
+    has_direct_edits: bool = False
+    created_at: str | None = None
+    last_processed_at: str | None = None
+    last_direct_edit_at: str | None = None
+    broken: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextItems:
+    """Always four, in the order of B14.1."""
+
+    items: tuple[ContextItem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """The files of an item that calls are told; not where they came from."""
+
+    files: tuple[ContextFile, ...]
+    has_direct_edits: bool
+
+
+def list_items(desk: Desk, request: requests.BenchRequest) -> ContextItems:
+    """Return the four slots (B14.14)."""
+    head = desk.state(request.workbench_id).context_tree
+    return ContextItems(items=tuple(_item(desk, head, category) for category in CATEGORIES))
+
+
+def get(desk: Desk, request: requests.ContextSlot) -> ContextItem:
+    """Return one slot."""
+    _require_category(request.category)
+    return _item(desk, desk.state(request.workbench_id).context_tree, request.category)
+
+
+def get_artifact(desk: Desk, request: requests.ContextSlot) -> Artifact:
+    """Return the files of an active item."""
+    _require_category(request.category)
+    head = desk.state(request.workbench_id).context_tree
+    item = _active(desk, head, request.category)
+    files = [
+        ContextFile(path=path, content=desk.store.blobs.read(file.sha256).decode())
+        for path, file in _files(desk, head, request.category).items()
+        if _is_artifact(path)
+    ]
+    return Artifact(files=tuple(files), has_direct_edits=item.has_direct_edits)
+
+
+def update(desk: Desk, request: requests.ContextUpdateDirect) -> ContextItem:
+    """Replace an item's files by the person's own; with `create` also an empty slot's (B14.12)."""
+    category = request.category
+    _require_category(category)
+    wanted = _checked(category, request.files)
+    with desk.locked(request.workbench_id) as state:
+        decide.require_no_draft(state)
+        now = timestamp(desk.clock.now_ms())
+        is_new = not _files(desk, state.context_tree, category)
+        if is_new and not request.create:
+            raise NotFound("there is no such context item", reason="not_found")
+        origin = (
+            Origin(mode="direct", created_at=now)
+            if is_new
+            else _origin(desk, state.context_tree, category)
+        )
+        edited = replace(origin, has_direct_edits=True, last_direct_edit_at=now)
+        old = _files(desk, state.context_tree, category)
+        changes: dict[BenchPath, tree.File | None] = {
+            paths.bench_path(f"{category}/{path}"): None for path in old if _is_artifact(path)
+        }
+        source = json.dumps(codec.encode(edited), sort_keys=True).encode()
+        for path, content in {**wanted, _SOURCE: source}.items():
+            blob = desk.store.blobs.put(content)
+            changes[paths.bench_path(f"{category}/{path}")] = tree.File(blob, len(content))
+        _commit(desk, request.workbench_id, category, "added" if is_new else "updated", changes)
+    return _item(desk, desk.state(request.workbench_id).context_tree, category)
+
+
+def delete(desk: Desk, request: requests.ContextSlot) -> Done:
+    """Empty a slot at once; what was said before is not rewritten (B14.13)."""
+    _require_category(request.category)
+    with desk.locked(request.workbench_id) as state:
+        decide.require_no_draft(state)
+        found = _files(desk, state.context_tree, request.category)
+        if not found:
+            raise NotFound("there is no such context item", reason="not_found")
+        changes: dict[BenchPath, tree.File | None] = {
+            paths.bench_path(f"{request.category}/{path}"): None for path in found
+        }
+        return _commit(desk, request.workbench_id, request.category, "deleted", changes)
+
+
+def _commit(
+    desk: Desk,
+    bench_id: str,
+    category: str,
+    action: str,
+    changes: dict[BenchPath, tree.File | None],
+) -> Done:
+    built = desk.grow(desk.state(bench_id).context_tree, changes)
+    done = desk.commit(
+        bench_id,
+        lambda now: decide.change_context(now, category, action, built.id),
+        blobs=tuple(built.nodes.values()),
+    )
+    return Done(warnings=done.warnings)
+
+
+def _require_category(category: str) -> None:
+    if category not in CATEGORIES:
+        raise ValidationFailed("there is no such kind of context", reason="bad_category")
+
+
+def _main_file(category: str) -> str:
+    return "context.md" if category == "situation" else "SKILL.md"
+
+
+def _is_artifact(path: str) -> bool:
+    return path != _SOURCE and not path.startswith("source_file/")
+
+
+def _checked(category: str, files: Sequence[ContextFile]) -> dict[str, bytes]:
+    """Return path → content, by the path rules and caps of B14.2 and B14.11."""
+    if len(files) > FILES_MAX:
+        raise LimitExceeded("a context item has at most 64 files", reason="too_large")
+    main = _main_file(category)
+    found: dict[str, bytes] = {}
+    for file in files:
+        path = paths.bench_path(file.path)
+        allowed = path == main or (main == "SKILL.md" and path.startswith("references/"))
+        if not allowed or path in found:
+            raise ValidationFailed(
+                f"a {category} item holds {main}, references for skills, and each path once",
+                reason="bad_context_path",
+                detail=path,
+            )
+        found[path] = file.content.encode()
+    if not found.get(main, b"").strip():
+        raise ValidationFailed(f"{main} is missing or blank", reason="bad_context_path")
+    largest = max(len(content) for content in found.values())
+    if largest > FILE_MAX_BYTES or sum(map(len, found.values())) > ITEM_MAX_BYTES:
+        raise LimitExceeded("a context item has at most 4 MiB, 1 MiB a file", reason="too_large")
+    return found
+
+
+def _files(desk: Desk, head: TreeId, category: str) -> dict[str, tree.File]:
+    prefix = f"{category}/"
+    entries = desk.entries(head).items()
+    return {path.removeprefix(prefix): file for path, file in entries if path.startswith(prefix)}
+
+
+def _active(desk: Desk, head: TreeId, category: str) -> ContextItem:
+    item = _item(desk, head, category)
+    if item.status == "empty":
+        raise NotFound("there is no such context item", reason="not_found")
+    return item
+
+
+def _item(desk: Desk, head: TreeId, category: str) -> ContextItem:
+    if not _files(desk, head, category):
+        return ContextItem(category=category, status="empty")
+    try:
+        origin = _origin(desk, head, category)
+        text = desk.store.blobs.read(
+            desk.find(head, BenchPath(f"{category}/{_main_file(category)}")).sha256
+        ).decode()
+    except BackshopError:  # unreadable: shown as such, never a failed list (B14.17)
+        return ContextItem(category=category, status="active", broken=True)
+    return ContextItem(
+        category=category,
+        status="active",
+        summary=summary_of(text),
+        has_direct_edits=origin.has_direct_edits,
+        created_at=origin.created_at,
+        last_processed_at=origin.last_processed_at,
+        last_direct_edit_at=origin.last_direct_edit_at,
+    )
+
+
+def _origin(desk: Desk, head: TreeId, category: str) -> Origin:
+    file = desk.find(head, BenchPath(f"{category}/{_SOURCE}"))
+    origin: Origin = codec.decode_json(Origin, desk.store.blobs.read(file.sha256).decode())
+    return origin
+
+
+def summary_of(text: str) -> str:
+    """Return a skill's description, or the beginning of its text in one line."""
+    front = _FRONT.match(text)
+    if front is not None:
+        said = _DESCRIPTION.search(front["fields"])
+        if said is not None:
+            return said["text"].strip().strip("\"'")
+        text = text[front.end() :]
+    return " ".join(text.split())[:SUMMARY_MAX_CHARS]

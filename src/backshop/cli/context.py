@@ -1,0 +1,86 @@
+"""Context items in the terminal: what every call is told besides the files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from backshop.base.errors import ValidationFailed
+
+from .bench import BENCH, ask
+from .door import Door, DoorGroup, clean, pass_door, table
+
+CATEGORY = click.argument("category", metavar="CATEGORY")
+
+
+@click.group(cls=DoorGroup)
+def context() -> None:
+    """What every call is told: company-context, department-context, situation, document-style."""
+
+
+@context.command("list")
+@BENCH
+@pass_door
+def context_list(door: Door, bench: str) -> None:
+    """List the four items."""
+    door.show(
+        ask(door, "ContextList", bench),
+        lambda value: table(
+            [(one["category"], one["status"], clean(one["summary"])) for one in value["items"]],
+            ("context", "status", "what"),
+        ),
+    )
+
+
+@context.command("show")
+@BENCH
+@CATEGORY
+@pass_door
+def context_show(door: Door, bench: str, category: str) -> None:
+    """Show the files of an item."""
+    found = ask(door, "ContextGetArtifact", bench, category=category)
+    door.show(
+        found,
+        lambda value: "\n".join(
+            f"# {one['path']}\n{clean(one['content'])}" for one in value["files"]
+        ),
+    )
+
+
+@context.command("edit")
+@BENCH
+@CATEGORY
+@click.argument("source", type=click.Path(exists=True, path_type=Path))
+@click.option("--create", is_flag=True, help="Fill the item if it is empty.")
+@pass_door
+def context_edit(door: Door, bench: str, category: str, source: Path, create: bool) -> None:
+    """Replace an item's files by SOURCE: a text file, or a folder with SKILL.md and references."""
+    files = [
+        {"path": path, "content": _text(file)} for path, file in _named(category, source).items()
+    ]
+    done = ask(door, "ContextUpdateDirect", bench, category=category, files=files, create=create)
+    door.show(done, lambda value: f"{value['category']}: {clean(value['summary'])}")
+
+
+@context.command("delete")
+@BENCH
+@CATEGORY
+@pass_door
+def context_delete(door: Door, bench: str, category: str) -> None:
+    """Empty an item."""
+    door.show(ask(door, "ContextDelete", bench, category=category), lambda _: "deleted")
+
+
+def _named(category: str, source: Path) -> dict[str, Path]:
+    if not source.is_dir():
+        return {"context.md" if category == "situation" else "SKILL.md": source}
+    files = sorted(path for path in source.rglob("*") if path.is_file())
+    return {path.relative_to(source).as_posix(): path for path in files}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValidationFailed(f"{path.name} is not UTF-8 text", reason="bad_params") from error
