@@ -79,3 +79,57 @@ def test_discarding_from_the_terminal_and_what_cannot_be_done(run, tmp_path):
     assert run("bench", "delete", "B", "--yes")[0] == 0
     assert run("bench", "undelete", "B")[0] == 0
     assert run("draft", "rescan", "B")[0] == 2
+
+
+@pytest.mark.rule("S4.1", "S4.2")
+def test_taking_back_several_files_is_all_or_nothing(run, tmp_path):
+    (tmp_path / "a.txt").write_text("a\n")
+    bench = run("bench", "create", "B")[1].strip()
+    run("bench", "add", "B", str(tmp_path / "a.txt"))
+    agent_writes(tmp_path, bench, "a.txt", "b\n")
+
+    refused = run("discard", "B", "a.txt", "nope.txt")
+    still = run("review", "B")
+    tried = run("publish", "B", "--dry-run")
+    done = run("discard", "B", "a.txt")
+
+    assert refused[0] == 1
+    assert "nope.txt" in refused[1]
+    assert "~ a.txt" in still[1]
+    assert f"backshop publish {bench} --tree" in still[1]
+    assert "generation" not in tried[1]
+    assert done[0] == 0
+
+
+@pytest.mark.rule("S4.1")
+def test_a_refusal_says_how_to_go_on_in_the_terminal(run, tmp_path):
+    (tmp_path / "a.txt").write_text("a\n")
+    bench = run("bench", "create", "B")[1].strip()
+    run("bench", "add", "B", str(tmp_path / "a.txt"))
+    agent_writes(tmp_path, bench, "new.txt", "b\n")
+    run("draft", "delete", "B", "a.txt")
+
+    refused = run("publish", "B")
+    waiting = run("bench", "add", "B", str(tmp_path / "a.txt"))
+    run("review", "B", "--confirm-deletions")
+    published = run("publish", "B")
+
+    assert refused[0] == 1
+    assert "backshop review BENCH --confirm-deletions" in refused[1]
+    assert "backshop discard BENCH" in waiting[1]
+    assert published[0] == 0
+
+
+@pytest.mark.rule("S4.1")
+def test_files_that_could_not_be_extracted_are_a_failure(run, tmp_path):
+    (tmp_path / "a.txt").write_text("a\n")
+    (out := tmp_path / "out").mkdir()
+    run("bench", "create", "B")
+    run("bench", "add", "B", str(tmp_path / "a.txt"))
+
+    some = run("bench", "extract", "B", str(out), "a.txt", "nope.txt")
+    whole = run("bench", "extract", "B", str(out))
+
+    assert some[0] == 1
+    assert "nope.txt" in some[1]
+    assert whole[0] == 0

@@ -205,10 +205,10 @@ def extract(door: Door, bench: str, destination: Path, paths: tuple[str, ...]) -
     request: dict[str, Any] = {"destination_dir": str(destination.expanduser().absolute())}
     if paths:
         request["workbench_paths"] = list(paths)
-    door.show(
-        ask(door, "WorkbenchFilesExtract", bench, **request),
-        lambda value: _results(value["extract_results"]),
-    )
+    done = ask(door, "WorkbenchFilesExtract", bench, **request)
+    door.show(done, lambda value: _results(value["extract_results"]))
+    if any(one["status"] == "failed" for one in done["extract_results"]):
+        raise click.exceptions.Exit(1)
 
 
 @bench_group.command()

@@ -42,6 +42,15 @@ LAZY = {
 }
 
 
+WAYS = {  # what a person at a terminal can do, by the action an error offers (M11)
+    "confirm_deletions": "`backshop review BENCH --confirm-deletions`",
+    "discard_draft": "`backshop discard BENCH`",
+    "publish_draft": "`backshop publish BENCH`",
+    "repair_published": "`backshop bench repair BENCH`",
+    "review_draft": "`backshop review BENCH`",
+}
+
+
 @click.group(cls=DoorGroup, lazy=LAZY)
 @click.version_option(__version__, prog_name="backshop")
 def cli() -> None:
@@ -103,6 +112,8 @@ def _report(error: Exception, state: Door) -> None:
         click.echo("  hint: " + "; ".join(clean(str(hint)) for hint in hints), err=True)
     if suggestion := details.get("suggestion"):
         click.echo(f"  next: {clean(str(suggestion))}", err=True)
+    if ways := [WAYS[action] for action in details.get("actions", ()) if action in WAYS]:
+        click.echo("  next: " + ", or ".join(ways), err=True)
     code = details.get("error_code") or details.get("code")
     reason = details.get("reason")
     click.echo(f"  ({code}{': ' + reason if reason else ''})", err=True)

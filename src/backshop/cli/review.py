@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from backshop.base.errors import NotFound
+
 from .bench import BENCH, ask, bench_of
 from .door import Door, DoorCommand, DoorGroup, clean, pass_door, table
+
+if TYPE_CHECKING:
+    from backshop.app import Backshop
 
 SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "-", "RENAMED": ">"}
 
@@ -26,12 +31,12 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) ->
             found = shop.call("ReviewGetDiff", {"workbench_id": bench_id, "path": path})
             door.show(found, diff_text)
             return
-        found = shop.call("ReviewGetChangeSet", {"workbench_id": bench_id, "limit": 5000})
+        found = _change_set(shop, bench_id)
         if confirm_deletions:
             gone = [e["path"] for e in found["entries"] if e["kind"] == "DELETED"]
             request = {"workbench_id": bench_id, "paths": gone}
             shop.call("ReviewSetDeletionConfirmations", request)
-            found = shop.call("ReviewGetChangeSet", {"workbench_id": bench_id, "limit": 5000})
+            found = _change_set(shop, bench_id)
     door.show(found, lambda value: change_set_text(value, bench_id))
 
 
@@ -46,8 +51,9 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
 
     def human(value: dict[str, Any]) -> str:
         lines = [f"{SIGNS[c['kind']]} {clean(c['path'])}" for c in value["changed"]]
-        verb = "would publish" if value["dry_run"] else "published"
-        lines.append(f"{verb}: generation {value['published_generation']}")
+        if value["dry_run"]:
+            return "\n".join([*lines, "would be published; nothing was changed"])
+        lines.append(f"published: generation {value['published_generation']}")
         if value.get("checkpoint_id"):
             lines.append(f"what was there before is kept as {value['checkpoint_id']}")
         return "\n".join(lines)
@@ -64,8 +70,30 @@ def discard(door: Door, bench: str, paths: tuple[str, ...]) -> None:
     if not paths:
         door.show(ask(door, "DraftDiscard", bench), lambda _: "discarded; Published is as it was")
         return
-    done = [ask(door, "DraftRevertPath", bench, path=path) for path in paths]
-    door.show(done[-1], lambda _: f"{len(paths)} file(s) are as they were")
+    with door.shop() as shop:
+        bench_id = bench_of(shop, bench)
+        _refuse_unchanged(shop, bench_id, paths)  # before the first is taken back
+        for path in paths:
+            done = shop.call("DraftRevertPath", {"workbench_id": bench_id, "path": path})
+    door.show(done, lambda _: f"{len(paths)} file(s) are as they were")
+
+
+def _change_set(shop: Backshop, bench_id: str) -> dict[str, Any]:
+    """Return the whole change set, all pages as one."""
+    request = {"workbench_id": bench_id, "limit": 5000}
+    found: dict[str, Any] = shop.call("ReviewGetChangeSet", request)
+    while cursor := found.pop("next_cursor", None):
+        page = shop.call("ReviewGetChangeSet", {**request, "cursor": cursor})
+        found = {**page, "entries": [*found["entries"], *page["entries"]]}
+    return found
+
+
+def _refuse_unchanged(shop: Backshop, bench_id: str, paths: tuple[str, ...]) -> None:
+    entries = _change_set(shop, bench_id)["entries"]
+    changed = {one.get(key) for one in entries for key in ("path", "old_path")}
+    for path in paths:
+        if path not in changed:
+            raise NotFound(f"the Draft does not change {path!r}", reason="not_found")
 
 
 @click.group(cls=DoorGroup)
