@@ -51,7 +51,7 @@ def test_discarding_leaves_no_trace_in_the_files(room):
     assert refused(room.call, "DraftDiscard") == ("NOT_FOUND", "no_draft")
 
 
-@pytest.mark.rule("B10.9", "B10.10", "B10.2")
+@pytest.mark.rule("B10.9", "B10.10", "B10.2", "B10.17")
 def test_restoring_a_checkpoint_can_itself_be_undone(room):
     room.add({"a.txt": "one"})
     first = room.call("CheckpointCreate", description="good")["checkpoint_id"]
@@ -70,7 +70,7 @@ def test_restoring_a_checkpoint_can_itself_be_undone(room):
     assert room.published() == {"a.txt": "two", "b.txt": "b"}
 
 
-@pytest.mark.rule("B9.3")
+@pytest.mark.rule("B9.15")
 def test_what_was_reviewed_is_what_is_published(room):
     room.add({"a.txt": "one"})
     room.write({"a.txt": "two"})
@@ -119,7 +119,7 @@ def test_a_rename_is_seen_as_one_and_needs_no_confirmation(room):
     assert files["new/name.txt"]["file_id"] == file_id
 
 
-@pytest.mark.rule("B8.9", "B8.11")
+@pytest.mark.rule("B8.9", "B8.11", "B8.21")
 def test_one_file_is_reverted_and_a_revision_brought_back(room):
     room.add({"a.txt": "one", "b.txt": "two"})
     room.write({"a.txt": "bad", "b.txt": "good"})
