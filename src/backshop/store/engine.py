@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -180,7 +181,19 @@ class Postgres(Connections):
         return postgresql.dialect(paramstyle="pyformat")  # type: ignore[no-untyped-call]
 
     def _connect(self) -> Any:
-        connection = self._psycopg.connect(self._url, autocommit=True, connect_timeout=5)
+        try:
+            connection = self._psycopg.connect(self._url, autocommit=True, connect_timeout=5)
+        except self._psycopg.ProgrammingError as error:  # its words may quote the password
+            raise ValidationFailed(
+                "the database URL cannot be understood", reason="bad_setting"
+            ) from error
+        except self._psycopg.OperationalError as error:
+            said = re.search(r"FATAL: +(.+)", str(error))
+            if said is None:
+                raise
+            raise StoreUnavailable(
+                "the database server refused the connection", reason="refused", detail=said[1]
+            ) from error
         connection.execute(f"SET lock_timeout = {self._wait_ms}")
         return connection
 
