@@ -177,9 +177,9 @@ class Views:
             shown = None
         if shown is None:  # nobody knows what it should hold: keep what is stored nowhere else
             found = [
-                Outside(path, None, actual)
-                for path, actual in _all_files(view.folder)
-                if not self._store.blobs.has(_hash(actual))
+                Outside(path, None, Path(entry.path))
+                for path, entry in _entries(str(view.folder))
+                if not self._store.blobs.has(_hash(Path(entry.path)))
             ]
         if not found:
             return []
@@ -198,20 +198,23 @@ class Views:
         folder = self.folder(bench_id) / name
         expected = dict(tree.walk(head, self._store.load_tree))
         found: list[Outside] = []
-        for path, actual in _all_files(folder):
+        for path, entry in _entries(str(folder)):
             file = expected.pop(BenchPath(path), None)
-            if file is None or not self._is_content(actual, file, quick=quick):
+            if quick and file and entry.inode() == self._store.blobs.inode(file.sha256):
+                continue
+            actual = Path(entry.path)
+            if file is None or not self._is_content(actual, file):
                 found.append(Outside(path, file.sha256 if file else None, actual))
         found += [Outside(path, file.sha256, None) for path, file in expected.items()]
         return sorted(found, key=lambda one: one.path)
 
-    def _is_content(self, actual: Path, file: tree.File, *, quick: bool) -> bool:
+    def _is_content(self, actual: Path, file: tree.File) -> bool:
         here = actual.stat(follow_symlinks=False)
         if here.st_size != file.size:
             return False
         blob = self._store.blobs.stat(file.sha256)
         if blob is not None and (blob.st_dev, blob.st_ino) == (here.st_dev, here.st_ino):
-            return quick or self._store.blobs.is_sound(file.sha256)
+            return self._store.blobs.is_sound(file.sha256)
         return _hash(actual) == file.sha256
 
     def salvage(self, bench_id: BenchId, found: list[Outside]) -> list[str]:
@@ -286,15 +289,18 @@ def _wait_for(handle: int) -> None:
             time.sleep(_POLL_S)
 
 
-def _all_files(folder: Path) -> Iterator[tuple[str, Path]]:
+def _entries(folder: str, prefix: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Yield what is in a view; links and devices are yielded too and never followed."""
-    if not folder.exists():
+    try:
+        listed = os.scandir(folder)
+    except (FileNotFoundError, NotADirectoryError):
         return
-    for root, folders, names in os.walk(folder, followlinks=False):
-        links = [name for name in folders if (Path(root) / name).is_symlink()]
-        for name in (*names, *links):
-            path = Path(root) / name
-            yield path.relative_to(folder).as_posix(), path
+    with listed:
+        for entry in listed:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _entries(entry.path, f"{prefix}{entry.name}/")
+            else:
+                yield f"{prefix}{entry.name}", entry
 
 
 def _is_kept(path: Path) -> bool:
