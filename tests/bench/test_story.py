@@ -51,7 +51,7 @@ def test_discarding_leaves_no_trace_in_the_files(room):
     assert refused(room.call, "DraftDiscard") == ("NOT_FOUND", "no_draft")
 
 
-@pytest.mark.rule("B10.9", "B10.10", "B10.2", "B10.17")
+@pytest.mark.rule("B10.9", "B10.10", "B10.2", "B9.15")
 def test_restoring_a_checkpoint_can_itself_be_undone(room):
     room.add({"a.txt": "one"})
     first = room.call("CheckpointCreate", description="good")["checkpoint_id"]
