@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 METADATA = sa.MetaData()
 
@@ -88,9 +87,19 @@ def _values(table: sa.Table, *, but: tuple[str, ...] = ()) -> dict[str, Any]:
     return {c.name: sa.bindparam(c.name) for c in table.c if c.name not in but}
 
 
+def _insert(dialect: str) -> Any:
+    """Return the insert of one database; the other's drivers stay unloaded."""
+    if dialect == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert
+
+        return insert
+    from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+    return sqlite_insert
+
+
 def _upsert(table: sa.Table, dialect: str, key: str, update: tuple[str, ...]) -> Any:
-    insert = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
-    statement = insert.values(_values(table))
+    statement = _insert(dialect)(table).values(_values(table))
     if not update:
         return statement.on_conflict_do_nothing()
     return statement.on_conflict_do_update(
