@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,8 @@ from .errors import DuplicateKey, StorageCorrupt, StoreBusy, StoreUnavailable
 
 SEQ_LOCK = 0x6261636B  # key of the advisory lock that puts `seq` in commit order (T2.4)
 MIGRATION_LOCK = SEQ_LOCK + 1
+_LOCKED = (5, 6)  # SQLite's BUSY and LOCKED
+_RETRY_S = 0.02
 
 
 def _sqlite_module() -> ModuleType:
@@ -69,7 +72,7 @@ class Sqlite(Connections):
         detail = f"sqlite: {name}"
         if isinstance(error, self._module.ProgrammingError):
             return InternalError("a statement of the store is wrong", detail=detail)
-        if primary in (5, 6):  # BUSY, LOCKED
+        if primary in _LOCKED:
             return StoreBusy("another writer holds the store", reason="store_locked")
         if primary == 13:  # FULL
             return DiskFull("no room left for the event store", detail=detail)
@@ -98,16 +101,29 @@ class Sqlite(Connections):
         return sqlite.dialect(paramstyle="named")
 
     def _connect(self) -> Any:
-        connection = self._module.connect(
-            str(self.path),
-            timeout=self._wait_ms / 1000,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA journal_mode={self.journal}")
-        cursor.execute("PRAGMA synchronous=FULL")
-        return connection
+        """Open the file; several processes may turn a new one to WAL at the same moment.
+
+        SQLite does not wait by itself there: it answers that the file is locked (T8.10).
+        """
+        ends = time.monotonic() + self._wait_ms / 1000
+        while True:
+            connection = self._module.connect(
+                str(self.path),
+                timeout=self._wait_ms / 1000,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            try:
+                connection.execute(f"PRAGMA journal_mode={self.journal}")
+                connection.execute("PRAGMA synchronous=FULL")
+            except self._module.OperationalError as error:
+                connection.close()
+                code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                if code not in _LOCKED or time.monotonic() > ends:
+                    raise
+                time.sleep(_RETRY_S)
+            else:
+                return connection
 
     def _begin(self, connection: Any) -> None:
         connection.cursor().execute("BEGIN IMMEDIATE")
