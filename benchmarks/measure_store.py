@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pysqlite3
 
@@ -23,7 +24,7 @@ from .report import head, medians, row
 
 FILES = int(os.environ.get("BENCH_FILES", "10000"))
 FILE_BYTES = 25_000
-REVISIONS = 20
+REVISIONS = 200
 
 
 def main() -> None:
@@ -58,13 +59,20 @@ def appends(folder: Path) -> None:
                 event = NewEvent(Counted(number=count, note="x" * 150), f"k{count}")
                 store.append(Plan((Part(stream, [event]),)))
 
-        append("bench:short")
+        rounds = iter(range(1000))
+
+        def append_short() -> None:
+            append(f"bench:short-{next(rounds)}")  # each has ten events by now
+
+        for number in range(20):
+            ten = [NewEvent(Counted(number=n), f"n{n}") for n in range(10)]
+            store.append(Plan((Part(f"bench:short-{number}", ten),)))
         events = [NewEvent(Counted(number=n), f"n{n}") for n in range(10_000)]
         store.append(Plan((Part("bench:long", events),)))
         works = {
             "bare": insert,
             "append": lambda: append("bench:new"),
-            "short": lambda: append("bench:short"),
+            "short": append_short,
             "long": lambda: append("bench:long"),
         }
         found = medians(works, rounds=15)
@@ -73,35 +81,43 @@ def appends(folder: Path) -> None:
     row("append with 10,000 events / with 10", found["long"] / found["short"], 1.3)
 
 
-def _appender(home: str, name: str, count: int, queue: multiprocessing.Queue[float]) -> None:
+Span = tuple[float, float]
+
+
+def _appender(
+    home: str, name: str, count: int, start: Any, queue: multiprocessing.Queue[Span]
+) -> None:
     with Store.open(Path(home), lock_wait_ms=60_000) as store:
         store.append(Plan((Part(f"bench:{name}", [NewEvent(Counted(number=-1), "first")]),)))
-        begun = time.perf_counter()
+        start.wait(60)  # everybody is loaded and open: now they compete
+        begun = time.time()
         for number in range(count):
             event = NewEvent(Counted(number=number), f"k{number}")
             store.append(Plan((Part(f"bench:{name}", [event]),)))
-        queue.put(time.perf_counter() - begun)
+        queue.put((begun, time.time()))
 
 
 def processes(folder: Path) -> None:
-    """Throughput of four processes on four streams against one process."""
+    """Throughput of four processes on four streams against one, over the time they all took."""
     spawn = multiprocessing.get_context("spawn")
     rates: dict[int, list[float]] = {1: [], 4: []}
-    for turn in range(3):
+    for turn in range(5):
         for number in (1, 4):
             home = folder / f"processes-{turn}-{number}"
             Store.open(home).close()
-            queue: multiprocessing.Queue[float] = spawn.Queue()
+            queue: multiprocessing.Queue[Span] = spawn.Queue()
+            start = spawn.Barrier(number)
             children = [
-                spawn.Process(target=_appender, args=(str(home), str(n), 300, queue))
+                spawn.Process(target=_appender, args=(str(home), str(n), 500, start, queue))
                 for n in range(number)
             ]
             for child in children:
                 child.start()
-            longest = max(queue.get() for _ in children)
+            spans = [queue.get() for _ in children]
             for child in children:
                 child.join()
-            rates[number].append(300 * number / longest)
+            wall = max(end for _, end in spans) - min(begun for begun, _ in spans)
+            rates[number].append(500 * number / wall)
     ratio = statistics.median(rates[4]) / statistics.median(rates[1])
     row("throughput of 4 processes / of 1", ratio, 0.8, at_least=True)
 
@@ -131,16 +147,17 @@ def trees(folder: Path) -> None:
                 "back": bench.back,
                 "checkout": bench.checkout,
                 "copy": bench.copy,
-            }
+            },
+            between=bench.forward,
         )
         row(
             "one file of many recorded / git commit, full fsync",
             found["record"] / found["commit"],
             0.5,
         )
-        row("going back one revision / git checkout", found["back"] / (found["checkout"] / 2), 2)
+        row("going back one revision / git checkout", found["back"] / found["checkout"], 2)
         row("going back one revision / copying the folder", found["back"] / found["copy"], 0.15)
-        row("bytes stored / distinct content", bench.stored_ratio(), 1.1)
+        row(f"bytes stored for {REVISIONS} revisions / distinct content", bench.stored_ratio(), 1.1)
 
 
 class _Trees:
@@ -178,27 +195,34 @@ class _Trees:
         path.write_bytes((f"{self._turn:08d}" * (10_240 // 8)).encode())
         _git(self._source, "commit", "-qam", "next")
 
+    def forward(self, done: str) -> None:
+        """Between the measured steps: the newest revision is shown, git is on its branch."""
+        if done == "commit":
+            self._view.show(self._trees[-1])
+        elif done == "checkout":
+            _git(self._source, "checkout", "-q", "-")
+        elif done == "copy":
+            shutil.rmtree(self._folder / "copied")
+
     def back(self) -> None:
-        """Show the revision before, then (untimed by git's side too) the newest again."""
+        """Go from the newest revision to the one before, folder included."""
         self._view.show(self._trees[-2])
 
     def checkout(self) -> None:
-        """Go back one commit and forward again with git; half of it is one way."""
+        """Do the same with git."""
         _git(self._source, "checkout", "-q", "HEAD~1")
-        _git(self._source, "checkout", "-q", "-")
 
     def copy(self) -> None:
         """Copy the folder."""
-        target = self._folder / "copied"
-        shutil.copytree(self._source, target, ignore=shutil.ignore_patterns(".git"))
-        shutil.rmtree(target)
+        ignore = shutil.ignore_patterns(".git")
+        shutil.copytree(self._source, self._folder / "copied", ignore=ignore)
 
     def stored_ratio(self) -> float:
         """Return bytes on disk against the distinct contents."""
-        for _ in range(REVISIONS):
+        while self._turn < REVISIONS:
             self.record()
         stored = sum(p.stat().st_size for p in self._store.blobs.folder.rglob("*") if p.is_file())
-        stored += (self._store.home / "store.db").stat().st_size
+        stored += sum(path.stat().st_size for path in self._store.home.glob("store.db*"))
         return stored / (len(self._files) * FILE_BYTES + self._turn * 10_240)
 
 

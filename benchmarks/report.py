@@ -9,14 +9,22 @@ from collections.abc import Callable, Mapping
 ROUNDS = 9  # single runs on shared machines vary tenfold; medians of at least nine do not
 
 
-def medians(works: Mapping[str, Callable[[], object]], rounds: int = ROUNDS) -> dict[str, float]:
-    """Run each work once a round, in turn, and return the median seconds of each."""
+def medians(
+    works: Mapping[str, Callable[[], object]],
+    rounds: int = ROUNDS,
+    between: Callable[[str], object] = lambda _: None,
+) -> dict[str, float]:
+    """Run each work once a round, in turn, and return the median seconds of each.
+
+    `between` gets the name of the work just done and puts things back, unmeasured.
+    """
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
             begun = time.perf_counter()
             work()
             times[name].append(time.perf_counter() - begun)
+            between(name)
     return {name: statistics.median(taken) for name, taken in times.items()}
 
 
