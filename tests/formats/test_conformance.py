@@ -45,9 +45,6 @@ class TestPicture(ReadableFormat):
         Image.new("RGBA", (30, 20)).save(buffer, "PNG")
         return source(tmp_path_factory.mktemp("s"), "a.png", buffer.getvalue())
 
-    def test_chunks_that_do_not_exist_are_refused(self, formats, sample):
-        """A picture has no chunks; its one line is chunk 0 of 1."""
-
 
 class TestOdt(ReadableFormat):
     @pytest.fixture

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import dataclass
 
 import pytest
 
@@ -33,3 +34,15 @@ def test_a_function_in_its_own_process_gives_a_value_or_a_cause(function, args, 
     outcome = run(function, *args, timeout_s=0.5, memory_bytes=100 * MIB)
 
     assert (outcome.value, outcome.failure) == (value, failure)
+
+
+@dataclass
+class _Foreign:
+    """Not a class of the formats room."""
+
+
+def test_an_answer_that_names_anything_beyond_data_is_not_read():
+    done = run(_Foreign, timeout_s=10, memory_bytes=100 * MIB)
+
+    assert done.value is None
+    assert done.failure == Failure("crash")

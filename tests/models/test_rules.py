@@ -54,11 +54,13 @@ def test_frames_come_out_whole_however_the_bytes_are_cut(events, cuts, end):
 
 @given(data=st.binary(max_size=300), cut=st.integers(0, 300))
 def test_frames_of_garbage_never_break_out(data, cut):
-    frames = Frames(max_bad=10**6)
+    whole, pieces = Frames(max_bad=10**6), Frames(max_bad=10**6)
 
-    frames.feed(data[:cut])
-    frames.feed(data[cut:])
-    frames.flush()
+    at_once = whole.feed(data) + whole.flush()
+    in_two = pieces.feed(data[:cut]) + pieces.feed(data[cut:]) + pieces.flush()
+
+    assert in_two == at_once
+    assert pieces.events == whole.events
 
 
 def test_a_frame_that_is_too_large_is_refused_whole_or_in_pieces():

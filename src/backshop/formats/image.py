@@ -40,6 +40,8 @@ def get_map(source: Source) -> Map:
 def read(source: Source, selector: Selector) -> Read:
     """Return one line of description; a picture has no text (F13.2)."""
     check_selector(selector, "image", ())
+    if selector.chunk_index not in (None, 0):
+        raise fail("bad_index", f"there is no chunk {selector.chunk_index}", hints=("0 to 0",))
     data = _describe(source)
     kind = str(data["format"])
     words = [kind, f"{data['width']}x{data['height']} pixels"]

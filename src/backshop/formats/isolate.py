@@ -7,6 +7,7 @@ child cannot reach anything of ours. Works inside a worker, whose guard lets exa
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import resource
@@ -19,6 +20,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+_PACKAGE = "backshop.formats."
 _passing = False  # read by the audit guard of `worker`
 
 
@@ -35,6 +37,26 @@ class Outcome(Generic[T]):
 
     value: T | None
     failure: Failure | None
+
+
+class Answers(pickle.Unpickler):
+    """Reads what a child sent. A child has touched hostile files, so its words are only data:
+    classes of this room and of registered plugins, nothing that could act."""
+
+    def __init__(self, data: bytes, packages: tuple[str, ...] = ()) -> None:
+        super().__init__(io.BytesIO(data))
+        self._packages = (_PACKAGE, *packages)
+
+    def find_class(self, module: str, name: str) -> object:
+        """Find a class that may be part of an answer."""
+        if module.startswith(self._packages) and "." not in name and name[:1].isupper():
+            found: object = super().find_class(module, name)
+            if isinstance(found, type):
+                return found
+        if (module, name) in {("pathlib", "PosixPath"), ("builtins", "frozenset")}:
+            safe: object = super().find_class(module, name)
+            return safe
+        raise pickle.UnpicklingError(f"{module}.{name} is not part of an answer")
 
 
 def may_fork() -> bool:
@@ -67,7 +89,10 @@ def run(
         return Outcome(None, Failure("timeout"))
     if not data:
         return Outcome(None, Failure("crash"))
-    ok, value = pickle.loads(data)  # noqa: S301  # our own child's bytes
+    try:
+        ok, value = Answers(data).load()
+    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError):
+        return Outcome(None, Failure("crash"))  # the engine was made to say something else
     return Outcome(value, None) if ok else Outcome(None, Failure(str(value)))
 
 

@@ -24,7 +24,8 @@ from pathlib import Path
 from backshop.base import limits as numbers
 
 from .errors import fail
-from .worker import HEADER, Answers, Done, Failed, Task, raised, send
+from .isolate import Answers
+from .worker import HEADER, Done, Failed, Task, raised, send
 
 START_DELAYS_S = (0.5, 2.0)  # M10.1, between three attempts
 PROBE_S = 60.0
