@@ -22,6 +22,7 @@ LIBRARY_ROOMS = {
     "lib-mcp": {"mcp"},
     "lib-office": {"formats"},
     "lib-providers": {"models"},
+    "lib-pages": {"web"},
 }
 # Modules of pure rules, marked ◆ in docs/spec/architecture.md.
 PURE = {

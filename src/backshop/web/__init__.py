@@ -1,0 +1,1 @@
+"""The web app: pages, JSON-RPC over HTTP, server-sent events."""

@@ -1,0 +1,1 @@
+"""The conversation of a bench and the built-in agent."""
