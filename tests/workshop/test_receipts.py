@@ -1,0 +1,161 @@
+"""What the model sees of results: whole while fresh, then a receipt it can go on with."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backshop.workshop import receipts
+from backshop.workshop.receipts import Result, Shelf
+
+
+def result(size: int, number: int = 1) -> Result:
+    return Result(call_id=f"c{number}", whole="x" * size, receipt=f"receipt {number}")
+
+
+@pytest.mark.rule("W8.5")
+@pytest.mark.parametrize(
+    ("size", "is_whole"), [(1_500, True), (10 * 1024, True), (16 * 1024, True), (16_385, False)]
+)
+def test_a_fresh_result_is_whole_up_to_16_kib(size, is_whole):
+    assert Shelf().add(result(size)).results[0].is_whole is is_whole
+
+
+@pytest.mark.rule("W8.5", "W8.7")
+def test_what_was_recalled_is_whole_while_fresh():
+    shelf = Shelf().add(result(20_000), recalled=True)
+
+    assert shelf.results[0].is_whole
+
+
+@pytest.mark.rule("W8.5")
+def test_past_48_kib_the_oldest_become_receipts_and_small_ones_stay():
+    shelf = Shelf()
+    for number, size in enumerate((14_000, 2_000, 14_000, 14_000, 14_000)):
+        shelf = shelf.add(result(size, number))
+
+    assert [one.is_whole for one in shelf.results] == [False, True, False, True, True]
+    assert shelf.shown()["c0"] == "receipt 0"
+    assert sum(one.shown_bytes for one in shelf.results) <= 32 * 1024
+
+
+@given(sizes=st.lists(st.integers(0, 20_000), max_size=30))
+def test_a_receipt_never_becomes_whole_again_and_the_two_newest_are_kept(sizes):
+    shelf = Shelf()
+    for number, size in enumerate(sizes):
+        before = shelf
+        shelf = shelf.add(result(size, number))
+        was = [one.is_whole for one in before.results]
+        now = [one.is_whole for one in shelf.results[:-1]]
+        assert all(earlier or not later for earlier, later in zip(was, now, strict=True))
+        assert shelf.results[-1].is_whole == (size <= 16 * 1024)
+        assert [one.call_id for one in shelf.results] == [f"c{n}" for n in range(number + 1)]
+
+
+TABLE = {
+    "columns": ["region", "amount"],
+    "column_types": ["VARCHAR", "DOUBLE"],
+    "rows": [[f"r{n}", n] for n in range(900)],
+    "row_count": 900,
+    "total_row_count": 12_345,
+    "has_more": True,
+}
+READ = {
+    "path": "a.txt",
+    "selector": {"line_start": 1},
+    "text": "\n".join(f"line {n} {'y' * 300}" for n in range(400)),
+    "chunk_info": {"chunk_index": 0, "total_chunks": 9, "has_more": True, "next": None},
+}
+LISTING = {
+    "files": [{"path": f"f{n}.csv", "kind": "csv", "size_bytes": n} for n in range(200)],
+    "total": 5000,
+    "next_cursor": "f199.csv",
+}
+MAP = {
+    "map_version": 1,
+    "format": "xlsx",
+    "sha256": "0" * 64,
+    "sheets": [{"name": f"Sheet {n}", "range": "A1:Z99", "cells": {}} for n in range(300)],
+}
+STYLES = {"format": "xlsx", "fonts": [{"index": n, "name": f"F{n}"} for n in range(400)]}
+
+
+@pytest.mark.rule("W8.6")
+@pytest.mark.parametrize(
+    ("tool", "value", "says"),
+    [
+        ("table_query", TABLE, ["12345", "region (VARCHAR)", '["r0",0]', '["r899",899]', "yes"]),
+        ("read_file", READ, ["a.txt", '"line_start":1', "total_chunks", "line 0", "line 399"]),
+        ("list_files", LISTING, ["200 files of 5000", "f0.csv", "f9.csv", "f199.csv"]),
+        ("get_file_map", MAP, ["xlsx", "sheets 300", "Sheet 0", "A1:Z99"]),
+        ("xlsx_get_styles", STYLES, ["fonts 400", "F0"]),
+        ("other", ["x" * 9000], ["Text of 1 lines"]),
+    ],
+)
+def test_a_receipt_has_shape_preview_and_the_way_back(tool, value, says):
+    text = json.dumps(value)
+
+    found = receipts.receipt(tool, 17, text)
+
+    assert len(found.encode()) <= 4096
+    assert found.startswith(f"Receipt of {tool}, entry 17, {len(text)} bytes.")
+    for part in says:
+        assert part in found
+    assert "recall_tool_result entry_id=17" in found.splitlines()[-1]
+    assert len(found.splitlines()) >= 3
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=60),
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=20,
+)
+SHAPES = st.fixed_dictionaries(
+    {},
+    optional={
+        "rows": JSON,
+        "columns": JSON,
+        "column_types": JSON,
+        "text": JSON,
+        "chunk_info": JSON,
+        "files": JSON,
+        "total": JSON,
+    },
+)
+
+
+@given(value=st.one_of(JSON, SHAPES), tool=st.sampled_from(["read_file", "xlsx_get_styles", "t"]))
+def test_a_receipt_of_anything_fits_and_is_never_bare(value, tool):
+    found = receipts.receipt(tool, 3, json.dumps(value))
+
+    assert len(found.encode(errors="replace")) <= 4096
+    assert len(found.split("\n")) >= 3
+
+
+@given(text=st.text(max_size=400), chunk=st.integers(1, 50))
+def test_slices_put_together_are_the_whole_result(text, chunk):
+    data = text.encode(errors="replace")
+    seen, offset = "", 0
+    while True:
+        part = receipts.recall(5, "read_file", data, offset=offset, max_bytes=chunk)
+        assert part.offset == offset
+        assert part.bytes == len(part.content.encode())
+        seen += part.content
+        offset += part.bytes
+        if not part.has_more:
+            break
+
+    assert seen.encode() == data
+    assert part.total_bytes == len(data)
+
+
+@pytest.mark.rule("W8.7")
+def test_a_slice_begins_and_ends_between_characters():
+    data = "a€b".encode()
+
+    assert receipts.recall(1, "t", data, offset=2, max_bytes=3).content == "€"
+    assert receipts.recall(1, "t", data, offset=0, max_bytes=2).content == "a"
+    assert receipts.recall(1, "t", data, offset=99).content == ""
