@@ -45,6 +45,7 @@ rules: $(STAMP) ## which rules no test cites yet
 
 docs: $(STAMP) ## write the generated reference pages
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/skills.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

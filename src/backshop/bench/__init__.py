@@ -3,7 +3,22 @@
 from .commands import COMMANDS
 from .drafting import Author, Put
 from .events import Source
+from .injection import Injected, Told, inject
 from .service import Bench
+from .styling import Notice
 from .tools import REVIEW_DRAFT, TOOLS, Workspace
 
-__all__ = ["COMMANDS", "REVIEW_DRAFT", "TOOLS", "Author", "Bench", "Put", "Source", "Workspace"]
+__all__ = [
+    "COMMANDS",
+    "REVIEW_DRAFT",
+    "TOOLS",
+    "Author",
+    "Bench",
+    "Injected",
+    "Notice",
+    "Put",
+    "Source",
+    "Told",
+    "Workspace",
+    "inject",
+]

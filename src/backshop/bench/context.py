@@ -7,7 +7,6 @@ with the files. Nothing here asks a model.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +16,7 @@ from backshop.base.errors import BackshopError, LimitExceeded, NotFound, Validat
 from backshop.base.ids import TreeId
 from backshop.base.paths import BenchPath
 
-from . import decide, requests
+from . import decide, requests, skill
 from .answers import Done
 from .desk import Desk
 from .requests import ContextFile
@@ -28,8 +27,6 @@ FILE_MAX_BYTES = 1024 * 1024
 ITEM_MAX_BYTES = 4 * 1024 * 1024
 SUMMARY_MAX_CHARS = 100
 _SOURCE = "source.json"
-_FRONT = re.compile(r"\A---\n(?P<fields>.*?)^---\s*$", re.MULTILINE | re.DOTALL)
-_DESCRIPTION = re.compile(r"^description:[ \t]*(?P<text>[^\s|>].*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +91,19 @@ def get_artifact(desk: Desk, request: requests.ContextSlot) -> Artifact:
     head = desk.state(request.workbench_id).context_tree
     item = _active(desk, head, request.category)
     files = [
-        ContextFile(path=path, content=desk.store.blobs.read(file.sha256).decode())
-        for path, file in _files(desk, head, request.category).items()
-        if _is_artifact(path)
+        ContextFile(path=path, content=content)
+        for path, content in artifact(desk, head, request.category).items()
     ]
     return Artifact(files=tuple(files), has_direct_edits=item.has_direct_edits)
+
+
+def artifact(desk: Desk, head: TreeId, category: str) -> dict[str, str]:
+    """Return the texts of an item that calls are told; empty when the slot is (B14.19)."""
+    return {
+        path: desk.store.blobs.read(file.sha256).decode()
+        for path, file in files_of(desk, head, category).items()
+        if _is_artifact(path)
+    }
 
 
 def update(desk: Desk, request: requests.ContextUpdateDirect) -> ContextItem:
@@ -109,7 +114,7 @@ def update(desk: Desk, request: requests.ContextUpdateDirect) -> ContextItem:
     with desk.locked(request.workbench_id) as state:
         decide.require_no_draft(state)
         now = timestamp(desk.clock.now_ms())
-        is_new = not _files(desk, state.context_tree, category)
+        is_new = not files_of(desk, state.context_tree, category)
         if is_new and not request.create:
             raise NotFound("there is no such context item", reason="not_found")
         origin = (
@@ -118,7 +123,7 @@ def update(desk: Desk, request: requests.ContextUpdateDirect) -> ContextItem:
             else _origin(desk, state.context_tree, category)
         )
         edited = replace(origin, has_direct_edits=True, last_direct_edit_at=now)
-        old = _files(desk, state.context_tree, category)
+        old = files_of(desk, state.context_tree, category)
         changes: dict[BenchPath, tree.File | None] = {
             paths.bench_path(f"{category}/{path}"): None for path in old if _is_artifact(path)
         }
@@ -135,7 +140,7 @@ def delete(desk: Desk, request: requests.ContextSlot) -> Done:
     _require_category(request.category)
     with desk.locked(request.workbench_id) as state:
         decide.require_no_draft(state)
-        found = _files(desk, state.context_tree, request.category)
+        found = files_of(desk, state.context_tree, request.category)
         if not found:
             raise NotFound("there is no such context item", reason="not_found")
         changes: dict[BenchPath, tree.File | None] = {
@@ -197,7 +202,8 @@ def _checked(category: str, files: Sequence[ContextFile]) -> dict[str, bytes]:
     return found
 
 
-def _files(desk: Desk, head: TreeId, category: str) -> dict[str, tree.File]:
+def files_of(desk: Desk, head: TreeId, category: str) -> dict[str, tree.File]:
+    """Return every stored file of an item by its path inside it; none when the slot is empty."""
     prefix = f"{category}/"
     entries = desk.entries(head).items()
     return {path.removeprefix(prefix): file for path, file in entries if path.startswith(prefix)}
@@ -211,7 +217,7 @@ def _active(desk: Desk, head: TreeId, category: str) -> ContextItem:
 
 
 def _item(desk: Desk, head: TreeId, category: str) -> ContextItem:
-    if not _files(desk, head, category):
+    if not files_of(desk, head, category):
         return ContextItem(category=category, status="empty")
     try:
         origin = _origin(desk, head, category)
@@ -238,11 +244,10 @@ def _origin(desk: Desk, head: TreeId, category: str) -> Origin:
 
 
 def summary_of(text: str) -> str:
-    """Return a skill's description, or the beginning of its text in one line."""
-    front = _FRONT.match(text)
-    if front is not None:
-        said = _DESCRIPTION.search(front["fields"])
-        if said is not None:
-            return said["text"].strip().strip("\"'")
-        text = text[front.end() :]
-    return " ".join(text.split())[:SUMMARY_MAX_CHARS]
+    """Return a skill's description, or the beginning of its text in one line (B14.14)."""
+    try:
+        front = skill.read(text)
+    except skill.BadSkill:
+        return " ".join(text.split())[:SUMMARY_MAX_CHARS]
+    said = " ".join(front.text("description").split())
+    return said or " ".join(front.body.split())[:SUMMARY_MAX_CHARS]

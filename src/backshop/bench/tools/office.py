@@ -86,7 +86,8 @@ class XlsxOp:
     op: str = field(
         metadata=described(
             "ensure_sheet rename_sheet delete_sheet set_cells set_range append_rows clear_range "
-            "set_style merge_cells unmerge_cells …"
+            "set_style merge_cells unmerge_cells set_column_widths set_row_heights freeze_panes "
+            "set_autofilter summarize_by_category"
         )
     )
     sheet: str | None = None
@@ -124,11 +125,18 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkRun(Run):
+    """A piece of text of a document, perhaps a link."""
+
+    hyperlink: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Paragraph:
     """A paragraph to write."""
 
     text: str | None = None
-    runs: list[Run] | None = None
+    runs: list[LinkRun] | None = None
     style: str | None = None
     alignment: str | None = None
     space_before: Number | None = None
@@ -137,6 +145,11 @@ class Paragraph:
     indent_left: Number | None = None
     indent_right: Number | None = None
     indent_first_line: Number | None = None
+    list_: Annotated[str | None, renamed("list")] = field(
+        default=None, metadata=described("bullet or number")
+    )
+    level: int | None = None
+    page_break_before: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,12 +179,12 @@ class DocxOp:
     op: str = field(
         metadata=described(
             "set_paragraphs append_paragraph insert_paragraphs replace_section delete_paragraphs "
-            "replace_text append_table …"
+            "replace_text append_table set_table_cells add_table_rows delete_table_rows"
         )
     )
     paragraphs: list[Paragraph] | None = None
     text: str | None = None
-    runs: list[Run] | None = None
+    runs: list[LinkRun] | None = None
     style: str | None = None
     alignment: str | None = None
     space_before: Number | None = None
@@ -180,6 +193,11 @@ class DocxOp:
     indent_left: Number | None = None
     indent_right: Number | None = None
     indent_first_line: Number | None = None
+    list_: Annotated[str | None, renamed("list")] = field(
+        default=None, metadata=described("bullet or number")
+    )
+    level: int | None = None
+    page_break_before: bool | None = None
     anchor: Anchor | None = None
     copy_format: bool | None = None
     section: str | None = None

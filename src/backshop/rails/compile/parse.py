@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from backshop.base import yaml
 from backshop.base.canon import canonical, parse
 from backshop.base.errors import ValidationFailed
+from backshop.base.yamlflow import BadYaml
 from backshop.rails.finding import Findings
-
-from . import yaml
-from .flow import BadYaml
 
 SOURCE_MAX_BYTES = 1024 * 1024
 SUFFIXES = (".json", ".yaml", ".yml")

@@ -1,4 +1,4 @@
-"""The YAML that workflows may be written in: plain data, nothing that acts (R1.1).
+"""The YAML people may write: plain data, nothing that acts (R1.1, B14.9).
 
 A reader for block and flow collections, quoted, plain and block texts and comments, with the
 core schema of YAML 1.2 for plain words. Anchors, aliases, tags, directives, merge keys, complex
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .flow import MAX_DEPTH, NO_ANCHORS, BadYaml, Cursor, bad, flow_value, quoted, scalar
+from .yamlflow import MAX_DEPTH, NO_ANCHORS, BadYaml, Cursor, bad, flow_value, quoted, scalar
 
 _HEADER = re.compile(r"([|>])([+-]?[1-9]?|[1-9]?[+-]?)\s*(#.*)?$")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.rails.compile.flow import BadYaml
-from backshop.rails.compile.yaml import read
+from backshop.base.yaml import read
+from backshop.base.yamlflow import BadYaml
 
 KEYS = st.text("abAZ09 _-éß", min_size=1, max_size=6)
 JSON = st.recursive(
