@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: run test proof check format bench rules docs clean
+.PHONY: run test proof check format bench rules docs golden clean
 
 $(STAMP): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once; uv makes it faster where it is installed)"
@@ -46,6 +46,9 @@ rules: $(STAMP) ## which rules no test cites yet
 docs: $(STAMP) ## write the generated reference pages
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/skills.py
+
+golden: $(STAMP) ## add new stored events to tests/golden/events.jsonl
+	$(BIN)/python tools/golden.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

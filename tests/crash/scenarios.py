@@ -63,6 +63,15 @@ def update(folder: Path, say: Say) -> None:
             say(str(state.count))
 
 
+def batch(folder: Path, say: Say) -> None:
+    """Take in contents together, more than one sync of the file system is worth, and few."""
+    with store_of(folder) as store:
+        for round_, count in enumerate((70, 3)):
+            contents = [f"batch {round_} content {number}".encode() for number in range(count)]
+            for name in store.blobs.put_many(contents):
+                say(name)
+
+
 def materialise(folder: Path, say: Say) -> None:
     """Show one tree after the other; say which one is to be seen now."""
     with store_of(folder) as store:

@@ -67,6 +67,33 @@ def test_killed_during_update(harness, start, scaled):
         assert len(kill.said) <= len(counts) <= len(kill.said) + 1
 
 
+@pytest.mark.rule("T4.1", "T2.6")
+def test_killed_while_many_contents_come_in(harness, start, scaled):
+    for kill in harness.kills(f"{SCENARIOS}:batch", start, sample=scaled(20, 10_000)):
+        with scenarios.store_of(kill.folder) as store:
+            names = set(store.blobs.names())
+            assert names >= set(kill.said)
+            assert all(store.blobs.verify(name) for name in names)
+            scenarios.batch(kill.folder, lambda _: None)
+            check_whole(store)
+
+
+@pytest.mark.rule("T8.5")
+@pytest.mark.parametrize("errno", ["ENOSPC", "EIO"])
+def test_many_contents_on_a_disk_that_fails(harness, start, scaled, errno):
+    calls = "write,fsync,syncfs,rename,mkdir"
+    runs = harness.failures(
+        f"{SCENARIOS}:batch", start, errno, sample=scaled(8, 10_000), calls=calls
+    )
+    for run in runs:
+        assert run.ended.startswith(("DiskFull", "WriteFailed", "done")), run.ended
+        with scenarios.store_of(run.folder) as store:
+            names = set(store.blobs.names())
+            assert names >= set(run.said)
+            assert all(store.blobs.verify(name) for name in names)
+            assert not list(store.blobs.folder.glob("tmp-*"))
+
+
 @pytest.mark.rule("T4.4", "B3.5")
 def test_killed_while_a_view_changes(harness, start, scaled):
     for kill in harness.kills(f"{SCENARIOS}:materialise", start, sample=scaled(30, 10_000)):
@@ -104,7 +131,7 @@ def test_killed_during_collection(harness, start, scaled):
 @pytest.mark.rule("T8.5", "T8.6")
 @pytest.mark.parametrize("errno", ["ENOSPC", "EIO"])
 def test_a_disk_that_fails_gives_a_typed_error_and_no_half_state(harness, start, scaled, errno):
-    calls = "write,pwrite64,fsync,fdatasync,ftruncate"
+    calls = "write,pwrite64,fsync,fdatasync,syncfs,ftruncate"
     runs = harness.failures(
         f"{SCENARIOS}:append", start, errno, sample=scaled(12, 10_000), calls=calls
     )

@@ -1,7 +1,7 @@
 """Events and blobs: the one append-only log and the one content-addressed store of a home."""
 
 from .backup import Copied, restore_backup, write_backup
-from .blobs import Blobs, file_error
+from .blobs import Blobs
 from .commands import COMMANDS, Finding, Findings, examine_store
 from .errors import (
     DuplicateKey,
@@ -22,6 +22,7 @@ from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan, wire
 from .materialise import Placer, View
 from .project import Fold
 from .service import KeyRing, Store, Write
+from .spool import Batch, file_error
 
 __all__ = [
     "COMMANDS",
@@ -35,6 +36,7 @@ __all__ = [
     "restore_backup",
     "write_backup",
     "Appended",
+    "Batch",
     "Blobs",
     "DuplicateKey",
     "Event",

@@ -24,9 +24,10 @@ from backshop.base.ids import BlobId
 from backshop.base.limits import LOCK_WAIT_MS
 
 from . import engine, gc, migrations, schema
-from .blobs import Blobs, InlineBlobs, file_error, sync_folder
+from .blobs import Blobs, InlineBlobs
 from .errors import StorageCorrupt
 from .service import Store
+from .spool import file_error, sync_folder
 
 _ABOUT = "backup.json"
 _SETTINGS = "settings.json"
@@ -145,17 +146,18 @@ def _copy_blobs(database: engine.Sqlite, source: Blobs, folder: Path) -> Copied:
         inline = {str(row[0]) for row in cursor.all("blob_ages")}
     target = Blobs(folder, InlineBlobs(database), folder)
     count = size = 0
-    for blob in sorted(gc.mark(pins, Blobs(source.folder, InlineBlobs(database), folder))):
-        if blob in inline:
-            continue
-        try:
-            path = source.path(BlobId(blob))
-        except NotFound as error:
-            raise StorageCorrupt(
-                "a blob is missing", reason="missing_blob", detail=f"blob: {blob}"
-            ) from error
-        target.put(path)
-        count, size = count + 1, size + path.stat().st_size
+    with target.batch() as batch:
+        for blob in sorted(gc.mark(pins, Blobs(source.folder, InlineBlobs(database), folder))):
+            if blob in inline:
+                continue
+            try:
+                path = source.path(BlobId(blob))
+            except NotFound as error:
+                raise StorageCorrupt(
+                    "a blob is missing", reason="missing_blob", detail=f"blob: {blob}"
+                ) from error
+            batch.add(path)
+            count, size = count + 1, size + path.stat().st_size
     return Copied(len(heads), sum(int(row[2]) + 1 for row in heads), count, size)
 
 

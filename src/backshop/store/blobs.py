@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,14 +11,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from backshop.base.canon import sha256_hex
-from backshop.base.errors import DiskFull, NotFound
+from backshop.base.errors import NotFound
 from backshop.base.ids import BlobId, check_sha256
 
 from .engine import Database
 from .errors import StorageCorrupt, WriteFailed
+from .spool import TEMP, Batch, file_error, file_errors, sync_folders, write_durably
 
-_CHUNK = 1024 * 1024
-_TEMP = "tmp-"
 GONE = ".gone"
 
 
@@ -47,42 +44,37 @@ class Blobs:
         self._verified: dict[BlobId, tuple[int, int, int]] = {}
         self._lock = threading.Lock()
 
-    def put(self, content: bytes | Path) -> BlobId:
-        """Store content durably and return its name; known content only gets younger."""
-        return self.put_many([content])[0]
+    @contextmanager
+    def batch(self) -> Iterator[Batch]:
+        """Take in any number of contents; all are durable and named when the block ends.
 
-    def put_many(self, contents: Iterable[bytes | Path]) -> list[BlobId]:
-        """Store several contents with one round of directory syncs.
+        An exception inside the block leaves nothing behind.
 
         Raises:
-            DiskFull: nothing of them is named afterwards.
-            WriteFailed: the same for any other failure of the file system.
+            DiskFull, WriteFailed: the file system refused; no name stands for half a content.
         """
-        names: list[BlobId] = []
-        folders: set[Path] = set()
-        with _file_errors():
-            for content in contents:
-                name, folder = self._put_file(content)
-                names.append(name)
-                if folder is not None:
-                    folders.add(folder)
-            for folder in sorted(folders):
-                sync_folder(folder)
-        return names
+        batch = Batch(self.folder, self._renew, self._name)
+        try:
+            yield batch
+            batch.commit()
+        finally:
+            batch.discard()
+
+    def put(self, content: bytes | Path) -> BlobId:
+        """Store content durably and return its name; known content only gets younger."""
+        with self.batch() as batch:
+            return batch.add(content)
+
+    def put_many(self, contents: Iterable[bytes | Path]) -> list[BlobId]:
+        """Store several contents, all of them durable before one is named."""
+        with self.batch() as batch:
+            return [batch.add(content) for content in contents]
 
     def put_stream(self, source: BinaryIO, limit_bytes: int) -> BlobId | None:
         """Store what an open file holds, read once; None if it is longer than the limit."""
-        with _file_errors():
-            temp, name = self._copy_temp(_Limited(source, limit_bytes))
-            if temp.stat().st_size > limit_bytes:
-                temp.unlink()
-                return None
-            if self._renew(name):
-                temp.unlink()
-                return name
-            folder = self._name_temp(temp, name)
-            sync_folder(folder)
-        return name
+        with self.batch() as batch:
+            taken = batch.add_stream(source, limit_bytes)
+        return None if taken is None else taken[0]
 
     def read(self, blob: BlobId) -> bytes:
         """Return the bytes.
@@ -175,7 +167,7 @@ class Blobs:
                     path.unlink()
 
     def _leftovers(self) -> Iterator[Path]:
-        for pattern in (f"[0-9a-f][0-9a-f]/*{GONE}", f"{_TEMP}*"):
+        for pattern in (f"[0-9a-f][0-9a-f]/*{GONE}", f"{TEMP}*"):
             yield from self.folder.glob(pattern)
 
     def remove_if_older(self, blob: BlobId, before_ns: int) -> int | None:
@@ -206,31 +198,17 @@ class Blobs:
     def _file(self, blob: str) -> Path:
         return self.folder / blob[:2] / blob[2:]
 
-    def _put_file(self, content: bytes | Path) -> tuple[BlobId, Path | None]:
-        """Return the name, and the folder to sync if a file was written."""
-        if isinstance(content, bytes):
-            name = BlobId(sha256_hex(content))
-            if self._renew(name):
-                return name, None
-            temp = self._write_temp([content])
-        else:
-            with content.open("rb") as source:  # hashed while copied: the source may change
-                temp, name = self._copy_temp(source)
-            if self._renew(name):
-                temp.unlink()
-                return name, None
-        return name, self._name_temp(temp, name)
-
-    def _name_temp(self, temp: Path, name: BlobId) -> Path:
-        """Give a written temporary file its name; return the folder to sync."""
-        target = self._file(name)
-        try:
-            target.parent.mkdir(exist_ok=True, parents=True)
+    def _name(self, written: dict[BlobId, Path]) -> None:
+        """Give durable temporary files their names, durably."""
+        folders: set[Path] = set()
+        for name, temp in written.items():
+            target = self._file(name)
+            if target.parent not in folders and not target.parent.exists():
+                target.parent.mkdir(exist_ok=True)
+                folders |= {self.folder, self.folder.parent}  # the folder's own name is new
             temp.rename(target)
-        except BaseException:
-            temp.unlink(missing_ok=True)
-            raise
-        return target.parent
+            folders.add(target.parent)
+        sync_folders(self.folder, sorted(folders))
 
     def _renew(self, name: BlobId) -> bool:
         """Make known content young, so that it is not swept; say whether it was there."""
@@ -243,33 +221,6 @@ class Blobs:
             return True
         except (FileNotFoundError, StorageCorrupt):
             return False  # missing, or damaged: written anew over it
-
-    def _write_temp(self, chunks: Iterable[bytes]) -> Path:
-        self.folder.mkdir(exist_ok=True, parents=True)
-        handle, name = tempfile.mkstemp(prefix=_TEMP, dir=self.folder)
-        temp = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                for chunk in chunks:
-                    file.write(chunk)
-                file.flush()
-                os.fchmod(file.fileno(), 0o444)
-                os.fsync(file.fileno())
-        except BaseException:
-            temp.unlink(missing_ok=True)
-            raise
-        return temp
-
-    def _copy_temp(self, source: BinaryIO | _Limited) -> tuple[Path, BlobId]:
-        digest = hashlib.sha256()
-
-        def chunks() -> Iterator[bytes]:
-            while chunk := source.read(_CHUNK):
-                digest.update(chunk)
-                yield chunk
-
-        temp = self._write_temp(chunks())
-        return temp, BlobId(digest.hexdigest())
 
     def _check(self, blob: BlobId, path: Path) -> None:
         """Rehash unless size, time and inode are those of the last good check (B2.11)."""
@@ -287,24 +238,9 @@ class Blobs:
         path = self._cache / blob
         if not path.exists() or hash_file(path) != blob:
             self._cache.mkdir(parents=True, exist_ok=True)
-            with _file_errors():
-                temp = self._write_temp([data])
-                temp.rename(path)
+            with file_errors():
+                write_durably(self._cache, data).rename(path)
         return path
-
-
-class _Limited:
-    """Reads at most one byte more than allowed, which is how too much is noticed."""
-
-    def __init__(self, source: BinaryIO, limit_bytes: int) -> None:
-        self._source = source
-        self._left = limit_bytes + 1
-
-    def read(self, size: int) -> bytes:
-        """Read on, up to the limit."""
-        chunk = self._source.read(min(size, self._left))
-        self._left -= len(chunk)
-        return chunk
 
 
 def _fingerprint(path: Path) -> tuple[int, int, int]:
@@ -321,31 +257,6 @@ def hash_file(path: Path) -> str:
     """Return the sha256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make names in a folder durable."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-@contextmanager
-def _file_errors() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise file_error(error) from error
-
-
-def file_error(error: OSError) -> DiskFull | WriteFailed:
-    """Return our error for a failed write of the file system."""
-    detail = f"errno: {errno.errorcode.get(error.errno or 0, 'unknown')}"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DiskFull("no room left on the disk", detail=detail)
-    return WriteFailed("a file could not be written", detail=detail)
 
 
 def make_home(home: Path) -> bool:

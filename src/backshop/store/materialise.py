@@ -22,8 +22,9 @@ from pathlib import Path
 from backshop.base import tree
 from backshop.base.ids import TreeId
 
-from .blobs import Blobs, file_error
+from .blobs import Blobs
 from .errors import SandboxViolation
+from .spool import file_error
 
 _FICLONE = 0x40049409
 _RENAME_EXCHANGE = 2
