@@ -15,6 +15,15 @@ class Created:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SampleCreated:
+    """The sample workbench, and whether it was made just now."""
+
+    workbench_id: str
+    name: str
+    created: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """It is done; warnings say what went less well than asked."""
 

@@ -34,6 +34,7 @@ def _command(
 
 COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("WorkbenchCreate", "Make an empty workbench.", requests.WorkbenchCreate, answers.Created, Bench.create, writes=True),
+    _command("WorkbenchCreateSample", "Make a workbench with files to try things on.", requests.WorkbenchCreateSample, answers.SampleCreated, Bench.create_sample, writes=True),
     _command("WorkbenchOpen", "Open a workbench.", requests.BenchRequest, answers.Opened, Bench.open),
     _command("WorkbenchList", "List workbenches.", requests.WorkbenchList, answers.BenchList, Bench.list),
     _command("WorkbenchRename", "Give a workbench another name.", requests.WorkbenchRename, answers.Done, Bench.rename, writes=True),

@@ -21,6 +21,13 @@ class WorkbenchCreate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkbenchCreateSample:
+    """Make a workbench with sample files; with `reuse` the one that is there will do."""
+
+    reuse: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkbenchList:
     """List workbenches, newest change first."""
 

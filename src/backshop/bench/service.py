@@ -11,7 +11,18 @@ from backshop.base.ambient import Clock, Mint
 from backshop.formats import Formats
 from backshop.store import Store
 
-from . import audit, context, drafting, filing, keeping, lifecycle, outside, requests, review
+from . import (
+    audit,
+    context,
+    drafting,
+    filing,
+    keeping,
+    lifecycle,
+    outside,
+    requests,
+    review,
+    sample,
+)
 from .answers import (
     Added,
     AuditPage,
@@ -32,6 +43,7 @@ from .answers import (
     Renamed,
     Repaired,
     Restored,
+    SampleCreated,
     Scope,
 )
 from .context import Artifact, ContextItem, ContextItems
@@ -51,6 +63,10 @@ class Bench:
     def create(self, request: requests.WorkbenchCreate) -> Created:
         """Make an empty workbench."""
         return lifecycle.create(self.desk, request)
+
+    def create_sample(self, request: requests.WorkbenchCreateSample) -> SampleCreated:
+        """Make a workbench with files to try things on."""
+        return sample.create(self.desk, request)
 
     def open(self, request: requests.BenchRequest) -> Opened:
         """Open a workbench, repairing its folders if a crash left them behind."""

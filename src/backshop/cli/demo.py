@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .door import DoorCommand
+from .door import Door, DoorCommand, pass_door
 from .review import change_set_text, diff_text
 
 if TYPE_CHECKING:
@@ -19,9 +19,30 @@ SALES = "region,quarter,amount\nnorth,Q1,1200\nnorth,Q2,1450\nsouth,Q1,900\nsout
 
 
 @click.command(cls=DoorCommand)
-def demo() -> None:
-    """Show the promise at work, offline, in a folder that is removed afterwards."""
-    from backshop.app import Backshop
+@click.option("--setup-only", is_flag=True, help="Make the sample workbench and stop.")
+@pass_door
+def demo(door: Door, setup_only: bool) -> None:
+    """Show the promise at work, offline, in a folder that is removed afterwards.
+
+    With --setup-only: make a workbench of sample files in your home and keep it. One that is
+    there already stays as it is.
+    """
+    if setup_only:
+        door.call("WorkbenchCreateSample", {"reuse": True}, _made)
+        return
+    _tell()
+
+
+def _made(answer: dict[str, Any]) -> str:
+    done = "is ready" if answer["created"] else "was there already"
+    return (
+        f"{answer['name']} {done} ({answer['workbench_id']}).\n"
+        f'See its files: backshop bench files "{answer["name"]}"'
+    )
+
+
+def _tell() -> None:
+    from backshop.app import Backshop  # loaded when a command needs it (S2.4)
 
     with tempfile.TemporaryDirectory(prefix="backshop-demo-") as folder:
         own = Path(folder) / "my files"

@@ -25,6 +25,7 @@ from .protocol import (
 )
 from .registry import Formats
 from .render import Preview
+from .samples import SAMPLES, write_samples
 
 __all__ = [
     "Applied",
@@ -46,6 +47,7 @@ __all__ = [
     "Preview",
     "Read",
     "RowChange",
+    "SAMPLES",
     "Selector",
     "Source",
     "TableDiff",
@@ -56,4 +58,5 @@ __all__ = [
     "kind_of_name",
     "members",
     "reasons",
+    "write_samples",
 ]

@@ -101,8 +101,7 @@ def _child(
 ) -> None:
     """Compute, report and leave without running anything of the parent's."""
     try:
-        used = _address_space()
-        resource.setrlimit(resource.RLIMIT_AS, (used + memory_bytes, used + memory_bytes))
+        _limit(_address_space() + memory_bytes)
         reply: tuple[bool, object] = (True, function(*args))
         data = pickle.dumps(reply)
     except MemoryError:
@@ -115,6 +114,13 @@ def _child(
             view = view[os.write(writing, view) :]
     finally:
         os._exit(0)
+
+
+def _limit(size_bytes: int) -> None:
+    """Bound the address space; a bound that stands already cannot be raised, only kept."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    allowed = size_bytes if hard == resource.RLIM_INFINITY else min(size_bytes, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (allowed, allowed))
 
 
 def _address_space() -> int:

@@ -114,9 +114,12 @@ class Guard:
         if writes:
             self._check_write(path, "open")
             return
-        real = os.path.realpath(os.fsdecode(path))
+        name = os.fsdecode(path)
+        if name in _HARMLESS:  # before links are followed: /proc/self is one
+            return
+        real = os.path.realpath(name)
         inside = (*self._always, self._scratch, *self._writes)
-        if real in self._reads or real in _HARMLESS or real.startswith(inside):
+        if real in self._reads or real.startswith(inside):
             return
         self._refuse(f"open {Path(real).name}")
 

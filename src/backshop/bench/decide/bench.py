@@ -53,8 +53,15 @@ def name_of(raw: str, *, default: str | None) -> str:
     return name
 
 
-def create(bench_id: BenchId, name: str, profile: str = "standard") -> list[BenchEvent]:
-    """Make an empty bench (B5.1)."""
+def create(
+    bench_id: BenchId,
+    name: str,
+    profile: str = "standard",
+    *,
+    tree_id: TreeId = EMPTY,
+    files: Sequence[FileFact] = (),
+) -> list[BenchEvent]:
+    """Make a bench (B5.1), empty unless it begins with files (B18.1)."""
     if profile not in PROFILES:
         raise ValidationFailed("there is no such profile", reason="bad_limits")
     return [
@@ -63,8 +70,9 @@ def create(bench_id: BenchId, name: str, profile: str = "standard") -> list[Benc
             name=name_of(name, default="Untitled Workbench"),
             limits=PROFILES[profile],
             profile=profile,
-            tree=EMPTY,
+            tree=tree_id,
             context_tree=EMPTY,
+            files=tuple(files),
         )
     ]
 
