@@ -13,7 +13,7 @@ from backshop.workshop.receipts import Result, Shelf
 
 
 def result(size: int, number: int = 1) -> Result:
-    return Result(call_id=f"c{number}", whole="x" * size, receipt=f"receipt {number}")
+    return Result(whole="x" * size, receipt=f"receipt {number}")
 
 
 @pytest.mark.rule("W8.5")
@@ -38,7 +38,7 @@ def test_past_48_kib_the_oldest_become_receipts_and_small_ones_stay():
         shelf = shelf.add(result(size, number))
 
     assert [one.is_whole for one in shelf.results] == [False, True, False, True, True]
-    assert shelf.shown()["c0"] == "receipt 0"
+    assert shelf.shown()[0] == "receipt 0"
     assert sum(one.shown_bytes for one in shelf.results) <= 32 * 1024
 
 
@@ -52,7 +52,7 @@ def test_a_receipt_never_becomes_whole_again_and_the_two_newest_are_kept(sizes):
         now = [one.is_whole for one in shelf.results[:-1]]
         assert all(earlier or not later for earlier, later in zip(was, now, strict=True))
         assert shelf.results[-1].is_whole == (size <= 16 * 1024)
-        assert [one.call_id for one in shelf.results] == [f"c{n}" for n in range(number + 1)]
+        assert [one.receipt for one in shelf.results] == [f"receipt {n}" for n in range(number + 1)]
 
 
 TABLE = {

@@ -4,6 +4,7 @@ from .adapter import AdapterBase
 from .aio import evaluate as evaluate_async
 from .aio import optimize as optimize_async
 from .asking import RetryAnnounced
+from .attendant import Attendant, Called
 from .building import BuilderAdapter
 from .calls import Checked, Problem, normalise
 from .catalog import (
@@ -87,11 +88,13 @@ __all__ = [
     "COMMANDS",
     "AdapterBase",
     "AdapterKind",
+    "Attendant",
     "Auth",
     "AuthFailed",
     "BadResponse",
     "BudgetReached",
     "BuilderAdapter",
+    "Called",
     "Cancel",
     "Canceled",
     "Capabilities",

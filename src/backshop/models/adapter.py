@@ -17,6 +17,7 @@ from backshop.prompts import (
 
 from . import optimize as digest
 from . import preflight
+from .attendant import Attendant
 from .loop import Evaluation, Task
 from .messages import ModelRequest, StreamEvent
 from .response import (
@@ -150,6 +151,37 @@ class AdapterBase:
             session=session,
         )
         return digest.optimize(self, wish)
+
+    def attended(
+        self,
+        prompt: Prompt[OutputT],
+        *params: object,
+        attendant: Attendant,
+        overrides_store: PromptOverridesStore | None = None,
+        overrides_tag: str | None = None,
+        parse_output: bool = False,
+        max_output_tokens: int | None = None,
+        session: Session,
+    ) -> PromptResponse[OutputT]:
+        """Evaluate a prompt with somebody beside its loop: the way a product runs an agent.
+
+        Raises:
+            PromptEvaluationError: there is no answer; `error.reason` may be `repeated_call`,
+                `turn_limit`, `tool_errors_exhausted` or `model_output_invalid` (W8.3, W9).
+        """
+        return self.run_task(
+            Task(
+                prompt=prompt,
+                params=params,
+                session=session,
+                overrides_store=overrides_store,
+                overrides_tag=overrides_tag,
+                parse_output=parse_output,
+                workspace=attendant.workspace,
+                attendant=attendant,
+                max_output_tokens=max_output_tokens,
+            )
+        )
 
     def run_task(self, task: Task) -> PromptResponse[Any]:
         """Evaluate a task; a failure is published once as `PromptFailed` and raised."""

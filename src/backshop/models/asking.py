@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -74,10 +74,17 @@ class Answer:
 class Asker:
     """One run's calls to its model: counted, limited, retried."""
 
-    def __init__(self, adapter: Completer, session: Session, prompt_name: str) -> None:
+    def __init__(
+        self,
+        adapter: Completer,
+        session: Session,
+        prompt_name: str,
+        said: Callable[[str], None] | None = None,
+    ) -> None:
         self._adapter = adapter
         self._session = session
         self._prompt_name = prompt_name
+        self._said = said
         self.usage = TokenUsage()
         self.turns = 0
 
@@ -113,6 +120,8 @@ class Asker:
                     answer.text += text
                     if shows:
                         self._session.publish(TextDelta(text=text))
+                        if self._said is not None:
+                            self._said(text)
                 case ToolCallDone():
                     answer.calls.append(event)
                 case UsageReported(usage=usage):

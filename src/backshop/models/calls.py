@@ -27,6 +27,7 @@ class Problem:
     reason: str
     detail: str
     hints: tuple[str, ...] = ()
+    unparsable: bool = False  # not even JSON (W8.3)
 
     def payload(self) -> str:
         """Return the error answer of W8.3."""
@@ -83,12 +84,14 @@ def parse_arguments(raw: Any) -> tuple[dict[str, Any], Problem | None]:
         try:
             value = json.loads(value, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
-            return {}, Problem("bad_arguments", f"the arguments are not JSON: {error}")
+            return {}, Problem(
+                "bad_arguments", f"the arguments are not JSON: {error}", unparsable=True
+            )
     if isinstance(value, Mapping):
         return dict(value), None
     if value is None:
         return {}, None
-    return {}, Problem("bad_arguments", "the arguments are not a JSON object")
+    return {}, Problem("bad_arguments", "the arguments are not a JSON object", unparsable=True)
 
 
 def fit(

@@ -10,7 +10,6 @@ from typing import Any
 from backshop.base.errors import BackshopError
 from backshop.prompts import (
     ConversationItem,
-    LimitReached,
     OutputParseError,
     PartInfo,
     Prompt,
@@ -27,7 +26,8 @@ from backshop.prompts import (
 
 from . import messages as wire
 from .asking import Answer, Asker, Completer
-from .calls import normalise, parse_arguments
+from .attendant import Attendant
+from .calls import parse_arguments
 from .messages import (
     FinishReason,
     Message,
@@ -45,6 +45,7 @@ from .response import (
 )
 from .strict import can_be_strict, is_object
 from .toolrun import ToolRunner
+from .turns import Turns
 
 BEGIN = "Begin."
 _SUMMARY = "What was said before, in short:"
@@ -64,6 +65,8 @@ class Task:
     offers: Callable[[Tool], bool] = field(default=lambda tool: True)
     aliases: dict[str, str] = field(default_factory=dict)
     workspace: object | None = None
+    attendant: Attendant | None = None
+    max_output_tokens: int | None = None
 
 
 class Evaluation:
@@ -73,7 +76,12 @@ class Evaluation:
         self._adapter = adapter
         self._task = task
         self._session = task.session
-        self._asker = Asker(adapter, task.session, task.prompt.display_name)
+        self._asker = Asker(
+            adapter,
+            task.session,
+            task.prompt.display_name,
+            said=task.attendant.said if task.attendant else None,
+        )
         self._records: list[ToolInvoked] = []
         self._native: ResponseSchema | None = None
 
@@ -200,32 +208,19 @@ class Evaluation:
             for one in rendered.tool_specs
             if one.name in offered
         )
-        limits = self._session.limits
-        for turn in range(1, limits.max_turns + 1):
-            is_last = bool(specs) and turn == limits.max_turns
-            choice = ToolChoice.NONE if is_last else ToolChoice.FIRST_TURN_REQUIRED
-            answer = self._ask(messages, specs, choice)
-            if is_last:
-                self._session.dispatch(LimitReached(limit="max_turns", value=str(turn)))
-                return answer, "tool_limit"
-            checked = normalise(answer.calls, specs, turn=turn, limit=limits.max_calls_per_turn)
-            messages.append(
-                Message(
-                    role=Role.ASSISTANT,
-                    text=answer.text,
-                    tool_calls=tuple(one.call for one in checked),
-                    provider_state=answer.state,
-                )
-            )
-            if not checked:
-                return answer, answer.finish.value
-            for one in checked:
-                self._asker.check_limits()
-                answered = runner.answer(one)
-                self._records.append(answered.record)
-                messages.append(answered.message)
-                self._asker.check_limits()
-        raise AssertionError("the last turn returns")
+        turns = Turns(
+            asker=self._asker,
+            session=self._session,
+            prompt_name=self.prompt.display_name,
+            runner=runner,
+            specs=specs,
+            send=lambda said, choice: self._ask(said, specs, choice),
+            attendant=self._task.attendant,
+        )
+        try:
+            return turns.run(messages)
+        finally:
+            self._records = turns.records
 
     def _ask(
         self, messages: list[Message], tools: tuple[ToolSpec, ...], choice: ToolChoice
@@ -238,7 +233,9 @@ class Evaluation:
                 tools=tools,
                 tool_choice=choice,
                 response_schema=self._native,
+                max_output_tokens=self._task.max_output_tokens,
                 workbench_id=self._adapter.workbench_id,
+                run_id=self._task.attendant.run_id if self._task.attendant else None,
                 timeout_s=self._asker.remaining_s(),
             )
         )

@@ -35,6 +35,7 @@ class Answered:
 
     message: Message
     record: ToolInvoked
+    whole: str = ""  # the answer before it was cut to what fits a message
 
 
 class ToolRunner:
@@ -90,7 +91,7 @@ class ToolRunner:
             transaction.discard()
             self._session.dispatch(record)
         reply = Message(role=Role.TOOL, text=shown, tool_call_id=call.id, is_error=not result.ok)
-        return Answered(reply, record)
+        return Answered(reply, record, text)
 
     def _run(self, tool: Tool, call: ToolCall, transaction: Any) -> ToolResult:
         try:

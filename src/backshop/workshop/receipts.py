@@ -34,7 +34,6 @@ _SIZES = ("range", "rows", "row_count", "columns", "column_count", "size_bytes",
 class Result:
     """One answered call as the loop keeps it: both forms, and which one is shown."""
 
-    call_id: str
     whole: str
     receipt: str
     is_whole: bool = True
@@ -61,9 +60,9 @@ class Shelf:
         fits = recalled or _size(result.whole) <= RESULT_FRESH_MAX_BYTES
         return Shelf(_aged((*self.results, replace(result, is_whole=fits))))
 
-    def shown(self) -> dict[str, str]:
-        """Return what the model sees, by call."""
-        return {one.call_id: one.shown for one in self.results}
+    def shown(self) -> tuple[str, ...]:
+        """Return what the model sees of each result, in their order."""
+        return tuple(one.shown for one in self.results)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
