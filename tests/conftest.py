@@ -40,12 +40,17 @@ def _has_program(name: str) -> Callable[[], str | None]:
     return lambda: None if shutil.which(name) else f"{name} is not installed"
 
 
+def browser_path() -> str | None:
+    """Return a Chromium for the tests of pages, or None."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
 PARTS: dict[str, Callable[[], str | None]] = {
     "postgres": _has_postgres,
     "corpora": lambda: None if CORPORA.is_dir() else "the corpora are not beside the checkout",
     "strace": _has_program("strace"),
     "node": _has_program("node"),
-    "chromium": _has_program("chromium"),
+    "browser": lambda: None if browser_path() else "no Chromium is installed",
     "libreoffice": _has_program("soffice"),
 }
 

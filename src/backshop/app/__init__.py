@@ -4,19 +4,26 @@ from .commands import Registry
 from .config import Config, Effective, default_home, load, save
 from .doctor import examine
 from .faults import Fault, fault_of
+from .hub import About, Hub, Subscription
 from .logs import attach
+from .notices import Notification
 from .rpc import answer, discover
+from .secretfile import secret_of
 from .settings import SETTINGS, Setting
 from .shop import Backshop
 
 __all__ = [
     "SETTINGS",
+    "About",
     "Backshop",
     "Config",
     "Effective",
     "Fault",
+    "Hub",
+    "Notification",
     "Registry",
     "Setting",
+    "Subscription",
     "answer",
     "attach",
     "default_home",
@@ -25,4 +32,5 @@ __all__ = [
     "fault_of",
     "load",
     "save",
+    "secret_of",
 ]

@@ -34,6 +34,7 @@ from backshop.store import Store
 
 from .commands import Registry
 from .config import Config, load
+from .hub import Hub
 from .modelling import BenchScopes, FileSettings
 
 
@@ -160,6 +161,11 @@ class Backshop:
         return made
 
     @cached_property
+    def hub(self) -> Hub:
+        """Notifications of everything that is committed, here or by another process."""
+        return Hub(self.store)
+
+    @cached_property
     def commands(self) -> Registry:
         """Every command of the product."""
         registry = Registry()
@@ -205,6 +211,8 @@ class Backshop:
 
     def close(self) -> None:
         """End the workers and close the store."""
+        if "hub" in self.__dict__:
+            self.hub.close()
         if "formats" in self.__dict__:
             self.formats.close()
         self.store.close()

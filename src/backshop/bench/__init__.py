@@ -3,6 +3,7 @@
 from .commands import COMMANDS
 from .drafting import Author, Put
 from .events import Source
+from .handing import Handed, hand_out, hand_out_all
 from .injection import Injected, Told, inject
 from .service import Bench
 from .styling import Notice
@@ -21,4 +22,7 @@ __all__ = [
     "Told",
     "Workspace",
     "inject",
+    "Handed",
+    "hand_out",
+    "hand_out_all",
 ]

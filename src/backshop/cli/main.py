@@ -37,6 +37,7 @@ LAZY = {
     "rpc": ("serve:rpc", "Answer JSON-RPC on standard input."),
     "restore": ("admin:restore", "Make a home from a backup."),
     "run": ("run:run", "Start, continue and look at runs of workflows."),
+    "serve": ("serve:serve", "Run the web app."),
     "session": ("session:session", "Find, export, import and delete sessions."),
     "workflow": ("workflow:workflow", "List, check, write and copy workflows."),
 }
@@ -51,10 +52,18 @@ WAYS = {  # what a person at a terminal can do, by the action an error offers (M
 }
 
 
-@click.group(cls=DoorGroup, lazy=LAZY)
+@click.group(cls=DoorGroup, lazy=LAZY, invoke_without_command=True)
 @click.version_option(__version__, prog_name="backshop")
-def cli() -> None:
-    """Let an AI agent work on your files without ever being able to spoil them."""
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Let an AI agent work on your files without ever being able to spoil them.
+
+    Without a command: run the web app, like `backshop serve`.
+    """
+    if context.invoked_subcommand is None:
+        from .serve import serve  # loaded when it is used (S2.4)
+
+        context.invoke(serve)
 
 
 class Stopped(BackshopError):

@@ -1,10 +1,49 @@
-"""Commands that keep running: `backshop mcp`, `backshop rpc`."""
+"""Commands that keep running: `backshop serve`, `backshop mcp`, `backshop rpc`."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from .door import Door, DoorCommand, pass_door
+from .door import Door, DoorCommand, is_terminal, pass_door
+
+if TYPE_CHECKING:
+    from backshop.app import Backshop
+
+
+WEB_PORT = 8421
+
+
+@click.command(cls=DoorCommand)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=WEB_PORT,
+    show_default=True,
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option("--no-browser", is_flag=True, help="Print the login link and open nothing.")
+@pass_door
+def serve(door: Door, host: str, port: int, no_browser: bool) -> None:
+    """Run the web app and print the link that lets a browser in, once."""
+    with door.shop() as shop:
+        run_web(shop, host=host, port=port, browser=not no_browser)
+
+
+def run_web(shop: Backshop, *, host: str, port: int, browser: bool) -> None:
+    """Serve the web app of an open shop until Ctrl-C."""
+    from backshop.web import serve as serve_web
+
+    def announce(address: str, link: str) -> None:
+        click.echo(f"Backshop is at {address}\nOpen this link to log in (once): {link}", err=True)
+        if browser and is_terminal():
+            import webbrowser
+
+            webbrowser.open(link)
+
+    serve_web(shop, host=host, port=port, announce=announce)
 
 
 @click.command(cls=DoorCommand)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import hmac
-import os
-import secrets
 import socket
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,43 +16,14 @@ from .toolbox import Offering
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-TOKEN_BYTES = 32
 _TOKEN_FILE = "mcp.token"  # noqa: S105  # the name of the file, not a token
 
 
 def token_of(home: Path) -> str:
     """Return the home's token, made on first use and readable by its owner only."""
-    from backshop.store import file_error  # loaded when a server is started
+    from backshop.app import secret_of  # loaded when a server is started
 
-    path = home / _TOKEN_FILE
-    try:
-        if found := _stored(path):
-            return found
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, temp = tempfile.mkstemp(prefix=".mcp-token-", dir=home)  # for its owner only
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(TOKEN_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(temp, path)
-        except FileExistsError:  # another process was first, or what is there is no token
-            if not _stored(path):
-                Path(temp).replace(path)
-        finally:
-            Path(temp).unlink(missing_ok=True)
-        return path.read_text(encoding="ascii").strip()
-    except OSError as error:
-        raise file_error(error) from error
-
-
-def _stored(path: Path) -> str | None:
-    """Return the token in the file; an empty or cut one would let anybody in."""
-    try:
-        text = path.read_bytes().decode("ascii", "replace").strip()
-    except FileNotFoundError:
-        return None
-    return text if len(text) >= TOKEN_BYTES else None
+    return secret_of(home, _TOKEN_FILE)
 
 
 class RequireToken:

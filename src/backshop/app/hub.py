@@ -1,0 +1,219 @@
+"""`Hub`: committed facts and signals → subscribers, in order, resumable by position (S5.2).
+
+One thread follows the log, so that what another process commits (the command line, an agent over
+MCP) is announced like what this one does (T3.1). A signal is sent after everything committed
+before it, so that nobody sees an answer grow before the message that it answers.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from backshop.base.ambient import timestamp
+from backshop.base.errors import BackshopError
+from backshop.store import Event, Store
+
+from .notices import PER_FACT, Fact, Notification, notifications
+
+FOLLOW_S = 0.5  # how long the follower waits before it looks whether it is to end
+PENDING_MAX = 10_000  # notifications a slow subscriber may be behind; then it has to resume
+_PAGE = 500
+_LOG = logging.getLogger("backshop")
+
+Wake = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """Which notifications somebody wants: of a bench, of a session, or all."""
+
+    workbench_id: str | None = None
+    session_id: str | None = None
+
+    def wants(self, note: Notification) -> bool:
+        """Say whether this one is meant; what belongs to nobody goes to everybody."""
+        if note.workbench_id is None and note.session_id is None:
+            return True
+        if self.workbench_id is None and self.session_id is None:
+            return True
+        return (self.workbench_id is not None and self.workbench_id == note.workbench_id) or (
+            self.session_id is not None and self.session_id == note.session_id
+        )
+
+
+class Subscription:
+    """What one client still has to be sent. `wake` is called, from any thread, when it grows."""
+
+    def __init__(self, about: About, wake: Wake | None = None) -> None:
+        self._about = about
+        self._wake = wake
+        self._pending: deque[Notification] = deque()
+        self._news = threading.Condition()
+        self.lagged = False
+        """It fell too far behind; the client re-subscribes from its last position."""
+        self.closed = False
+
+    def offer(self, note: Notification) -> None:
+        """Queue a notification if it is wanted."""
+        if self.lagged or not self._about.wants(note):
+            return
+        with self._news:
+            if len(self._pending) >= PENDING_MAX:
+                self.lagged = True
+            else:
+                self._pending.append(note)
+            self._news.notify_all()
+        if self._wake is not None:
+            self._wake()
+
+    def take(self) -> list[Notification]:
+        """Return what is queued, at once."""
+        with self._news:
+            taken = list(self._pending)
+            self._pending.clear()
+        return taken
+
+    def wait(self, timeout_s: float) -> list[Notification]:
+        """Return what is queued, waiting for the first if there is none."""
+        with self._news:
+            if not self._pending and not self.closed and not self.lagged:
+                self._news.wait(timeout_s)
+        return self.take()
+
+    def close(self) -> None:
+        """Let nobody wait any longer."""
+        with self._news:
+            self.closed = True
+            self._news.notify_all()
+        if self._wake is not None:
+            self._wake()
+
+
+class Hub:
+    """The one place notifications come from. Threads start with the first subscriber."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()  # held while notifications are sent: their order is its order
+        self._subscribers: set[Subscription] = set()
+        self._seq: int | None = None
+        self._thread: threading.Thread | None = None
+        self._ends = threading.Event()
+
+    @property
+    def position(self) -> int:
+        """The position a subscriber that begins now begins after."""
+        return (self._store.last_seq() + 1) * PER_FACT - 1
+
+    @contextmanager
+    def subscribe(
+        self, about: About | None = None, *, after: int | None = None, wake: Wake | None = None
+    ) -> Iterator[Subscription]:
+        """Follow notifications after a position, or from now on.
+
+        Between what is replayed and what is new nothing is lost and nothing comes twice.
+        """
+        made = Subscription(about or About(), wake)
+        with self._lock:
+            self._start()
+            assert self._seq is not None
+            if after is not None:
+                self._replay(made, after, self._seq)
+            self._subscribers.add(made)
+        try:
+            yield made
+        finally:
+            with self._lock:
+                self._subscribers.discard(made)
+            made.close()
+
+    def publish_signal(
+        self,
+        name: str,
+        payload: Mapping[str, Any],
+        *,
+        workbench_id: str | None = None,
+        session_id: str | None = None,
+    ) -> None:
+        """Send a signal: it has no position and is not replayed (W4.1)."""
+        note = Notification(
+            name=name, payload=payload, workbench_id=workbench_id, session_id=session_id
+        )
+        with self._lock:
+            if not self._subscribers:
+                return
+            self._catch_up()
+            self._send(note)
+
+    def close(self) -> None:
+        """End the follower and every subscription."""
+        self._ends.set()
+        with self._lock:
+            thread, open_ones = self._thread, list(self._subscribers)
+        for one in open_ones:
+            one.close()
+        if thread is not None:
+            thread.join(FOLLOW_S * 4)
+
+    # ------------------------------------------------------------ private
+
+    def _start(self) -> None:
+        """Begin to follow, once; the lock is held."""
+        if self._thread is not None:
+            return
+        self._seq = self._store.last_seq()
+        self._thread = threading.Thread(target=self._follow, name="backshop-hub", daemon=True)
+        self._thread.start()
+
+    def _follow(self) -> None:
+        while not self._ends.is_set():
+            try:
+                if self._store.wait(self._seq or 0, FOLLOW_S):
+                    with self._lock:
+                        self._catch_up()
+            except BackshopError as error:  # a worker's loop: the store may come back
+                if not self._ends.is_set():
+                    _LOG.warning("the log could not be followed: %s", error.message)
+                self._ends.wait(FOLLOW_S)
+
+    def _catch_up(self) -> None:
+        assert self._seq is not None
+        while page := self._store.tail(self._seq, _PAGE):
+            for event in page:
+                for note in _announced(event):
+                    self._send(note)
+            self._seq = page[-1].seq
+
+    def _send(self, note: Notification) -> None:
+        for one in self._subscribers:
+            one.offer(note)
+
+    def _replay(self, made: Subscription, after: int, until_seq: int) -> None:
+        seq = max(after // PER_FACT - 1, 0)
+        while page := self._store.tail(seq, _PAGE):
+            for event in page:
+                if event.seq > until_seq:
+                    return
+                for note in _announced(event):
+                    if note.position is not None and note.position > after:
+                        made.offer(note)
+            seq = page[-1].seq
+
+
+def _announced(event: Event) -> list[Notification]:
+    fact = Fact(
+        seq=event.seq,
+        stream=event.stream,
+        kind=event.kind,
+        scope_a=event.scope_a,
+        scope_b=event.scope_b,
+        at=timestamp(event.at_ms),
+        data=event.data,
+    )
+    return notifications(fact)

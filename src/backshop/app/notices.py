@@ -1,0 +1,184 @@
+"""The one table from committed facts to the notifications the specs name (B19, W4, M16, R7.26).
+
+A row says which notifications a kind of fact is announced by and what they carry. Nothing here
+reads anything but the fact itself, so that any process derives the same notifications in the
+same order, live or long after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+PER_FACT = 16  # positions are `seq * PER_FACT + index`: a fact has fewer notifications than this
+
+Data = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """What a row gets to see of a committed event."""
+
+    seq: int
+    stream: str
+    kind: str
+    scope_a: str | None
+    scope_b: str | None
+    at: str
+    data: Data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """An event as every door sends it; `position` is None for a signal (W4.1)."""
+
+    name: str
+    payload: Data
+    position: int | None = None
+    workbench_id: str | None = None
+    session_id: str | None = None
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """All a client gets: whose it is, where it stands, and its own fields."""
+        about = {
+            "workbench_id": self.workbench_id,
+            "session_id": self.session_id,
+            "position": self.position,
+        }
+        return {**{key: value for key, value in about.items() if value is not None}, **self.payload}
+
+
+Row = tuple[str, Callable[[Fact], Data | None]]
+
+
+def notifications(fact: Fact) -> list[Notification]:
+    """Return what a fact is announced by, in order; mostly one, often none."""
+    kind, _, name = fact.stream.partition(":")
+    made = []
+    for index, (event, payload) in enumerate(TABLE.get(fact.kind, ())):
+        data = payload(fact)
+        if data is not None:
+            made.append(
+                Notification(
+                    name=event,
+                    payload=data,
+                    position=fact.seq * PER_FACT + index,
+                    workbench_id=name if kind == "bench" else None,
+                    session_id=name if kind == "session" else None,
+                )
+            )
+    return made
+
+
+def _pick(*keys: str, **fixed: Any) -> Callable[[Fact], Data]:
+    """Carry these fields of the fact as they are, and the fixed ones."""
+    return lambda fact: {**{key: fact.data[key] for key in keys if key in fact.data}, **fixed}
+
+
+def _paths(files: Any) -> list[str]:
+    return [one["path"] for one in files or ()]
+
+
+def _files(fact: Fact) -> Data:
+    data = fact.data
+    match fact.kind:
+        case "files.added":
+            return _changed(updated=_paths(data["files"]))
+        case "files.removed":
+            return _changed(removed=data["paths"])
+        case "file.renamed":
+            return _changed(added=[data["new_path"]], removed=[data["path"]])
+        case "checkpoint.restored" | "bench.created":
+            return _changed()
+        case _:
+            return _changed(updated=_paths(data.get("files")), removed=data.get("removed", ()))
+
+
+def _changed(added: Any = (), removed: Any = (), updated: Any = ()) -> Data:
+    return {"added": list(added), "removed": list(removed), "updated": list(updated)}
+
+
+def _draft_open(fact: Fact) -> Data:
+    source = fact.data.get("source")
+    made = {"has_draft": True, "draft_id": fact.data["draft_id"]}
+    if fact.kind == "draft.created":
+        made["created_at"] = fact.at
+    return {**made, "source": source["kind"]} if isinstance(source, dict) else made
+
+
+def _draft_gone(fact: Fact) -> Data:
+    return {"has_draft": False, "draft_id": fact.data["draft_id"]}
+
+
+def _checkpoint(fact: Fact) -> Data:
+    picked = _pick("checkpoint_id", "reason", "description")(fact)
+    return {**picked, "created_at": fact.at}
+
+
+def _revision(fact: Fact) -> Data:
+    return {
+        "draft_revision_id": fact.data["revision_id"],
+        "message_id": fact.data.get("message_id"),
+    }
+
+
+def _run(status: str) -> Callable[[Fact], Data]:
+    return lambda fact: {
+        "sessionId": fact.stream.partition(":")[2],
+        "runId": fact.scope_a,
+        "nodeId": fact.scope_b,
+        "status": status,
+    }
+
+
+def _session(reason: str) -> Callable[[Fact], Data]:
+    return lambda fact: {"sessionId": fact.stream.partition(":")[2], "reason": reason}
+
+
+TABLE: dict[str, tuple[Row, ...]] = {
+    "bench.created": (("WorkbenchFilesChanged", _files),),
+    "bench.renamed": (("WorkbenchChanged", _pick("name")),),
+    "bench.deleted": (("WorkbenchChanged", _pick(deleted=True)),),
+    "bench.undeleted": (("WorkbenchChanged", _pick(deleted=False)),),
+    "bench.recovered": (("BenchHealthChanged", _pick(health="ok", reason="recovered")),),
+    "files.added": (("WorkbenchFilesChanged", _files),),
+    "files.removed": (("WorkbenchFilesChanged", _files),),
+    "file.renamed": (("WorkbenchFilesChanged", _files),),
+    "published.adopted": (("WorkbenchFilesChanged", _files),),
+    "draft.created": (("DraftStateChanged", _draft_open),),
+    "draft.batch_applied": (
+        ("DraftStateChanged", _draft_open),
+        ("WorkshopDraftRevisionCreated", _revision),
+    ),
+    "draft.restored": (("DraftStateChanged", _draft_open),),
+    "draft.published": (
+        ("WorkbenchFilesChanged", _files),
+        ("DraftStateChanged", _draft_gone),
+    ),
+    "draft.discarded": (("DraftStateChanged", _draft_gone),),
+    "checkpoint.created": (("CheckpointCreated", _checkpoint),),
+    "checkpoint.restored": (
+        ("WorkbenchFilesChanged", _files),
+        ("CheckpointRestored", _pick("checkpoint_id")),
+    ),
+    "checkpoints.pruned": (("CheckpointsPruned", _pick("checkpoint_ids", "reason")),),
+    "context.changed": (("ContextChanged", _pick("category", "action")),),
+    "consent.granted": (
+        ("EgressConsentChanged", _pick("provider_id", "model_id", consented=True)),
+    ),
+    "consent.revoked": (
+        ("EgressConsentChanged", _pick("provider_id", "model_id", consented=False)),
+    ),
+    "session_created": (("RailsSessionChanged", _session("created")),),
+    "session_output_appended": (("RailsSessionChanged", _session("notes")),),
+    "run_started": (("RailsRunChanged", _run("started")),),
+    "node_created": (("RailsRunChanged", _run("advanced")),),
+    "checkpoint_recorded": (("RailsRunChanged", _run("checkpointed")),),
+    "validation_performed": (("RailsRunChanged", _run("validated")),),
+    "preferences_changed": (("RailsRunChanged", _run("preferences")),),
+    "context_set": (("RailsRunChanged", _run("context")),),
+    "user_input_recorded": (("RailsRunChanged", _run("input")),),
+    "gap_recorded": (("RailsRunChanged", _run("gap")),),
+}

@@ -1,0 +1,78 @@
+"""Server-sent events: `GET /events?workbench_id=…`, resumed by `Last-Event-ID` (S5.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, suppress
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from backshop.app import About, Notification, Subscription
+from backshop.base.errors import ValidationFailed
+
+from .site import Site, fault_response
+
+KEEP_ALIVE_S = 15.0
+RETRY_MS = 1000
+
+
+async def events(request: Request) -> Response:
+    """Follow a bench, a session, or everything."""
+    site: Site = request.app.state.site
+    try:
+        after = _position(request)
+    except ValidationFailed as error:
+        return fault_response(error)
+    about = About(
+        workbench_id=request.query_params.get("workbench_id"),
+        session_id=request.query_params.get("session_id"),
+    )
+    return StreamingResponse(
+        _stream(site, about, after),
+        media_type="text/event-stream",
+        headers={"cache-control": "no-store", "x-accel-buffering": "no"},
+    )
+
+
+def _position(request: Request) -> int | None:
+    given = request.headers.get("last-event-id") or request.query_params.get("after")
+    if not given:
+        return None
+    if not given.isdecimal() or len(given) > 18:
+        raise ValidationFailed("not a position of an event", reason="bad_params")
+    return int(given)
+
+
+async def _stream(site: Site, about: About, after: int | None) -> AsyncIterator[bytes]:
+    news = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def wake() -> None:  # called by any thread, which must not wait for this one
+        with suppress(RuntimeError):  # the loop has ended, and with it this client
+            loop.call_soon_threadsafe(news.set)
+
+    with ExitStack() as stack:
+        opened = site.hub.subscribe(about, after=after, wake=wake)
+        subscription: Subscription = await site.run(stack.enter_context, opened)
+        yield f"retry: {RETRY_MS}\n\n".encode()
+        while not subscription.closed:
+            news.clear()
+            sent = b"".join(_frame(note) for note in subscription.take())
+            if sent:
+                yield sent
+                continue
+            if subscription.lagged:
+                return  # the client comes back with its last position
+            try:
+                await asyncio.wait_for(news.wait(), KEEP_ALIVE_S)
+            except TimeoutError:
+                yield b": still here\n\n"
+
+
+def _frame(note: Notification) -> bytes:
+    place = "" if note.position is None else f"id: {note.position}\n"
+    data = json.dumps(note.params, ensure_ascii=False, separators=(",", ":"))
+    return f"{place}event: {note.name}\ndata: {data}\n\n".encode()

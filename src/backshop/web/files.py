@@ -1,0 +1,144 @@
+"""Files come and go: upload, one file, all files (S7.5, B6.17)."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import quote
+
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+
+from backshop.app import Backshop
+from backshop.base import paths
+from backshop.base.errors import ValidationFailed
+from backshop.base.limits import MIB
+from backshop.bench import hand_out, hand_out_all
+
+from .site import Site, fault_response
+
+PIECE_BYTES = MIB
+UPLOADS_MAX = 5000
+
+
+async def upload(request: Request) -> Response:
+    """Add uploaded files: fields `files`, and `paths` beside them when a folder was chosen."""
+    site: Site = request.app.state.site
+    bench_id = request.path_params["bench_id"]
+    try:
+        async with request.form(max_files=UPLOADS_MAX, max_fields=UPLOADS_MAX + 8) as form:
+            given = [one for one in form.getlist("files") if isinstance(one, UploadFile)]
+            names = [str(one) for one in form.getlist("paths")]
+            if len(names) != len(given):
+                names = [one.filename or "" for one in given]
+            choice = str(form.get("on_conflict") or "reject")
+            pairs = [(one.file, name) for one, name in zip(given, names, strict=True) if name]
+            result = await site.run(_add, site.shop, bench_id, pairs, choice)
+            if form.get("next"):  # a plain form
+                return RedirectResponse(f"/bench/{bench_id}", status_code=303)
+    except Exception as error:  # a surface's outermost handler
+        return fault_response(error)
+    return JSONResponse(result)
+
+
+def _add(
+    shop: Backshop, bench_id: str, given: list[tuple[IO[bytes], str]], on_conflict: str
+) -> Any:
+    """Lay the streams down outside the home and add them like any other sources."""
+    if not given:
+        raise ValidationFailed("no file was chosen", reason="bad_params")
+    with tempfile.TemporaryDirectory(prefix="backshop-upload-") as folder:
+        limit = shop.call("WorkbenchGetScope", {"workbench_id": bench_id})["limits"]
+        sources, refused = set(), []
+        for stream, name in given:
+            try:
+                path = paths.bench_path(name)
+            except ValidationFailed:
+                refused.append({"source_path": name, "status": "failed", "reason": "invalid_path"})
+                continue
+            target = Path(folder) / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _lay_down(stream, target, limit["max_file_bytes"] + 1)
+            sources.add(str(Path(folder) / path.partition("/")[0]))
+        if not sources:
+            return {"add_results": refused}
+        request = {
+            "workbench_id": bench_id,
+            "source_paths": sorted(sources),
+            "recursive": True,
+            "on_conflict": on_conflict,
+        }
+        done = shop.call("WorkbenchFilesAdd", request)
+        for one in done["add_results"]:  # a folder of ours is nobody's business
+            one["source_path"] = one["source_path"].removeprefix(f"{folder}/")
+        return {**done, "add_results": [*done["add_results"], *refused]}
+
+
+def _lay_down(stream: IO[bytes], target: Path, limit_bytes: int) -> None:
+    """Write at most one byte more than may be added, so that the add refuses it."""
+    left = limit_bytes
+    with target.open("xb") as file:
+        while left and (piece := stream.read(min(PIECE_BYTES, left))):
+            file.write(piece)
+            left -= len(piece)
+
+
+async def download(request: Request) -> Response:
+    """Send one file as an attachment; nothing in it is ever shown by the browser itself."""
+    site: Site = request.app.state.site
+    params, view = request.path_params, request.query_params.get("view", "published")
+    try:
+        found = await site.run(
+            hand_out, site.shop.benches, params["bench_id"], params["path"], view
+        )
+        stream = await site.run(found.open)
+    except Exception as error:  # a surface's outermost handler
+        return fault_response(error)
+    return StreamingResponse(
+        _pieces(stream),
+        media_type="application/octet-stream",
+        headers={**attachment(found.path.rpartition("/")[2]), "content-length": str(found.size)},
+    )
+
+
+async def download_all(request: Request) -> Response:
+    """Send all Published files as one archive."""
+    site: Site = request.app.state.site
+    bench_id = request.path_params["bench_id"]
+    try:
+        archive = await site.run(_archive, site.shop, bench_id)
+    except Exception as error:  # a surface's outermost handler
+        return fault_response(error)
+    return StreamingResponse(
+        _pieces(archive), media_type="application/zip", headers=attachment("files.zip")
+    )
+
+
+def _archive(shop: Backshop, bench_id: str) -> IO[bytes]:
+    found = hand_out_all(shop.benches, bench_id)
+    made = tempfile.TemporaryFile(prefix="backshop-zip-")  # noqa: SIM115  # closed when sent
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one in found:
+            with one.open() as source, archive.open(str(one.path), "w") as target:
+                while piece := source.read(PIECE_BYTES):
+                    target.write(piece)
+    made.seek(0)
+    return made
+
+
+def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
+    with stream:
+        while piece := stream.read(PIECE_BYTES):
+            yield piece
+
+
+def attachment(name: str) -> dict[str, str]:
+    """Return the headers that make a browser save a file under its name."""
+    return {
+        "content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
+        "cache-control": "no-store",
+    }

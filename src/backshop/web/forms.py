@@ -1,0 +1,57 @@
+"""`POST /do/{command}`: every command as a plain form post, for pages without scripts (U1.4).
+
+Field names follow one convention, read here and in `static/page.js`: `paths[]` is a list,
+`limit:number` a number, `pinned:boolean` true or false; `next` is where to go afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.routing import Route
+
+from backshop.base.errors import AccessDenied, ValidationFailed
+
+from .pages.kit import Redirect, Visit, route, safe_path
+from .rpc import names_server_path
+
+_OURS = frozenset({"next", "back"})
+
+
+def do(visit: Visit) -> Redirect:
+    """Run the command, then go on; a refusal becomes a page with a way back."""
+    command, request = visit.params["command"], fields(visit.form)
+    if not visit.site.door.loopback and names_server_path(command, request):
+        raise AccessDenied("this server is not on loopback: files come and go by its pages")
+    visit.shop.call(command, request)
+    return Redirect(safe_path(visit.form.get("next")) or "/")
+
+
+def fields(form: FormData) -> dict[str, Any]:
+    """Return the request a form stands for."""
+    request: dict[str, Any] = {}
+    for key, value in form.multi_items():
+        if key in _OURS or not isinstance(value, str):
+            continue
+        name, _, kind = key.partition(":")
+        if name.endswith("[]"):
+            request.setdefault(name[:-2], []).append(value)
+        elif kind == "number":
+            if value:
+                request[name] = _number(name, value)
+        elif kind == "boolean":
+            request[name] = value == "true"
+        else:
+            request[name] = value
+    return request
+
+
+def _number(name: str, value: str) -> int | float:
+    try:
+        return int(value) if value.lstrip("-").isdecimal() else float(value)
+    except ValueError:
+        raise ValidationFailed(f"{name}: {value!r} is not a number", reason="bad_params") from None
+
+
+ROUTES: tuple[Route, ...] = (route("/do/{command}", do, "POST"),)

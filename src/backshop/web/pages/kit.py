@@ -1,0 +1,149 @@
+"""What a page is made of: a visit comes in, a template and its words go out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from backshop.app import Backshop, fault_of
+from backshop.base.errors import BackshopError
+
+from ..render import page as render
+from ..site import Site
+
+THEMES = ("auto", "light", "dark")
+THEME_COOKIE = "backshop_theme"
+FORM_MAX_FIELDS = 5000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One request for a page, as a handler sees it. Handlers run in a worker thread."""
+
+    site: Site
+    params: Mapping[str, str]
+    query: Mapping[str, str]
+    cookies: Mapping[str, str]
+    path: str
+    form: FormData = field(default_factory=FormData)
+
+    @property
+    def shop(self) -> Backshop:
+        """The product."""
+        return self.site.shop
+
+    def call(self, command: str, /, **request: Any) -> Any:
+        """Run a command of the registry: parsed JSON in and out."""
+        return self.shop.call(command, request)
+
+    def bench(self, command: str, /, **request: Any) -> Any:
+        """Run a command about the bench that the address names."""
+        return self.call(command, workbench_id=self.params["bench_id"], **request)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A template with what it shows."""
+
+    template: str
+    title: str
+    context: Mapping[str, Any] = field(default_factory=dict)
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """Go there; 303, so that a post is not repeated."""
+
+    path: str
+
+
+Handler = Callable[[Visit], Page | Redirect | Response]
+
+
+def route(path: str, handler: Handler, *methods: str) -> Route:
+    """Return the route of a page; the work is done in a thread, errors become a page (U1.6)."""
+
+    async def endpoint(request: Request) -> Response:
+        site: Site = request.app.state.site
+        form = FormData()
+        if request.method == "POST":
+            form = await request.form(max_files=0, max_fields=FORM_MAX_FIELDS)
+        visit = Visit(
+            site=site,
+            params=request.path_params,
+            query=request.query_params,
+            cookies=request.cookies,
+            path=request.url.path,
+            form=form,
+        )
+        return await site.run(_answer, handler, visit)
+
+    return Route(path, endpoint, methods=list(methods or ("GET",)))
+
+
+def _answer(handler: Handler, visit: Visit) -> Response:
+    try:
+        made = handler(visit)
+        return _response(made, visit)
+    except Exception as error:  # a surface's outermost handler
+        return _response(error_page(error, visit), visit)
+
+
+def _response(made: Page | Redirect | Response, visit: Visit) -> Response:
+    if isinstance(made, Response):
+        return made
+    if isinstance(made, Redirect):
+        return RedirectResponse(made.path, status_code=303)
+    theme = visit.cookies.get(THEME_COOKIE, "auto")
+    common = {
+        "title": made.title,
+        "path": visit.path,
+        "theme": theme if theme in THEMES else "auto",
+    }
+    text = render(made.template, {**common, **made.context})
+    return HTMLResponse(text, status_code=made.status, headers={"cache-control": "no-store"})
+
+
+def error_page(error: Exception, visit: Visit) -> Page:
+    """Return the page of an error: what, why, what can be done, and the reference id."""
+    fault = fault_of(error)
+    title = "Not found" if fault.http == 404 else "That did not work"
+    envelope = fault.envelope.get("error", fault.envelope)
+    context = {"error": envelope, "back": safe_path(visit.form.get("back")) or "/"}
+    return Page(template="error.html", title=title, context=context, status=fault.http)
+
+
+def safe_path(given: object) -> str | None:
+    """Return a path of this site, or None: an address must not lead elsewhere."""
+    if not isinstance(given, str) or not given.startswith("/") or given.startswith(("//", "/\\")):
+        return None
+    return given if given.isprintable() else None
+
+
+def bench_context(visit: Visit, here: str) -> dict[str, Any]:
+    """Return what `bench.html` shows around every page of a bench; `here` is the page's name."""
+    opened = visit.bench("WorkbenchOpen")
+    return {
+        "here": here,
+        "bench": opened["workbench"],
+        "draft": opened["draft"],
+        "health": opened["health"],
+        "notices": [*opened.get("recovery", ()), *opened.get("warnings", ())],
+        "position": visit.site.hub.position,
+    }
+
+
+def attempt(visit: Visit, command: str, /, **request: Any) -> tuple[Any, dict[str, Any] | None]:
+    """Return the answer of a command, or None and the envelope a part of a page shows instead."""
+    try:
+        return visit.call(command, **request), None
+    except BackshopError as error:
+        envelope = fault_of(error).envelope
+        return None, envelope.get("error", envelope)

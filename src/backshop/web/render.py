@@ -1,0 +1,89 @@
+"""Templates: one Jinja environment with escaping on, and the few words pages need in them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
+from markupsafe import Markup
+
+from .markdown import rendered
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+
+
+@cache
+def version() -> str:
+    """Return a name for the static files as they are now; it stands in their address."""
+    digest = hashlib.sha256()
+    for path in sorted(STATIC.rglob("*")):
+        if path.is_file():
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+class _Environment(Environment):
+    """An unknown name is an error; an absent field of an answer is None, as it is in the answer."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Return a field; optional ones that are None do not stand in answers at all."""
+        found = super().getattr(obj, attribute)
+        return None if isinstance(found, Undefined) and isinstance(obj, Mapping) else found
+
+
+@cache
+def environment() -> Environment:
+    """Return the one environment of all pages."""
+    made = _Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals["static"] = lambda name: f"/static/{version()}/{name}"
+    made.filters.update(
+        size=size_text, moment=moment, markdown=rendered, count=count_text, jsonish=as_json
+    )
+    return made
+
+
+def page(template: str, context: dict[str, Any]) -> str:
+    """Return a page or a fragment as text."""
+    return environment().get_template(template).render(context)
+
+
+def size_text(size: int | None) -> str:
+    """Return a size for people: 1.4 MB."""
+    if size is None:
+        return "–"
+    amount = float(size)
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    raise AssertionError("unreachable")
+
+
+def count_text(number: int, one: str, many: str | None = None) -> str:
+    """Return a counted thing: 1 file, 3 files."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def moment(at: str | None) -> Markup:
+    """Return a time as an element; the page turns it into the person's own time zone."""
+    if not at:
+        return Markup("–")
+    shown = at[:16].replace("T", " ") + " UTC"
+    return Markup('<time datetime="{}">{}</time>').format(at, shown)
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON text for a `data-` attribute, where it is escaped like any other."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,231 @@
+"""Who is let in and what a page may do: login link, cookie, Host, Origin, content policy (S7.2).
+
+Plain ASGI: the gate stands in front of everything, and no handler can forget it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from backshop.base.ambient import Clock
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE_DAYS = 30
+LINK_BYTES = 24
+LINKS_MAX = 8  # unused links that stay good; older ones stop working
+_DAY_MS = 86_400_000
+
+CONTENT_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types backshop",
+    )
+)
+HEADERS = (
+    (b"content-security-policy", CONTENT_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+)
+OPEN_PATHS = ("/healthz", "/login")  # and what stands below /static/
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this machine can reach a server that listens on `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Login:
+    """One-time links, and the cookies they are exchanged for; cookies survive a restart."""
+
+    def __init__(self, secret: str, clock: Clock) -> None:
+        self._secret = secret.encode()
+        self._clock = clock
+        self._links: list[str] = []
+        self._lock = threading.Lock()
+
+    def new_link(self) -> str:
+        """Return a token that lets one browser in, once."""
+        token = secrets.token_urlsafe(LINK_BYTES)
+        with self._lock:
+            self._links = [*self._links, token][-LINKS_MAX:]
+        return token
+
+    def exchange(self, token: str) -> str | None:
+        """Return a cookie for a link that was not used yet, else None."""
+        with self._lock:
+            for one in self._links:
+                if hmac.compare_digest(one.encode(), token.encode()):
+                    self._links.remove(one)
+                    return self._cookie()
+        return None
+
+    def knows(self, cookie: str) -> bool:
+        """Say whether this cookie was given out here and is not too old."""
+        head, _, signature = cookie.rpartition(".")
+        if not head or not hmac.compare_digest(self._sign(head).encode(), signature.encode()):
+            return False
+        issued = int(head.partition(".")[0])
+        return 0 <= self._clock.now_ms() - issued + _DAY_MS <= (COOKIE_DAYS + 1) * _DAY_MS
+
+    def _cookie(self) -> str:
+        head = f"{self._clock.now_ms()}.{secrets.token_urlsafe(12)}"
+        return f"{head}.{self._sign(head)}"
+
+    def _sign(self, head: str) -> str:
+        return hmac.new(self._secret, head.encode(), sha256).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """Where the server listens, which decides what a request may call it."""
+
+    host: str
+    port: int
+    names: tuple[str, ...] = field(default=())
+    """Further host names it answers to."""
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can come in."""
+        return is_loopback(self.host)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie; cookies do not know ports, so the port is in the name."""
+        return f"backshop_{self.port}"
+
+    def answers_to(self, host: str) -> bool:
+        """Say whether a Host header is ours. A name that leads here by DNS alone is not."""
+        name, port = _split_host(host)
+        if port != self.port:
+            return False
+        if name in _LOOPBACK or name == self.host or name in self.names:
+            return True
+        return not self.loopback and _is_address(name)
+
+    def is_own_origin(self, origin: str, host: str) -> bool:
+        """Say whether a request comes from one of our own pages."""
+        parts = urlsplit(origin)
+        return parts.scheme in {"http", "https"} and parts.netloc == host
+
+
+def _split_host(host: str) -> tuple[str, int]:
+    try:
+        parts = urlsplit(f"//{host}")
+        return (parts.hostname or "").lower(), parts.port or 80
+    except ValueError:
+        return "", 0
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Gate:
+    """Lets a request through to the pages, or answers it here: 403, or the way to log in."""
+
+    def __init__(self, app: ASGIApp, door: Door, login: Login) -> None:
+        self._app = app
+        self._door = door
+        self._login = login
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return  # there are no web sockets here
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._refusal(headers)
+        if refusal is not None:
+            await _refuse(send, 403, refusal)
+            return
+        path = scope["path"]
+        if self._is_known(headers) or path in OPEN_PATHS or path.startswith("/static/"):
+            await self._app(scope, receive, _with_headers(send))
+        elif scope["method"] == "GET" and "text/html" in headers.get(b"accept", ""):
+            await _redirect(send, "/login")
+        else:
+            await _refuse(send, 401, "log in first: open the link that was printed at start")
+
+    def _refusal(self, headers: dict[bytes, str]) -> str | None:
+        host = headers.get(b"host", "")
+        if not self._door.answers_to(host):
+            return "this server is not called that"
+        origin = headers.get(b"origin")
+        if origin is not None and not self._door.is_own_origin(origin, host):
+            return "requests come from Backshop's own pages only"
+        if headers.get(b"sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
+            mode = headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")
+            if mode != ("navigate", "document"):
+                return "requests come from Backshop's own pages only"
+        return None
+
+    def _is_known(self, headers: dict[bytes, str]) -> bool:
+        try:
+            morsel = SimpleCookie(headers.get(b"cookie", "")).get(self._door.cookie)
+        except CookieError:
+            return False
+        return morsel is not None and self._login.knows(morsel.value)
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            own = {name for name, _ in message["headers"]}
+            added = [pair for pair in HEADERS if pair[0] not in own]
+            message = {**message, "headers": [*message["headers"], *added]}
+        await send(message)
+
+    return sending
+
+
+async def _refuse(send: Send, status: int, text: str) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), *HEADERS]
+    await _answer(send, status, headers, text.encode())
+
+
+async def _redirect(send: Send, path: str) -> None:
+    await _answer(send, 303, [(b"location", path.encode()), *HEADERS], b"")
+
+
+async def _answer(
+    send: Send, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes
+) -> None:
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+    await send({"type": "http.response.body", "body": body})

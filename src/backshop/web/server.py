@@ -1,0 +1,167 @@
+"""The web app: routes behind the gate, and the server that runs them (S7)."""
+
+from __future__ import annotations
+
+import mimetypes
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from backshop import __version__
+from backshop.app import Backshop, secret_of
+from backshop.base.errors import NotFound, ValidationFailed
+
+from . import forms, pages
+from .events import events
+from .files import download, download_all, upload
+from .pages.kit import THEME_COOKIE, THEMES
+from .render import STATIC, version
+from .render import page as render
+from .rpc import rpc
+from .security import COOKIE_DAYS, Door, Gate, Login
+from .site import Site, fault_response
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+KEY_FILE = "web.key"
+BACKLOG = 128
+GRACE_S = 1
+
+
+def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
+    """Return the ASGI application on an open shop."""
+    site = Site(shop, door, login)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        site.hub.close()
+
+    app = Starlette(
+        routes=[
+            Route("/healthz", healthz),
+            Route("/login", enter),
+            Route("/rpc", rpc, methods=["POST"]),
+            Route("/events", events),
+            Route("/static/{version}/{name}", static),
+            Route("/bench/{bench_id}/files", upload, methods=["POST"]),
+            Route("/bench/{bench_id}/files.zip", download_all),
+            Route("/bench/{bench_id}/files/{path:path}", download),
+            *forms.ROUTES,
+            *pages.ROUTES,
+        ],
+        exception_handlers={HTTPException: _refused},
+        lifespan=lifespan,
+    )
+    app.state.site = site
+    return Gate(app, door, login)
+
+
+async def healthz(_: Request) -> Response:
+    """Say that the server lives, to anybody."""
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+async def enter(request: Request) -> Response:
+    """Exchange a one-time link for a cookie, or say where to find one."""
+    site: Site = request.app.state.site
+    token = request.query_params.get("token")
+    cookie = site.login.exchange(token) if token else None
+    if cookie is None:
+        theme = request.cookies.get(THEME_COOKIE, "auto")
+        context = {
+            "title": "Log in",
+            "path": "/login",
+            "theme": theme if theme in THEMES else "auto",
+            "used": token is not None,
+        }
+        return HTMLResponse(render("login.html", context), status_code=403 if token else 200)
+    answer = RedirectResponse("/", status_code=303, headers={"cache-control": "no-store"})
+    answer.set_cookie(
+        site.door.cookie,
+        cookie,
+        max_age=COOKIE_DAYS * 86_400,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return answer
+
+
+async def static(request: Request) -> Response:
+    """Send one of our own files; its address changes with its content, so it is kept for ever."""
+    name = request.path_params["name"]
+    path = STATIC / PurePosixPath(name).name
+    if name != path.name or not path.is_file():
+        return fault_response(NotFound("there is no such file"))
+    is_current = request.path_params["version"] == version()
+    caching = "public, max-age=31536000, immutable" if is_current else "no-store"
+    kind = "text/javascript" if path.suffix == ".js" else mimetypes.guess_type(name)[0]
+    return Response(path.read_bytes(), media_type=kind, headers={"cache-control": caching})
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    if status == 404 and "text/html" in request.headers.get("accept", ""):
+        context = {
+            "title": "Not found",
+            "path": request.url.path,
+            "theme": "auto",
+            "back": "/",
+            "error": {"error_code": "NOT_FOUND", "message": "there is no such page"},
+        }
+        return HTMLResponse(render("error.html", context), status_code=404)
+    return Response(status_code=status)
+
+
+def serve(
+    shop: Backshop,
+    *,
+    host: str,
+    port: int,
+    announce: Callable[[str, str], Any],
+) -> None:
+    """Serve until stopped; `announce` gets the address and the one-time login link."""
+    import uvicorn  # loaded when a server is started
+
+    listening = _listen(host, port)
+    bound = listening.getsockname()[1]
+    door = Door(host=host, port=bound, names=(socket.gethostname().lower(),))
+    login = Login(secret_of(shop.config.home, KEY_FILE), shop.clock)
+    config = uvicorn.Config(
+        application(shop, door, login),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+        ws="none",
+    )
+    shown = "127.0.0.1" if host in {"0.0.0.0", "::", "localhost"} else host  # noqa: S104  # compared
+    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}/"
+    announce(address, f"{address}login?token={login.new_link()}")
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        listening.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise ValidationFailed(
+            f"{host}:{port} cannot be listened on",
+            reason="bad_params",
+            detail=error.strerror or str(error),
+            hints=("choose another port with --port",),
+        ) from error

@@ -1,0 +1,44 @@
+"""`Site`: what every request needs, and how the synchronous product is called from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+from starlette.responses import JSONResponse, Response
+
+from backshop.app import Backshop, Hub, fault_of
+
+from .security import Door, Login
+
+T = TypeVar("T")
+THREADS = 64  # a turn occupies one for as long as it runs
+
+
+class Site:
+    """One home, served. Everything below is synchronous and runs in worker threads."""
+
+    def __init__(self, shop: Backshop, door: Door, login: Login) -> None:
+        self.shop = shop
+        self.door = door
+        self.login = login
+        self._limiter: anyio.CapacityLimiter | None = None
+
+    @property
+    def hub(self) -> Hub:
+        """Where notifications come from."""
+        return self.shop.hub
+
+    async def run(self, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        """Run synchronous work in a thread; it goes on even if the client has left."""
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(THREADS)
+        return await anyio.to_thread.run_sync(partial(work, *args, **kwargs), limiter=self._limiter)
+
+
+def fault_response(error: BaseException) -> Response:
+    """Return an error as data (S5.3)."""
+    fault = fault_of(error)
+    return JSONResponse({"error": fault.envelope}, status_code=fault.http)

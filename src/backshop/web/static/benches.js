@@ -1,0 +1,45 @@
+// The list of workbenches: delete with undo, rename, a bench from a folder.
+import { $, on, showError, toast } from "./dom.js";
+import { call, post } from "./rpc.js";
+import { follow } from "./events.js";
+
+on(document, "done", 'form[data-command="WorkbenchDelete"]', (event, form) => {
+  event.preventDefault();
+  const card = form.closest("[data-bench-card]");
+  const name = card.querySelector("h2").textContent.trim();
+  const workbench_id = card.dataset.benchCard;
+  card.remove();
+  toast(`“${name}” is in the trash`, {
+    seconds: 20,
+    actions: { Undo: async () => { await call("WorkbenchUndelete", { workbench_id }); location.reload(); } },
+  });
+});
+
+on(document, "click", "[data-rename]", (_, button) => {
+  const dialog = $("#rename-bench");
+  dialog.querySelector("[name=workbench_id]").value = button.dataset.rename;
+  dialog.querySelector("[name=new_name]").value = button.dataset.name;
+  dialog.showModal();
+});
+
+$("#from-folder").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.currentTarget;
+  const files = [...$("#folder-files").files];
+  const folder = files[0]?.webkitRelativePath.split("/")[0] ?? "";
+  try {
+    const { workbench_id } = await call("WorkbenchCreate", { name: form.elements.name.value || folder });
+    const body = new FormData();
+    for (const file of files) {
+      body.append("files", file);
+      body.append("paths", file.webkitRelativePath.split("/").slice(1).join("/") || file.name);
+    }
+    await post(`/bench/${workbench_id}/files`, body);
+    location.assign(`/bench/${workbench_id}`);
+  } catch (error) {
+    if (!error.envelope) throw error;
+    showError(form, error.envelope);
+  }
+});
+
+follow({}, { WorkbenchChanged: () => {}, DraftStateChanged: () => {} });

@@ -1,0 +1,162 @@
+// Small words for the page: find, make, listen, say, ask.
+
+export const $ = (selector, root = document) => root.querySelector(selector);
+export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+// Make an element. Properties with a dash or of `data`/`aria` become attributes; `on…` listens.
+export function el(tag, props = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (key === "class") made.className = value;
+    else if (key in made && !key.includes("-")) made[key] = value;
+    else made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+export function icon(name) {
+  const ns = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(ns, "svg");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS(ns, "use");
+  use.setAttribute("href", `#i-${name}`);
+  svg.append(use);
+  return svg;
+}
+
+// HTML that our own server rendered and cleaned; the only way HTML enters a page.
+const policy = globalThis.trustedTypes
+  ? globalThis.trustedTypes.createPolicy("backshop", { createHTML: (text) => text })
+  : { createHTML: (text) => text };
+
+export function fragment(text) {
+  const holder = document.createElement("template");
+  holder.innerHTML = policy.createHTML(text);
+  const made = holder.content;
+  localTimes(made);
+  return made;
+}
+
+// Fetch a fragment of a page; errors come as an envelope, like those of commands.
+export async function load(path) {
+  const response = await fetch(path, { headers: { accept: "text/html", "x-fragment": "1" } });
+  if (response.redirected && new URL(response.url).pathname === "/login") { location.assign("/login"); }
+  return fragment(await response.text());
+}
+
+// Listen for events of elements that come and go.
+export function on(root, type, selector, listener) {
+  root.addEventListener(type, (event) => {
+    const hit = event.target instanceof Element ? event.target.closest(selector) : null;
+    if (hit && root.contains(hit)) listener(event, hit);
+  });
+}
+
+// Tell a screen reader, once.
+export function say(text, { assertive = false } = {}) {
+  const region = $(assertive ? "#assertive" : "#polite");
+  region.append(el("p", {}, text));
+  while (region.childElementCount > 20) region.firstElementChild.remove();
+}
+
+// A short message in the corner; `actions` maps a label to what it does.
+export function toast(text, { actions = {}, seconds = 8 } = {}) {
+  const made = el("div", { class: "toast" }, el("span", { class: "grow" }, text));
+  const end = () => made.remove();
+  for (const [label, act] of Object.entries(actions)) {
+    made.append(el("button", { type: "button", onclick: () => { end(); act(); } }, label));
+  }
+  made.append(el("button", { type: "button", "aria-label": "Close", onclick: end }, icon("close")));
+  $("#toasts").append(made);
+  say(text);
+  if (seconds) setTimeout(end, seconds * 1000);
+  return end;
+}
+
+// Ask in a dialog. `choices` is a list of {label, value, tone}; resolves to a value, or null.
+export function ask(title, body, choices) {
+  return new Promise((resolve) => {
+    let answer = null;
+    const close = (value) => { answer = value; made.close(); };
+    const made = el("dialog", { class: "dialog", "aria-label": title },
+      el("div", { class: "dialog-head" }, el("h2", {}, title),
+        el("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: () => close(null) }, icon("close"))),
+      ...(Array.isArray(body) ? body : [body]).map((part) => (typeof part === "string" ? el("p", {}, part) : part)),
+      el("div", { class: "buttons" }, choices.map((choice) =>
+        el("button", { type: "button", class: choice.tone || "", onclick: () => close(choice.value) }, choice.label))));
+    made.addEventListener("close", () => { made.remove(); resolve(answer); });
+    document.body.append(made);
+    made.showModal();
+  });
+}
+
+// Show an error where it happened (U1.6): message, hints, the envelope's actions, reference id.
+export function errorBox(envelope, acts = {}) {
+  const known = (envelope.actions || []).filter((action) => acts[action] || WORDS[action]);
+  return el("div", { class: "error", role: "alert", tabindex: "-1", "data-error": envelope.error_code || envelope.code },
+    el("p", { class: "error-message" }, icon("alert"), " ", envelope.message || "The server cannot be reached."),
+    envelope.detail ? el("p", { class: "error-detail" }, envelope.detail) : null,
+    (envelope.hints || []).map((hint) => el("p", { class: "error-detail" }, hint)),
+    known.length ? el("div", { class: "buttons" }, known.map((action) =>
+      acts[action]
+        ? el("button", { type: "button", class: "small", onclick: () => acts[action](envelope) }, WORDS[action]?.[0] || action)
+        : WORDS[action][1] ? el("a", { class: "button small", href: WORDS[action][1](envelope) }, WORDS[action][0]) : null)) : null,
+    el("p", { class: "error-foot" },
+      el("code", {}, [envelope.error_code || envelope.code || "NETWORK", envelope.reason].filter(Boolean).join(": ")),
+      envelope.detail_ref ? el("span", {}, "Reference ", el("code", {}, envelope.detail_ref)) : null));
+}
+
+const bench = () => document.body.dataset.bench;
+const here = (page) => () => `/bench/${bench()}${page}`;
+// What each action of M11 is called, and the page it leads to if it leads to one.
+export const WORDS = {
+  open_settings: ["Open Settings", () => `/settings?back=${encodeURIComponent(location.pathname)}`],
+  switch_model: ["Switch model", null],
+  grant_consent: ["Allow sending", null],
+  retry: ["Try again", null],
+  resume: ["Resume", null],
+  review_draft: ["Review", here("/review")],
+  publish_draft: ["Publish", here("/review")],
+  discard_draft: ["Discard Draft", null],
+  confirm_deletions: ["Confirm deletions", here("/review")],
+  restore_checkpoint: ["Checkpoints", here("/checkpoints")],
+  cancel_run: ["Stop the turn", null],
+  view_report: null,
+};
+
+// Put an error box first into an element, in place of an older one, and take the focus there.
+export function showError(root, envelope, acts) {
+  clearError(root);
+  const box = errorBox(envelope, acts);
+  root.prepend(box);
+  box.focus();
+  return box;
+}
+export const clearError = (root) => $$(":scope > .error", root).forEach((old) => old.remove());
+
+// Times in the person's own zone and words.
+export function localTimes(root) {
+  for (const one of $$("time[datetime]", root)) {
+    const at = new Date(one.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    one.title = at.toLocaleString();
+    const today = new Date().toDateString() === at.toDateString();
+    one.textContent = today
+      ? at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+      : at.toLocaleString([], { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+  }
+}
+
+export async function copyText(text) {
+  await navigator.clipboard.writeText(text);
+  toast("Copied", { seconds: 2 });
+}
+
+// Whether a key belongs to a text field and is no shortcut there.
+export const isTyping = (event) =>
+  event.target instanceof HTMLElement && (event.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName));

@@ -1,0 +1,78 @@
+// What every page does: times, dialogs, menus, forms that run commands in place, the Draft bar.
+import { $, $$, clearError, load, localTimes, on, say, showError, toast } from "./dom.js";
+import { call } from "./rpc.js";
+import { follow } from "./events.js";
+
+localTimes(document);
+
+on(document, "click", "[data-opens]", (_, button) => {
+  const dialog = document.getElementById(button.dataset.opens);
+  clearError(dialog);
+  dialog.showModal();
+  dialog.dispatchEvent(new CustomEvent("opened", { detail: button }));
+});
+on(document, "click", "[data-closes]", (_, button) => button.closest("dialog").close());
+on(document, "click", "[data-toggles]", (_, button) => {
+  const open = document.getElementById(button.dataset.toggles).classList.toggle("open");
+  button.setAttribute("aria-expanded", String(open));
+});
+on(document, "click", "[data-copy]", async (_, button) => {
+  await navigator.clipboard.writeText(button.dataset.copy);
+  toast("Copied", { seconds: 2 });
+});
+document.addEventListener("click", (event) => {
+  for (const menu of $$("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const menu = $("details.menu[open]");
+  if (menu) { menu.open = false; menu.querySelector("summary").focus(); event.stopPropagation(); }
+});
+
+// A form with data-command runs its command in place: errors show in it, success goes to `next`.
+// Pages that want to stay listen for the event `done` on the form and call preventDefault().
+on(document, "submit", "form[data-command]", async (event, form) => {
+  event.preventDefault();
+  clearError(form);
+  const button = event.submitter;
+  if (button) button.disabled = true;
+  try {
+    const result = await call(form.dataset.command, fieldsOf(form, event.submitter));
+    const stays = !form.dispatchEvent(new CustomEvent("done", { bubbles: true, cancelable: true, detail: result }));
+    if (!stays) location.assign(form.elements.next?.value || location.href);
+  } catch (error) {
+    if (!error.envelope) throw error;
+    showError(form, error.envelope);
+    say(error.envelope.message, { assertive: true });
+  } finally {
+    if (button) button.disabled = false;
+  }
+});
+
+// Field names may end in `[]` (a list), `:number` or `:boolean`; `next` and `back` are ours.
+export function fieldsOf(form, submitter) {
+  const request = {};
+  for (const [key, value] of new FormData(form, submitter)) {
+    if (key === "next" || key === "back") continue;
+    const [name, kind] = key.split(":");
+    if (name.endsWith("[]")) (request[name.slice(0, -2)] ??= []).push(value);
+    else if (kind === "number") { if (value !== "") request[name] = Number(value); }
+    else if (kind === "boolean") request[name] = value === "true";
+    else request[name] = value;
+  }
+  return request;
+}
+
+// The Draft bar is true on every page of a bench, whoever made or ended the Draft.
+const bench = document.body.dataset.bench;
+if (bench && document.body.dataset.here !== "workshop") {
+  follow({ workbench_id: bench }, { DraftStateChanged: refreshDraftBar });
+}
+export async function refreshDraftBar() {
+  $("#draft-bar").replaceChildren(await load(`/bench/${bench}/draft-bar`));
+  const draft = $("#draft-bar .draft-bar");
+  document.body.dataset.draft = draft ? "yes" : "no";
+  const field = $("#ask-publish input[name=reviewed_tree]");
+  if (draft && field) field.value = draft.dataset.tree;
+  document.dispatchEvent(new CustomEvent("draft", { detail: Boolean(draft) }));
+}
