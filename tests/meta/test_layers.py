@@ -41,7 +41,7 @@ PURE = {
 LONG_MODULES: dict[str, int] = {
     "base/tree.py": 443,
     "rails/events.py": 447,
-    "rails/state.py": 425,
+    "rails/state.py": 409,
 }
 LONG_FUNCTIONS: dict[str, int] = {}
 MODULE_MAX_LINES = 400

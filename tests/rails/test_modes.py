@@ -371,3 +371,23 @@ def test_reasons_that_look_alike_are_disclosed_one_by_one(agent):
     done = ann.go(ann.start("user.flow", preferences=NONSTOP))
 
     assert len({gap["gapId"] for gap in done["gaps"]}) == 3
+
+
+@pytest.mark.rule("R1.36", "R8.17")
+@pytest.mark.parametrize(("recorded", "kept"), [("artifact", 2), ("event", 1)])
+def test_observations_are_kept_as_the_workflow_says(agent, recorded, kept):
+    """The event is recorded in both; the accepted assessment points at its own artifact."""
+    feature = {"id": "wr.features.capabilities", "config": {"recordObservationsAs": recorded}}
+    judged = step("s", assessmentRefs=["readiness"])
+    ann = agent(flow(judged, step("end"), features=[feature], assessments=[READINESS]))
+    first = ann.start("user.flow")
+    ann.go(first, artifacts=observed("available") + assessed("high"))
+    outputs = {
+        one.output_id: one.payload.kind
+        for one in facts(ann, first, "node_output_appended")
+        if one.output_channel == "artifact"
+    }
+
+    assert len(outputs) == kept
+    assert len(facts(ann, first, "capability_observed")) == 1
+    assert outputs[facts(ann, first, "assessment_recorded")[0].output_id] == "wr.assessment"

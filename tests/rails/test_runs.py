@@ -187,6 +187,23 @@ def test_a_run_keeps_the_text_it_began_with(agent, tmp_path):
     assert looked["pending"]["prompt"].startswith("Do two.")
 
 
+@pytest.mark.rule("R2.7", "R3.5")
+def test_a_new_file_that_takes_the_id_is_noticed(agent, tmp_path):
+    ann = agent(TWO)
+    workspace = tmp_path / "project"
+    (workspace / "workflows").mkdir(parents=True)
+    first = ann.start("user.flow", workspacePath=str(workspace))
+    calm = ann.look(first)
+    shadow = workspace / "workflows" / "mine.json"
+    shadow.write_text(json.dumps(flow(step("other"))), encoding="utf-8")
+    noticed = ann.look(first)
+    shadow.unlink()
+
+    assert calm["warnings"] == []
+    assert [one["code"] for one in noticed["warnings"]] == ["WORKFLOW_DRIFT"]
+    assert ann.go(first)["warnings"] == []
+
+
 @pytest.mark.rule("C42", "R8.3", "R8.29")
 def test_a_run_keeps_the_mode_it_began_with(agent):
     first = agent(TWO).start("user.flow")

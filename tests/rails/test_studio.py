@@ -129,6 +129,104 @@ def test_an_intended_fork_says_so(agent):
     assert [edge["cause"] for edge in graph["edges"]] == ["tip_advance", "intentional_fork"]
 
 
+@pytest.mark.rule("R5.5", "R7.26", "R6.5", "R6.6")
+def test_a_fork_by_the_person_is_recorded_as_asked_for_and_takes_nothing_away(agent):
+    """The agent's own ack stays good, whichever of both is used first."""
+    ann = agent(TWO)
+    first = ann.start("user.flow")
+    run = first["session"]["runId"]
+    root = ann.studio("RailsRunGet", runId=run)["preferredTip"]
+    forked = ann.studio("RailsRunFork", nodeId=root)
+    early = ann.go(forked, "by the person")
+    ann.go(first, "by the agent")
+    late = ann.studio("RailsRunFork", nodeId=root)
+    ann.go(late, "once more")
+    again = ann.go(forked, "by the person")
+    graph = ann.studio("RailsRunGet", runId=run)
+
+    assert forked["ackToken"] not in (first["ackToken"], late["ackToken"])
+    assert again == early
+    assert [edge["cause"] for edge in graph["edges"]] == [
+        "intentional_fork",
+        "non_tip_advance",
+        "intentional_fork",
+    ]
+
+
+@pytest.mark.rule("R9.4", "R6.5")
+def test_forks_keep_their_cause_when_a_session_travels(agent):
+    ann = agent(TWO)
+    first = ann.start("user.flow")
+    ann.go(first, "left")
+    root = ann.studio("RailsRunGet", runId=first["session"]["runId"])["nodes"][0]["nodeId"]
+    ann.go(ann.studio("RailsRunFork", nodeId=root), "right")
+    session = first["session"]["sessionId"]
+    text = ann.studio("RailsSessionExport", sessionId=session, format="bundle")["text"]
+    copy = ann.studio("RailsSessionImport", bundle=text)["sessionId"]
+    run = ann.studio("RailsSessionGet", sessionId=copy)["runList"][0]["runId"]
+    graph = ann.studio("RailsRunGet", runId=run)
+    ann.go(ann.studio("RailsRunFork", nodeId=graph["nodes"][0]["nodeId"]), "again")
+
+    assert [edge["cause"] for edge in graph["edges"]] == ["tip_advance", "intentional_fork"]
+    assert len(ann.studio("RailsRunGet", runId=run)["nodes"]) == 4
+
+
+@pytest.mark.rule("R5.9")
+def test_work_nobody_goes_on_with_is_dormant(agent):
+    from backshop.rails.asks import SessionsList
+    from backshop.rails.studio import Studio
+    from backshop.testing.ambient import FixedClock
+
+    ann = agent(flow(step("one")))
+    ann.go(ann.start("user.flow"))
+    ann.start("user.flow")
+    later = Studio(ann.rails, FixedClock(4_000_000_000_000))
+    rows = later.sessions_list(SessionsList())["sessions"]
+
+    assert [row["status"] for row in rows] == ["dormant", "complete"]
+    assert len(later.sessions_list(SessionsList(status="dormant"))["sessions"]) == 1
+
+
+@pytest.mark.rule("R10.5", "R9.7", "R8.24")
+def test_artifacts_are_shown_by_the_renderer_of_their_contract(agent):
+    changed = {
+        "kind": "mr_review.changed_files",
+        "changedFiles": [
+            {"path": "b.py", "summary": "x | y", "risk": "L"},
+            {"path": "a.py", "summary": "old", "risk": "L"},
+            {"path": "a.py", "summary": "new", "risk": "H"},
+        ],
+    }
+    remark = {"severity": "Minor", "location": {"file": "a.py", "line": 3}, "title": "Empty"}
+    findings = {"kind": "mr_review.findings", "findings": [{**remark, "rationale": "It fails."}]}
+    ann = agent(flow(step("one"), step("two")))
+    first = ann.start("user.flow")
+    ann.go(first, artifacts=[changed, findings, {"kind": "own.thing", "a": "```"}])
+    text = ann.studio(
+        "RailsSessionExport", sessionId=first["session"]["sessionId"], format="markdown"
+    )["text"]
+
+    assert "| a.py | H | new |\n| b.py | L | x / y |" in text
+    assert "- **Minor** `a.py:3` Empty: It fails." in text
+    assert '"a": "` ` `"' in text
+
+
+@pytest.mark.rule("R10.4", "R10.5")
+def test_a_node_shows_what_it_asks_of_the_person(agent):
+    asks = {"id": "colour", "reason": "needs_user_artifact", "prompt": "Which colour?"}
+    ann = agent(flow(step("s", userInputs=[asks]), step("end")))
+    blocked = ann.go(ann.start("user.flow"))
+    tip = ann.studio("RailsRunGet", runId=blocked["session"]["runId"])["preferredTip"]
+    before = ann.studio("RailsNodeGet", nodeId=tip)["inputs"]
+    ann.studio("RailsUserInputRecord", nodeId=tip, inputId="colour", decision="provided")
+    page = ann.studio("RailsNodeGet", nodeId=tip)
+
+    assert [(one["id"], one["decision"]) for one in before] == [("colour", None)]
+    assert page["inputs"][0]["decision"] == "provided"
+    assert page["preferencesSource"] == "system"
+    assert page["resume"]["call"]["arguments"]["stateToken"] == blocked["stateToken"]
+
+
 @pytest.mark.parametrize(
     ("name", "request_"),
     [

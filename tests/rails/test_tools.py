@@ -12,7 +12,7 @@ from backshop.base.ids import did
 from backshop.rails import TOOLS, RailsError, Settings, offered
 from backshop.rails import tokens as tk
 from backshop.rails.errors import RAILS_CODES
-from backshop.rails.plan import attempt_id
+from backshop.rails.ordinal import attempt_id
 from backshop.rails.tools import refused
 from backshop.store import Store
 from backshop.testing.agent import Agent, rails_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .canon import parse
 from .errors import ValidationFailed
@@ -68,13 +68,17 @@ def decode_json(cls: Any, text: str | bytes) -> Any:
     return decode_stored(cls, text)
 
 
-def decode_stored(cls: Any, text: str | bytes) -> Any:
-    """Return the value of type `cls` that canonical JSON of our own describes; no unknown keys."""
+def decode_stored(cls: Any, text: str | bytes, *, ignore_unknown: bool = False) -> Any:
+    """Return the value of type `cls` that canonical JSON of our own describes.
+
+    Unknown keys are refused, or passed over where a later program may have added them.
+    """
     from pydantic import ValidationError  # loaded on first use: 0.1 s
 
     try:
         data = text.encode() if isinstance(text, str) else text
-        return _adapter(cls).validate_json(data, strict=True, extra="forbid")
+        extra: Literal["ignore", "forbid"] = "ignore" if ignore_unknown else "forbid"
+        return _adapter(cls).validate_json(data, strict=True, extra=extra)
     except UnicodeEncodeError as error:
         raise ValidationFailed("text holds a lone surrogate", reason="bad_json") from error
     except ValidationError as error:

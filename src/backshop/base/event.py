@@ -84,10 +84,14 @@ def to_data(fact: object) -> dict[str, Any]:
 
 
 def from_body(name: str, version: int, body: bytes) -> Any:
-    """Do what `from_data` does on stored canonical bytes; one pass for the current version."""
+    """Do what `from_data` does on stored canonical bytes; one pass for the current version.
+
+    Fields this program does not know are passed over: a later program of the same version may
+    have added optional ones, and they stay in the row (R4.19).
+    """
     kind = _BY_NAME.get(name)
     if kind is not None and version == kind.version:
-        return decode_stored(kind.cls, body)
+        return decode_stored(kind.cls, body, ignore_unknown=True)
     data = parse(body)
     if not isinstance(data, dict):
         raise ValidationFailed("an event's body is not an object", reason="bad_json")

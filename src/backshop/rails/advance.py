@@ -10,7 +10,7 @@ from backshop.base.codec import encode
 from backshop.base.ids import did
 from backshop.base.limits import BLOCKED_ATTEMPTS_BUILTIN_MAX, BLOCKED_ATTEMPTS_MAX
 
-from . import contracts, inputs, interpret, preferences, prompt, reasons, respond
+from . import capabilities, contracts, inputs, interpret, preferences, prompt, reasons, respond
 from . import events as ev
 from .decide import (
     Decided,
@@ -233,7 +233,8 @@ def _judged(
         plan.user_input(one.input_id, one.reason, one.decision, one.summary, "agent_relayed")
     for check in judgement.checks:
         plan.validation(wish.attempt_id, check.contract_ref, check.result)
-    order = [index for index, _, _ in artifact_order(wish.request.output)]
+    unkept = _unkept(wish)
+    order = [index for index, _, _ in artifact_order(wish.request.output, unkept)]
     for assessed in judgement.assessed:
         assert plan.node_id is not None
         plan.assessment(
@@ -250,7 +251,15 @@ def _judged(
     for gap in gaps:
         plan.gap(gap)
     plan.preferences("user", preferences.delta(before, mode), mode)
-    plan.outputs(wish.request.output)
+    plan.outputs(wish.request.output, unkept)
+
+
+def _unkept(wish: Acknowledge) -> frozenset[int]:
+    """Return the artifacts that are recorded as events alone (R1.36)."""
+    features = {one.id: one.config or {} for one in wish.workflow.compiled.features}
+    if features.get("wr.features.capabilities", {}).get("recordObservationsAs") != "event":
+        return frozenset()
+    return capabilities.places(wish.request.output.artifacts)
 
 
 def _all_warnings(

@@ -11,7 +11,8 @@ from backshop.base.ids import did
 
 from . import events as ev
 from .bundle import Content, bad, is_id
-from .plan import attempt_id, event_id
+from .ordinal import attempt_id
+from .plan import event_id
 
 Json = dict[str, object]
 _PROSE = frozenset({"notesMarkdown", "summary", "message", "set", "rationale", "guidance"})
@@ -80,6 +81,9 @@ def _renumbered(content: Content, rename: Callable[[str], str]) -> dict[str, str
             owner, purpose = content.session_id, "checkpoint"
         elif kind in ("advance_recorded", "checkpoint_recorded") and isinstance(node, str):
             owner, purpose = node, "ack" if kind == "advance_recorded" else "checkpoint"
+            asked = counts.get((node, "fork"), 0)
+            if purpose == "ack" and old == attempt_id(node, "fork", asked):
+                purpose = "fork"
         else:
             continue
         number = counts.get((owner, purpose), 0)

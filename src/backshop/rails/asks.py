@@ -20,6 +20,8 @@ class SessionsList:
     status: str | None = None
     workflow_id: str | None = None
     workspace: str | None = None
+    branch: str | None = None
+    health: str | None = None
     query: str | None = field(default=None, metadata={"max_length": 256})
     limit: int = field(default=50, metadata={"ge": 1, "le": 500})
     cursor: str | None = None
@@ -28,9 +30,10 @@ class SessionsList:
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionGet:
-    """Which session."""
+    """Which session; its timeline only if asked for."""
 
     session_id: str
+    timeline: bool = False
 
 
 @camel

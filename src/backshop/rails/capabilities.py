@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .compile import CompiledStep
@@ -39,9 +39,7 @@ def observations(step: CompiledStep, artifacts: Iterable[Artifact]) -> list[Obse
     """Return what the artifacts of an acknowledgement say about capabilities (R8.17)."""
     found = []
     for artifact in artifacts:
-        if artifact["kind"] != "wr.capability_observation" or conforms(
-            "wr.capability_observation", artifact
-        ):
+        if not _is_observation(artifact):
             continue
         remediation = artifact.get("remediation")
         found.append(
@@ -53,6 +51,16 @@ def observations(step: CompiledStep, artifacts: Iterable[Artifact]) -> list[Obse
             )
         )
     return found
+
+
+def places(artifacts: Sequence[Artifact]) -> frozenset[int]:
+    """Return where the observations stand among the artifacts that were sent."""
+    return frozenset(at for at, one in enumerate(artifacts) if _is_observation(one))
+
+
+def _is_observation(artifact: Artifact) -> bool:
+    kind = "wr.capability_observation"
+    return artifact["kind"] == kind and not conforms(kind, artifact)
 
 
 def after(before: Mapping[str, Observed], seen: Iterable[Observation]) -> Mapping[str, Observed]:
@@ -121,4 +129,12 @@ def _provenance(step: CompiledStep, artifact: Artifact) -> Mapping[str, object]:
     return {"kind": "manual_claim", "enforcementGrade": "weak", "detail": detail}
 
 
-__all__ = ["CAPABILITIES", "Observation", "after", "degraded", "observations", "probe_reason"]
+__all__ = [
+    "CAPABILITIES",
+    "Observation",
+    "after",
+    "degraded",
+    "observations",
+    "places",
+    "probe_reason",
+]

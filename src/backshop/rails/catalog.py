@@ -102,6 +102,16 @@ class Catalog:
         self._cache.forget(len(files))
         return Listing(files, warnings, read_bindings(workspace, warnings), self._cache)
 
+    def rivals(self, workspace: Path | None) -> list[Stamp]:
+        """Return the files that can shadow a bundled one: all but the bundled (R3.5)."""
+        sources = self._places.sources(workspace)
+        return [
+            stamp
+            for source in sources
+            if source.kind is not SourceKind.BUNDLED
+            for stamp in scan(source, [])
+        ]
+
 
 class Listing:
     """Everything the sources hold at one moment."""

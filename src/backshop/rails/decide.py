@@ -20,7 +20,8 @@ from .errors import RailsError
 from .inputs import Request
 from .interpret import Engine, MissingKey, Workflow
 from .judge import warning
-from .plan import Plan, artifact_order, attempt_id
+from .ordinal import attempt_id
+from .plan import Plan, artifact_order
 from .reasons import Reason
 from .recap import notes_to_keep
 from .respond import Facts, Offer, Place

@@ -18,7 +18,7 @@ from .events import ReferenceStatus
 from .finding import Finding
 from .identity import IdStatus, WorkflowKind
 from .judge import warning
-from .plan import attempt_id
+from .ordinal import attempt_id
 from .respond import Answer
 from .state import SessionState
 

@@ -10,22 +10,25 @@ from pathlib import Path
 from .catalog import Catalog
 from .compile import Compiled
 from .errors import RailsError
+from .identity import RESERVED, namespace_of
 from .judge import warning
 
 Json = dict[str, object]
+_Stamps = tuple[tuple[str, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """What a source said when it was last read; `stamps` tell whether to read it again."""
 
-    stamps: tuple[tuple[str, int, int], ...]
+    file: str  # empty when there is none
+    stamps: _Stamps
     workflow_hash: str | None
     bindings: tuple[tuple[str, str], ...]
 
 
 class Drift:
-    """Compares pinned workflows with their sources; an unchanged file costs one look at it."""
+    """Compares pinned workflows with their sources; unchanged folders cost one look at them."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -63,7 +66,7 @@ class Drift:
         key = (workflow_id, workspace)
         with self._lock:
             known = self._seen.get(key)
-        if known is not None and known.stamps and _stamps(known.stamps, workspace) == known.stamps:
+        if known is not None and known.stamps == self._stamps(known.file, workflow_id, workspace):
             return known
         seen = self._look(workflow_id, workspace)
         with self._lock:
@@ -74,20 +77,22 @@ class Drift:
         try:
             workflow = self._catalog.look(workspace).load(workflow_id)
         except RailsError:
-            return _Seen((), None, ())
+            return _Seen("", (), None, ())
         file = str(workflow.entry.stamp.path)
-        stamps = _stamps(((file, 0, 0),), workspace)
         bindings = tuple(sorted(workflow.compiled.bindings.items()))
-        return _Seen(stamps, workflow.workflow_hash, bindings)
+        stamps = self._stamps(file, workflow_id, workspace)
+        return _Seen(file, stamps, workflow.workflow_hash, bindings)
 
-
-def _stamps(
-    files: tuple[tuple[str, int, int], ...], workspace: Path | None
-) -> tuple[tuple[str, int, int], ...]:
-    names = [files[0][0]]
-    if workspace is not None:
-        names.append(str(workspace / ".backshop" / "bindings.json"))
-    return tuple(_stamp(name) for name in names)
+    def _stamps(self, file: str, workflow_id: str, workspace: Path | None) -> _Stamps:
+        """Return the state of everything that could answer to the id instead, and of the file."""
+        names = [file]
+        if workspace is not None:
+            names.append(str(workspace / ".backshop" / "bindings.json"))
+        rivals = () if namespace_of(workflow_id) == RESERVED else self._catalog.rivals(workspace)
+        return (
+            *(_stamp(name) for name in names),
+            *((str(one.path), one.size, one.mtime_ns) for one in rivals),
+        )
 
 
 def _stamp(name: str) -> tuple[str, int, int]:

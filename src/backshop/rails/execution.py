@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from backshop.base.limits import BLOCKED_ATTEMPTS_BUILTIN_MAX
@@ -29,7 +30,8 @@ from .errors import RailsError, invalid
 from .inputs import Request
 from .interpret import Workflow
 from .judge import warning
-from .plan import Plan, attempt_id
+from .ordinal import attempt_id
+from .plan import Plan
 from .respond import Answer, Facts, Offer, Place
 from .sessions import Located, Sessions, unknown_node
 from .settings import Settings
@@ -95,7 +97,9 @@ class Execution:
         attempt = ack.attempt_id or ""
         if attempt in located.state.attempts:
             return self._replayed(keys, located.state, attempt, request)
-        _require_attempt(located.node, attempt, "ack", located.node.advances)
+        is_fork = attempt == attempt_id(located.node.node_id, "fork", located.node.forks)
+        if not is_fork:
+            _require_attempt(located.node, attempt, "ack", located.node.advances)
         workflow = self.sessions.workflow(located.node.workflow_hash)
         workspace = self._workspace_of(located.session_id)
         wish = Acknowledge(
@@ -108,7 +112,7 @@ class Execution:
             policy=self._policy(),
             warnings=self._drift.warnings(workflow.compiled, workflow.hash, workspace),
             observations=places.observations(workspace),
-            is_intended_fork=is_intended_fork,
+            is_intended_fork=is_fork or is_intended_fork,
         )
 
         def rule(state: SessionState) -> Decided | None:
@@ -128,10 +132,10 @@ class Execution:
         return self._rehydrated(self.located(token))
 
     def fork_from(self, node_id: str) -> Answer:
-        """Return a node with an ack that branches from it."""
-        return self._rehydrated(self.sessions.locate(node_id))
+        """Return a node with an ack that branches from it, recorded as asked for (R5.5)."""
+        return self._rehydrated(self.sessions.locate(node_id), is_fork=True)
 
-    def _rehydrated(self, located: Located) -> Answer:
+    def _rehydrated(self, located: Located, *, is_fork: bool = False) -> Answer:
         state, node = located.state, located.node
         workflow = self.sessions.workflow(node.workflow_hash)
         snapshot = self.sessions.snapshot(node.snapshot_ref)
@@ -151,7 +155,10 @@ class Execution:
             more=more,
             guidance=respond.start_guidance(workflow.compiled, started.references, is_start=False),
         )
-        body = respond.stored(respond.body(facts, _offer(node, snapshot)))
+        offer = _offer(node, snapshot)
+        if is_fork and offer.ack is not None:
+            offer = replace(offer, ack=attempt_id(node.node_id, "fork", node.forks))
+        body = respond.stored(respond.body(facts, offer))
         return respond.filled(self.sessions.keyring.keys(), body)
 
     def _facts(
@@ -303,7 +310,7 @@ class Execution:
         """Note where a session's files are on this machine; never an event."""
         self._workspaces[session_id] = workspace
         if workspace is not None:
-            self.sessions.store.set_local(f"session:{session_id}", str(workspace))
+            self.sessions.note_workspace(session_id, str(workspace))
 
     def located(self, token: tk.Token) -> Located:
         """Return the node a verified token names."""
@@ -337,8 +344,8 @@ class Execution:
 
     def _workspace_of(self, session_id: str) -> Path | None:
         if session_id not in self._workspaces:
-            head = self.sessions.store.head(f"session:{session_id}")
-            known = Path(head.local) if head is not None and head.local else None
+            noted = self.sessions.local(session_id).workspace
+            known = Path(noted) if noted else None
             usable = known is not None and known.is_dir()
             self._workspaces[session_id] = known if usable else self.settings.workspace
         return self._workspaces[session_id]

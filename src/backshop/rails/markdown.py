@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from backshop.base.ambient import timestamp
 
 from . import graph
+from .artifact import Data, Prose, Shown, Table, shown
+from .artifact import Remarks as Found
 from .respond import resume_ref
 from .resuming import status_of, title_of
-from .sessions import Sessions, stream_of
+from .sessions import Readable, Sessions
 from .state import NodeState, Output, RunState, SessionState
 from .views import unknown
 
@@ -21,21 +22,27 @@ def exported(
     sessions: Sessions, session_id: str, run_id: str | None = None, *, times: bool = False
 ) -> str:
     """Return a session, or one run of it, as Markdown."""
-    state = sessions.state(session_id)
+    found = sessions.readable(session_id)
+    state = found.state
     if run_id is not None and run_id not in state.runs:
         raise unknown("run", run_id)
     runs = [state.runs[one] for one in state.run_order if run_id in (None, one)]
-    return "\n".join(_lines(sessions, session_id, state, runs, times)).rstrip() + "\n"
+    return "\n".join(_lines(sessions, found, runs, times)).rstrip() + "\n"
 
 
-def _lines(
-    sessions: Sessions, session_id: str, state: SessionState, runs: list[RunState], times: bool
-) -> Iterator[str]:
+def _lines(sessions: Sessions, found: Readable, runs: list[RunState], times: bool) -> Iterator[str]:
+    session_id, state = found.session_id, found.state
     title = state.observations.get("title")
     if title is None and runs:
         title = title_of(sessions, state, runs[0])
     yield f"# {_line(title or session_id)}"
     yield ""
+    if found.is_salvage:
+        yield (
+            f"> **Salvaged.** The record of this session is damaged ({found.reason or 'salvaged'});"
+            f" what follows are the {state.last_idx + 1} events that are proved."
+        )
+        yield ""
     if runs:
         yield "| Run | Workflow | Status | Resume ref |"
         yield "|---|---|---|---|"
@@ -46,9 +53,9 @@ def _lines(
                 status_of(sessions, state, run),
                 resume_ref(run.run_id),
             )
-            yield f"| {' | '.join(_line(cell).replace('|', '/') for cell in cells)} |"
+            yield _cells(cells)
         yield ""
-    remarks = _remarks(sessions, session_id)
+    remarks = _remarks(sessions, found)
     for run in runs:
         yield from _run(sessions, state, run, remarks, times)
     notes = [one for one in state.outputs if one.channel == "recap"]
@@ -104,10 +111,10 @@ def _node(
         yield ""
 
 
-def _remarks(sessions: Sessions, session_id: str) -> Remarks:
+def _remarks(sessions: Sessions, readable: Readable) -> Remarks:
     """Return what else was noted about each node: divergences and warnings."""
     found: Remarks = {}
-    for event in sessions.store.read(stream_of(session_id)):
+    for event in sessions.events(readable):
         if event.kind == "divergence_recorded":
             text = f"Divergence ({event.fact.reason}): {event.fact.summary}"
         elif event.kind == "warning_recorded":
@@ -120,14 +127,42 @@ def _remarks(sessions: Sessions, session_id: str) -> Remarks:
 
 def _artifact(sessions: Sessions, artifact: Output) -> Iterator[str]:
     data = sessions.maybe_blob(artifact.payload.sha256 or "")
-    yield f"Artifact `{_line(artifact.payload.kind or '')}`:"
+    kind = artifact.payload.kind or ""
+    yield f"Artifact `{_line(kind)}`:"
     yield ""
     if data is None:
         yield "(its content is not here)"
     else:
-        shown = json.dumps(json.loads(data), ensure_ascii=False, indent=2, sort_keys=True)
-        yield f"```json\n{shown.replace('```', '` ` `')}\n```"
+        yield from _shown(shown(kind, data))
     yield ""
+
+
+def _shown(value: Shown) -> Iterator[str]:
+    match value:
+        case Table(columns=columns, rows=rows):
+            yield _cells(columns)
+            yield _cells(["---"] * len(columns))
+            for row in rows:
+                yield _cells(row)
+        case Found(findings=findings, comments=comments):
+            for one in (*findings, *comments):
+                mark = f"**{one.severity}** " if one.severity else ""
+                yield f"- {mark}`{_line(one.place)}` {_line(one.title)}: {_line(one.text)}"
+        case Prose(markdown=text, rest=rest):
+            yield text
+            if rest:
+                yield ""
+                yield _fenced(rest)
+        case Data(text=text):
+            yield _fenced(text)
+
+
+def _cells(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(_line(cell).replace('|', '/') for cell in cells)} |"
+
+
+def _fenced(text: str) -> str:
+    return f"```json\n{text.replace('```', '` ` `')}\n```"
 
 
 def _whole(sessions: Sessions, notes: Output) -> str:

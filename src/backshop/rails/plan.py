@@ -218,7 +218,7 @@ class Plan:
             own = self._own("trc", self._ordinal("DecisionTraceAppended"))
             self._add(ev.DecisionTraceAppended(trace_id=own, entries=tuple(kept)), own)
 
-    def outputs(self, sent: Submitted) -> None:
+    def outputs(self, sent: Submitted, unkept: frozenset[int] = frozenset()) -> None:
         """Add notes, then artifacts in the order of `artifact_order`."""
         if sent.notes is not None:
             own = self._own("out", "recap", self._ordinal("NodeOutputAppended:recap"))
@@ -226,7 +226,7 @@ class Plan:
             self._add(
                 ev.NodeOutputAppended(output_id=own, output_channel="recap", payload=payload), own
             )
-        for _, data, kind in artifact_order(sent):
+        for _, data, kind in artifact_order(sent, unkept):
             own = self._own("out", "artifact", self._ordinal("NodeOutputAppended:artifact"))
             fact = ev.NodeOutputAppended(
                 output_id=own,
@@ -265,10 +265,14 @@ class Plan:
         self.on(self.node_id, fact, own)
 
 
-def artifact_order(sent: Submitted) -> list[tuple[int, bytes, str]]:
+def artifact_order(
+    sent: Submitted, unkept: frozenset[int] = frozenset()
+) -> list[tuple[int, bytes, str]]:
     """Return artifacts as (place sent, canonical bytes, kind), in the order they are stored."""
     found = [
-        (index, canonical(dict(one)), str(one["kind"])) for index, one in enumerate(sent.artifacts)
+        (index, canonical(dict(one)), str(one["kind"]))
+        for index, one in enumerate(sent.artifacts)
+        if index not in unkept
     ]
     return sorted(found, key=lambda one: sha256_hex(one[1]))
 
@@ -276,8 +280,3 @@ def artifact_order(sent: Submitted) -> list[tuple[int, bytes, str]]:
 def event_id(session_id: str, dedupe_key: str) -> str:
     """Return the id an event will have (R4.2)."""
     return did("evt", session_id, dedupe_key)
-
-
-def attempt_id(owner: str, purpose: str, number: int) -> str:
-    """Return the id of the k-th attempt of a node or session (R6.5)."""
-    return did("att", owner, purpose, number)

@@ -18,7 +18,7 @@ from .arrival import Arrival, Incoming
 from .bundle import Content, bad
 from .compile import StepKind
 from .interpret import Workflow
-from .plan import attempt_id
+from .ordinal import attempt_id
 from .snapshot import Snapshot
 
 
@@ -37,13 +37,17 @@ def prove(content: Content, coming: Arrival) -> None:
     except ValidationFailed as error:
         raise _senseless("a snapshot cannot be read") from error
     for position in positions.values():
-        _check_position(position, workflows)
-    _Story(coming, positions).check()
+        _check_position(position, workflows, is_salvaged=content.is_salvaged)
+    _Story(coming, positions, is_salvaged=content.is_salvaged).check()
 
 
-def _check_position(position: Snapshot, workflows: Mapping[str, Workflow]) -> None:
+def _check_position(
+    position: Snapshot, workflows: Mapping[str, Workflow], *, is_salvaged: bool
+) -> None:
     workflow = workflows.get(position.workflow_hash.removeprefix("sha256:"))
     if workflow is None:
+        if is_salvaged:  # lost with the rest
+            return
         raise _senseless("a snapshot belongs to no workflow of it")
     engine = position.engine
     for frame in engine.stack:
@@ -61,12 +65,16 @@ def _check_position(position: Snapshot, workflows: Mapping[str, Workflow]) -> No
 class _Story:
     """Goes through the facts once, in order, and remembers what exists so far."""
 
-    def __init__(self, coming: Arrival, positions: Mapping[str, Snapshot]) -> None:
+    def __init__(
+        self, coming: Arrival, positions: Mapping[str, Snapshot], *, is_salvaged: bool
+    ) -> None:
         self._coming = coming
         self._positions = positions
+        self._is_salvaged = is_salvaged
         self._runs: dict[str, ev.RunStarted] = {}
         self._nodes: dict[str, str] = {}  # node → run
         self._rooted: set[str] = set()
+        self._promised: set[str] = set()  # nodes that attempts say they made
         self._counts: dict[tuple[str, str], int] = {}
 
     def check(self) -> None:
@@ -75,6 +83,14 @@ class _Story:
             raise _senseless("it does not begin with its session")
         for event in self._coming.events[1:]:
             self._one(event)
+        if not self._is_salvaged:  # a damaged session may end in the middle of a step
+            self._check_ends()
+
+    def _check_ends(self) -> None:
+        if set(self._runs) - self._rooted:
+            raise _senseless("a run has no root")
+        if self._promised - set(self._nodes):
+            raise _senseless("an attempt led to a node that is not there")
 
     def _one(self, event: Incoming) -> None:
         match event.fact:
@@ -93,17 +109,22 @@ class _Story:
                 return
             case ev.AdvanceRecorded() as fact:
                 self._attempt(event, fact.attempt_id, "ack")
+                self._promised.add(fact.outcome.to_node_id)
             case ev.CheckpointRecorded() as fact:
                 self._attempt(event, fact.attempt_id, "checkpoint")
+                self._promised.add(fact.to_node_id)
         if self._nodes.get(event.node_id or "") != event.run_id:
             raise _senseless("a fact hangs on a node that is not there")
 
     def _node(self, event: Incoming, fact: ev.NodeCreated) -> None:
         run, node = self._runs.get(event.run_id or ""), event.node_id or ""
-        position = self._positions[fact.snapshot_ref.removeprefix("sha256:")]
+        position = self._positions.get(fact.snapshot_ref.removeprefix("sha256:"))
         if run is None or node in self._nodes:
             raise _senseless("a node belongs to no run, or is there twice")
-        if not fact.workflow_hash == run.workflow_hash == position.workflow_hash:
+        if position is None and not self._is_salvaged:
+            raise _senseless("a node's snapshot is not in it")
+        stands = position.workflow_hash if position else run.workflow_hash
+        if not fact.workflow_hash == run.workflow_hash == stands:
             raise _senseless("a node is of another workflow than its run")
         if fact.parent_node_id is None:
             if event.run_id in self._rooted:
@@ -115,6 +136,9 @@ class _Story:
 
     def _attempt(self, event: Incoming, attempt: str, purpose: str) -> None:
         node = event.node_id or ""
+        asked = self._counts.get((node, "fork"), 0)
+        if purpose == "ack" and attempt == attempt_id(node, "fork", asked):
+            purpose = "fork"
         number = self._counts.get((node, purpose), 0)
         self._counts[node, purpose] = number + 1
         if attempt != attempt_id(node, purpose, number):

@@ -10,7 +10,7 @@ from backshop.base.limits import RESUME_SNIPPET_MAX_BYTES
 from . import graph, resume
 from . import tokens as tk
 from .errors import RailsError, cut
-from .plan import attempt_id
+from .ordinal import attempt_id
 from .respond import Answer, resume_ref
 from .resume import Work
 from .sessions import Sessions
@@ -61,7 +61,8 @@ def title_of(sessions: Sessions, state: SessionState, run: RunState) -> str | No
     goal = state.nodes[run.root].context.get("goal")
     if isinstance(goal, str) and goal.strip():
         return goal[:200]
-    return sessions.workflow(run.started.workflow_hash).compiled.name
+    workflow = sessions.maybe_workflow(run.started.workflow_hash)
+    return workflow.compiled.name if workflow else None
 
 
 def status_of(sessions: Sessions, state: SessionState, run: RunState) -> str:
@@ -69,7 +70,8 @@ def status_of(sessions: Sessions, state: SessionState, run: RunState) -> str:
     if run.preferred is None:
         return "in_progress"
     tip = state.nodes[run.preferred]
-    is_complete = sessions.snapshot(tip.snapshot_ref).engine.is_complete
+    position = sessions.maybe_snapshot(tip.snapshot_ref)
+    is_complete = position is not None and position.engine.is_complete
     return graph.status(run, tip, is_complete=is_complete)
 
 

@@ -5,20 +5,19 @@ Everything the store can raise becomes one of the codes of R7.3 here.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.store import (
+    Event,
     Fold,
     HeadMoved,
     NewEvent,
     Pin,
+    Status,
     StorageCorrupt,
     Store,
     StoreBusy,
@@ -26,23 +25,40 @@ from backshop.store import (
 )
 
 from . import compile as pinned
+from . import local, template
 from . import snapshot as snapshots
-from . import template
 from .decide import Decided
 from .errors import RailsError
 from .interpret import Workflow, scope
+from .kept import Kept
 from .keyring import Keyring
+from .local import Local, Origin
 from .plan import Plan, event_id
 from .recap import Label
 from .snapshot import Snapshot
 from .state import EMPTY, FOLD_NAME, FOLD_VERSION, NodeState, SessionState, apply
 
-V = TypeVar("V")
 STREAM = "session"
 _WORKFLOWS_KEPT = 64
 _SNAPSHOTS_KEPT = 2048
 
 FOLD: Fold[SessionState] = Fold(FOLD_NAME, FOLD_VERSION, EMPTY, apply)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readable:
+    """What can be shown of a session: all of it, or the proved part of a damaged one (R4.18)."""
+
+    session_id: str
+    state: SessionState
+    health: str
+    reason: str | None = None
+    origin: Origin | None = None
+
+    @property
+    def is_salvage(self) -> bool:
+        """Whether this is less than the whole record once was."""
+        return self.health != "healthy" or (self.origin is not None and self.origin.salvaged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +76,8 @@ class Sessions:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.keyring = Keyring(store)
-        self._workflows: _Kept[Workflow] = _Kept(_WORKFLOWS_KEPT)
-        self._snapshots: _Kept[Snapshot] = _Kept(_SNAPSHOTS_KEPT)
+        self._workflows: Kept[Workflow] = Kept(_WORKFLOWS_KEPT)
+        self._snapshots: Kept[Snapshot] = Kept(_SNAPSHOTS_KEPT)
         self._checked: set[str] = set()
 
     # ------------------------------------------------------------ reading
@@ -77,6 +93,54 @@ class Sessions:
         with translated():
             self._require_healthy(stream)
             return self.store.state(stream, FOLD)
+
+    def readable(self, session_id: str) -> Readable:
+        """Return what can be believed of a session, to be looked at only.
+
+        Raises:
+            RailsError: `SESSION_NOT_HEALTHY` when nothing of it can be.
+        """
+        stream, origin = stream_of(session_id), self.local(session_id).origin
+        try:
+            state = self.state(session_id)
+            return Readable(session_id=session_id, state=state, health="healthy", origin=origin)
+        except RailsError as error:
+            if error.rails_code != "SESSION_NOT_HEALTHY":
+                raise
+        with translated():
+            health = self.store.health(stream)
+            if health.status not in (Status.HEALTHY, Status.CORRUPT_TAIL):
+                raise not_healthy(health.reason or "damaged", status=str(health.status))
+            state = EMPTY
+            for event in self.store.read(stream):
+                if event.idx > health.valid_through:
+                    break
+                state = apply(state, event)
+        return Readable(
+            session_id=session_id,
+            state=state,
+            health=str(health.status),
+            reason=health.reason,
+            origin=origin,
+        )
+
+    def events(self, found: Readable) -> Iterator[Event]:
+        """Yield the events of what can be believed."""
+        for event in self.store.read(stream_of(found.session_id)):
+            if event.idx > found.state.last_idx:
+                return
+            yield event
+
+    def local(self, session_id: str) -> Local:
+        """Return what this machine notes about a session."""
+        with translated():
+            head = self.store.head(stream_of(session_id))
+        return local.read(head.local if head else None)
+
+    def note_workspace(self, session_id: str, workspace: str) -> None:
+        """Note where a session's files are on this machine; never an event."""
+        noted = replace(self.local(session_id), workspace=workspace)
+        self.store.set_local(stream_of(session_id), local.written(noted))
 
     def ids(self) -> list[str]:
         """Return all sessions, the least recently written first."""
@@ -129,6 +193,18 @@ class Sessions:
 
         return self._workflows.get(workflow_hash, load)
 
+    def maybe_snapshot(self, ref: str) -> Snapshot | None:
+        """Return a stored position, None when it is lost (damaged sessions)."""
+        with suppress(RailsError):
+            return self.snapshot(ref)
+        return None
+
+    def maybe_workflow(self, workflow_hash: str) -> Workflow | None:
+        """Return a pinned workflow, None when it is lost (damaged sessions)."""
+        with suppress(RailsError):
+            return self.workflow(workflow_hash)
+        return None
+
     def blob(self, ref: str) -> bytes:
         """Return stored bytes by their digest."""
         try:
@@ -149,10 +225,15 @@ class Sessions:
         def of(node: NodeState) -> Label:
             origin = node if node.kind == "checkpoint" or node.parent is None else None
             at = origin or state.nodes[node.parent or ""]
-            engine = self.snapshot(at.snapshot_ref).engine
+            position, workflow = (
+                self.maybe_snapshot(at.snapshot_ref),
+                self.maybe_workflow(at.workflow_hash),
+            )
+            if position is None or workflow is None:
+                return Label("unknown", "(lost)")
+            engine = position.engine
             if engine.pending is None:
                 return Label("complete", "After completion")
-            workflow = self.workflow(at.workflow_hash)
             step = workflow.steps[engine.pending.step_id]
             seen = scope(workflow, engine.stack, at.context)
             return Label(step.step_id, template.render(step.title, seen))
@@ -170,6 +251,7 @@ class Sessions:
             return Write(()) if plan is None else _write(plan)
 
         with translated():
+            self._require_healthy(stream)
             return self.store.update(stream, FOLD, write)[0]
 
     def decide(
@@ -198,6 +280,12 @@ class Sessions:
         """Check a stream whole on its first use in this process (R4.17)."""
         if stream in self._checked:
             return
+        head = self.store.head(stream)
+        if head is None:
+            return
+        origin = local.read(head.local).origin
+        if origin is not None and origin.salvaged:
+            raise not_healthy("salvaged", status="read_only")
         if not self._looks_whole(stream):
             health = self.store.health(stream)
             if not health.is_healthy:
@@ -288,28 +376,3 @@ def _write(plan: Plan) -> Write:
     ]
     pins = [Pin(BlobId(one.ref), one.kind) for one in plan.pins]
     return Write(events, pins, plan.blobs)
-
-
-class _Kept(Generic[V]):
-    """The values used last, by name."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._lock = threading.Lock()
-        self._values: OrderedDict[str, V] = OrderedDict()
-
-    def get(self, name: str, load: Callable[[], V]) -> V:
-        with self._lock:
-            if name in self._values:
-                self._values.move_to_end(name)
-                return self._values[name]
-        value = load()
-        self.put(name, value)
-        return value
-
-    def put(self, name: str, value: V) -> None:
-        with self._lock:
-            self._values[name] = value
-            self._values.move_to_end(name)
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 from backshop.base.pmap import PMap
 
 from . import events as ev
+from .ordinal import attempt_id, count_key, warned_key
 
 S = TypeVar("S")
 
@@ -94,7 +95,8 @@ class NodeState:
     edge: ev.EdgeCreated | None = None
     children: tuple[str, ...] = ()
     is_rewound: bool = False  # has a child by acknowledgement (R5.7)
-    advances: int = 0
+    advances: int = 0  # acknowledgements, without the forks
+    forks: int = 0  # forks a person asked for (R6.5)
     checkpoints: int = 0
     outputs: tuple[Output, ...] = ()
     inputs: tuple[ev.UserInputRecorded, ...] = ()  # since this step became pending
@@ -149,7 +151,7 @@ class SessionState:
 
 EMPTY = SessionState()
 FOLD_NAME = "rails.session"
-FOLD_VERSION = 2
+FOLD_VERSION = 3
 ONCE_PER_LINEAGE = frozenset({"CAPABILITY_DEGRADED", "ARTIFACT_UNRECOGNISED"})
 
 
@@ -293,9 +295,15 @@ def _advance(state: SessionState, event: Recorded, fact: ev.AdvanceRecorded) -> 
         outcome=fact.outcome.kind,
         to_node_id=fact.outcome.to_node_id,
     )
-    state = _changed(state, node_id, lambda node: replace(node, advances=node.advances + 1))
+    state = _changed(state, node_id, lambda node: _acknowledged(node, fact.attempt_id))
     state = replace(state, attempts=state.attempts.put(fact.attempt_id, attempt))
     return _touch(state, event, node_id)
+
+
+def _acknowledged(node: NodeState, attempt: str) -> NodeState:
+    if attempt == attempt_id(node.node_id, "fork", node.forks):
+        return replace(node, forks=node.forks + 1)
+    return replace(node, advances=node.advances + 1)
 
 
 def _checkpoint(state: SessionState, event: Recorded, fact: ev.CheckpointRecorded) -> SessionState:
@@ -352,29 +360,6 @@ def _node_fact(state: SessionState, event: Recorded, fact: object) -> SessionSta
         case _:
             pass
     return _touch(replace(state, nodes=state.nodes.put(node_id, node)), event, node_id)
-
-
-def count_key(fact: object) -> str:
-    """Return what a fact's ordinal on its node is counted by (R4.21)."""
-    name = type(fact).__name__
-    match fact:
-        case ev.NodeOutputAppended():
-            return f"{name}:{fact.output_channel}"
-        case ev.ContextSet():
-            return f"{name}:{fact.source}"
-        case ev.CapabilityObserved():
-            return f"{name}:{fact.capability}"
-        case ev.UserInputRecorded():
-            return f"{name}:{fact.input_id}"
-        case ev.WarningRecorded():
-            return f"{name}:{fact.code}"
-    return name
-
-
-def warned_key(fact: ev.WarningRecorded) -> str:
-    """Return under what name a once-only warning is remembered."""
-    subject = fact.details.get("capability") or fact.details.get("reason")
-    return f"{fact.code}:{subject}" if subject else fact.code
 
 
 def _baseline(state: SessionState, node: NodeState, fact: ev.PreferencesChanged) -> SessionState:

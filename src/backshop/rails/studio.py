@@ -19,6 +19,7 @@ from . import (
     preferences,
     prompt,
     reasons,
+    runview,
     transfer,
     views,
 )
@@ -65,11 +66,12 @@ class Studio:
             status=request.status,
             workflow_id=request.workflow_id,
             workspace=request.workspace,
+            branch=request.branch,
+            health=request.health,
             query=request.query,
         )
-        rows = list(
-            islice(views.session_rows(self._sessions, wanted), start, start + request.limit + 1)
-        )
+        found_rows = views.session_rows(self._sessions, wanted, self._clock.now_ms())
+        rows = list(islice(found_rows, start, start + request.limit + 1))
         found: Json = {"sessions": rows[: request.limit]}
         if len(rows) > request.limit:
             found["nextCursor"] = str(start + request.limit)
@@ -77,15 +79,20 @@ class Studio:
 
     def session_get(self, request: SessionGet) -> Json:
         """Return one session."""
-        return views.session_page(self._sessions, request.session_id)
+        return views.session_page(
+            self._sessions,
+            request.session_id,
+            self._clock.now_ms(),
+            with_timeline=request.timeline,
+        )
 
     def run_get(self, request: RunGet) -> Json:
         """Return a run's graph."""
-        return views.run_graph(self._sessions, request.run_id)
+        return runview.run_graph(self._sessions, request.run_id)
 
     def node_get(self, request: NodeGet) -> Json:
         """Return everything about a node."""
-        return views.node_page(self._sessions, request.node_id)
+        return runview.node_page(self._sessions, request.node_id)
 
     def run_fork(self, request: NodeGet) -> Json:
         """Return a node's step with an ack that branches from it."""

@@ -10,10 +10,11 @@ from backshop.base.canon import canonical
 from backshop.base.ids import BlobId
 from backshop.store import NewEvent, Part, Pin, Plan, wire
 
-from . import arrival, bundle, proof
+from . import arrival, bundle, local, proof
 from .arrival import Arrival
 from .bundle import Content
 from .errors import RailsError
+from .local import Local, Origin
 from .sessions import Sessions, not_healthy, outside_tokens, stream_of, translated
 
 Json = dict[str, object]
@@ -49,7 +50,8 @@ def imported(sessions: Sessions, text: str) -> str:
                     "VALIDATION_ERROR", "imported too often", "Delete earlier imports first."
                 )
         coming = arrival.as_new(content, number)
-    _store(sessions, coming)
+    _store(sessions, content, coming)
+    sessions.forget(coming.session_id)
     return coming.session_id
 
 
@@ -59,7 +61,12 @@ def wire_form(session_id: str, event: Json) -> Json:
     return {**found, "sessionId": session_id}
 
 
-def _store(sessions: Sessions, coming: Arrival) -> None:
+def _store(sessions: Sessions, content: Content, coming: Arrival) -> None:
+    origin = Origin(
+        bundle_id=content.bundle_id,
+        session_id=content.session_id,
+        salvaged=content.is_salvaged,
+    )
     events = [
         NewEvent(
             one.fact,
@@ -71,13 +78,16 @@ def _store(sessions: Sessions, coming: Arrival) -> None:
         for one in coming.events
     ]
     pins = [Pin(BlobId(ref), kind) for ref, kind in coming.pins]
-    part = Part(stream_of(coming.session_id), events, expected=-1, pins=pins)
+    noted = local.written(Local(origin=origin))  # with the events: read-only from the first moment
+    part = Part(stream_of(coming.session_id), events, expected=-1, pins=pins, local=noted)
     with outside_tokens(), translated():
         sessions.store.append(Plan((part,), coming.blobs))
 
 
 def _content(sessions: Sessions, session_id: str, *, salvage: bool) -> Content:
     stream = stream_of(session_id)
+    origin = sessions.local(session_id).origin
+    is_salvaged = origin is not None and origin.salvaged
     with translated():
         health = sessions.store.health(stream)
         if not health.is_healthy and not (salvage and str(health.status) == "corrupt_tail"):
@@ -88,11 +98,12 @@ def _content(sessions: Sessions, session_id: str, *, salvage: bool) -> Content:
                 break
             events.append(wire_form(session_id, wire(event)))
         pins = [(str(pin.ref), pin.kind) for pin in sessions.store.pins(stream)]
-    kept = [(ref, kind) for ref, kind in sorted(pins) if kind != "response"]
+    kept = []
     blobs: dict[str, dict[str, bytes]] = {"snapshot": {}, "workflow": {}, "artifact": {}}
-    for ref, kind in kept:
-        data = sessions.maybe_blob(f"sha256:{ref}")
+    for ref, kind in sorted(pins):
+        data = None if kind == "response" else sessions.maybe_blob(f"sha256:{ref}")
         if data is not None:
+            kept.append((ref, kind))
             blobs[kind][ref] = data
     return Content(
         session_id=session_id,
@@ -101,7 +112,7 @@ def _content(sessions: Sessions, session_id: str, *, salvage: bool) -> Content:
         snapshots=blobs["snapshot"],
         workflows=blobs["workflow"],
         artifacts=blobs["artifact"],
-        is_salvaged=not health.is_healthy,
+        is_salvaged=not health.is_healthy or is_salvaged,
     )
 
 

@@ -55,6 +55,8 @@ class Part:
     """What the stream needs no longer: pruned revisions and checkpoints."""
     lease: str | None = None
     """Owner of the run lease; the append is refused if somebody else holds it by now."""
+    local: str | None = None
+    """What to note at the stream's head with the append; None leaves what is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +271,8 @@ def _write(cursor: Cursor, part: Part, head: Head, now_ms: int, mint: Mint) -> t
         "head_update",
         {"name": part.stream, "last_idx": idx, "last_hash": previous, "last_seq": seq},
     )
+    if part.local is not None:
+        cursor.run("local_set", {"name": part.stream, "local": part.local})
     for ref in part.unpins:
         cursor.run("pin_drop", {"name": part.stream, "ref": ref})
     for pin in part.pins:
