@@ -9,8 +9,10 @@ import pytest
 
 from backshop.app import Backshop
 from backshop.base.paths import BenchPath
-from backshop.bench import Author, Put, Source
+from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Put, Source, Workspace
+from backshop.prompts import ToolContext
 
+BY_NAME = {tool.name: tool for tool in (*TOOLS, REVIEW_DRAFT)}
 AGENT = Author(source=Source(kind="workshop", ref="turn"))
 
 
@@ -84,3 +86,15 @@ class Room:
 def room(tmp_path: Path) -> Iterator[Room]:
     with Backshop.open(tmp_path / "home") as shop:
         yield Room(shop, tmp_path)
+
+
+@pytest.fixture
+def use(room):
+    """Call a tool by name on the room's bench."""
+    context = ToolContext(workspace=Workspace(room.shop.benches, room.id, AGENT))
+
+    def call(name: str, **arguments):
+        tool = BY_NAME[name]
+        return tool.handler(tool.decode(arguments), context=context)
+
+    return call

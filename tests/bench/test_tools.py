@@ -7,23 +7,7 @@ import json
 import pytest
 
 from backshop.base.codec import compact
-from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Source, Workspace
-from backshop.prompts import ToolContext
-
-BY_NAME = {tool.name: tool for tool in (*TOOLS, REVIEW_DRAFT)}
-
-
-@pytest.fixture
-def use(room):
-    """Call a tool by name on the room's bench."""
-    author = Author(source=Source(kind="workshop", ref="turn"), actor="agent")
-    context = ToolContext(workspace=Workspace(room.shop.benches, room.id, author))
-
-    def call(name: str, **arguments):
-        tool = BY_NAME[name]
-        return tool.handler(tool.decode(arguments), context=context)
-
-    return call
+from backshop.bench import TOOLS
 
 
 @pytest.mark.rule("W7.1", "W7.2", "W7.3")

@@ -194,9 +194,34 @@ class ChangedFile:
 
     path: str
     kind: str
+    old_path: str | None = None
+    similarity: int | None = None
     bytes_before: int | None = None
     bytes_after: int | None = None
+    sha256_before: str | None = None
     sha256_after: str | None = None
+    verified: bool | None = None
+    """Afterwards: what lies in the Published folder was read and has this hash."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many files are touched in which way."""
+
+    added: int
+    modified: int
+    renamed: int
+    deleted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What differs between two states of Published; `counts` cover all of it."""
+
+    entries: tuple[ChangedFile, ...]
+    counts: Counts
+    total: int
+    next_cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

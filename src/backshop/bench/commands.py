@@ -7,7 +7,7 @@ from typing import Any
 
 from backshop.base.command import Command
 
-from . import answers, context, requests, review
+from . import answers, context, diffing, glance, requests, review, viewing
 from .service import Bench
 
 
@@ -32,6 +32,8 @@ def _command(
     )
 
 
+FOUND = dict[str, Any]  # what a format answers, in the shape of its kind (F5, F27, F29)
+
 COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("WorkbenchCreate", "Make an empty workbench.", requests.WorkbenchCreate, answers.Created, Bench.create, writes=True),
     _command("WorkbenchCreateSample", "Make a workbench with files to try things on.", requests.WorkbenchCreateSample, answers.SampleCreated, Bench.create_sample, writes=True),
@@ -48,6 +50,17 @@ COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("WorkbenchFilesRemove", "Take files out of Published.", requests.WorkbenchFilesRemove, answers.Removed, Bench.files_remove, writes=True),
     _command("WorkbenchFilesExtract", "Copy Published files to a folder outside.", requests.WorkbenchFilesExtract, answers.Extracted, Bench.files_extract),
     _command("WorkbenchFileRename", "Rename a Published file.", requests.WorkbenchFileRename, answers.Renamed, Bench.file_rename, writes=True),
+    _command("WorkbenchFileGetInfo", "Return kind, size and a few facts of one file.", glance.FileRequest, FOUND, lambda b, r: b.viewer.info(r)),
+    _command("WorkbenchFileGetMap", "Return the structure of a file.", glance.FileRequest, FOUND, lambda b, r: b.viewer.map(r)),
+    _command("WorkbenchFileRead", "Read part of a file.", glance.FileRead, FOUND, lambda b, r: b.viewer.read(r)),
+    _command("WorkbenchFileGetGrid", "Return a window of a sheet.", glance.FileGrid, FOUND, lambda b, r: b.viewer.grid(r)),
+    _command("WorkbenchFileGetSection", "Return the outline of a document and one section.", glance.FileSection, FOUND, lambda b, r: b.viewer.section(r)),
+    _command("WorkbenchFileGetSlide", "Return one slide with the places of its shapes.", glance.FileSlide, FOUND, lambda b, r: b.viewer.slide(r)),
+    _command("WorkbenchFileGetPage", "Return a picture of one page of a file.", glance.FilePage, viewing.PagePreview, lambda b, r: b.viewer.page(r)),
+    _command("WorkbenchTableDescribe", "Return what each column of a table holds.", glance.TableRequest, FOUND, lambda b, r: b.viewer.describe(r)),
+    _command("WorkbenchTableStats", "Return statistics of columns of a table.", glance.TableStats, FOUND, lambda b, r: b.viewer.stats(r)),
+    _command("WorkbenchTableReadRows", "Return rows of a table in the order of the file.", glance.TableReadRows, FOUND, lambda b, r: b.viewer.rows(r)),
+    _command("WorkbenchTableQuery", "Ask a table with one SELECT over `data`.", glance.TableQuery, FOUND, lambda b, r: b.viewer.query(r)),
     _command("DraftGetState", "Say whether there is a Draft.", requests.BenchRequest, answers.DraftState, Bench.draft_get_state),
     _command("DraftCreate", "Begin a Draft without a write.", requests.DraftCreate, answers.Batched, Bench.draft_create, writes=True),
     _command("DraftPublish", "Make the Draft Published.", requests.DraftPublish, answers.Published, Bench.draft_publish, phase="publish", writes=True),
@@ -61,12 +74,26 @@ COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("CheckpointCreate", "Keep Published as it is.", requests.CheckpointCreate, answers.CheckpointMade, Bench.checkpoint_create, writes=True),
     _command("CheckpointsList", "List checkpoints.", requests.CheckpointsList, answers.CheckpointList, Bench.checkpoints_list),
     _command("CheckpointGet", "Return one checkpoint.", requests.CheckpointId_, answers.CheckpointInfo, Bench.checkpoint_get),
-    _command("CheckpointCompare", "Compare a checkpoint with another, or with Published.", requests.CheckpointCompare, tuple[answers.ChangedFile, ...], Bench.checkpoint_compare),
+    _command("CheckpointCompare", "Compare a checkpoint with another, or with Published.", requests.CheckpointCompare, answers.Compared, Bench.checkpoint_compare),
+    _command("CheckpointGetDiff", "Return what differs in one file between a checkpoint and another, or Published.", requests.CheckpointGetDiff, diffing.Diff, Bench.checkpoint_get_diff),
     _command("CheckpointRestore", "Bring a checkpoint back.", requests.CheckpointRestore, answers.Restored, Bench.checkpoint_restore, phase="restore", writes=True),
     _command("CheckpointPin", "Keep a checkpoint from being pruned.", requests.CheckpointPin, answers.Done, Bench.checkpoint_pin, writes=True),
     _command("ReviewGetChangeSet", "List what the Draft changes.", requests.ReviewGetChangeSet, review.ChangeSet, Bench.review_get_change_set, phase="review"),
-    _command("ReviewGetDiff", "Return the best diff there is for a path.", requests.ReviewPath, review.Diff, Bench.review_get_diff, phase="review"),
-    _command("ReviewGetTextDiff", "Return the line diff of a path.", requests.ReviewPath, review.Diff, Bench.review_get_text_diff, phase="review"),
+    _command("ReviewGetDiff", "Return the best diff there is for a path.", glance.ReviewPath, diffing.Diff, Bench.review_get_diff, phase="review"),
+    _command("ReviewGetTextDiff", "Return the line diff of a path.", glance.ReviewPath, diffing.Diff, Bench.review_get_text_diff, phase="review"),
+    _command("ReviewGetOfficeTextDiff", "Return the line diff of an office file's text.", glance.ReviewPath, diffing.Diff, Bench.review_get_text_diff, phase="review"),
+    _command("ReviewGetTableDiff", "Return the rows of a delimited file that differ.", glance.ReviewPath, diffing.Diff, lambda b, r: b.differ.table_diff(r), phase="review"),
+    _command("ReviewGetXlsxCellDiff", "Return the cells of a workbook that differ.", glance.ReviewPath, diffing.Diff, lambda b, r: b.differ.cell_diff(r), phase="review"),
+    _command("ReviewGetDocxContentDiff", "Return the sections of a document, paired, and what differs in one.", glance.ReviewPath, diffing.Diff, lambda b, r: b.differ.document_diff(r), phase="review"),
+    _command("ReviewGetPptxContentDiff", "Return the slides of a presentation, paired, and what differs on one.", glance.ReviewPath, diffing.Diff, lambda b, r: b.differ.deck_diff(r), phase="review"),
+    _command("ReviewGetSummary", "Return what a file's change is about.", glance.ReviewPath, review.Summary, Bench.review_get_summary, phase="review"),
+    _command("ReviewGetPdfPreviewPage", "Return a picture of a PDF page of one version.", glance.ReviewPage, viewing.PagePreview, lambda b, r: b.viewer.preview(r, "pdf"), phase="review"),
+    _command("ReviewGetDocxPreviewPage", "Return a picture of a page of a Word document.", glance.ReviewPage, viewing.PagePreview, lambda b, r: b.viewer.preview(r, "docx"), phase="review"),
+    _command("ReviewGetOdtPreviewPage", "Return a picture of a page of an OpenDocument text.", glance.ReviewPage, viewing.PagePreview, lambda b, r: b.viewer.preview(r, "odt"), phase="review"),
+    _command("ReviewGetPptxPreviewSlide", "Return a picture of a slide of one version.", glance.ReviewSlide, viewing.PagePreview, lambda b, r: b.viewer.slide_preview(r), phase="review"),
+    _command("ReviewGetImagePreview", "Return a picture of an image of one version.", glance.ReviewPage, viewing.PagePreview, lambda b, r: b.viewer.preview(r, "image"), phase="review"),
+    _command("ReviewGetXlsxPreviewGrid", "Return a window of a sheet of one version.", glance.ReviewGrid, FOUND, lambda b, r: b.viewer.preview_grid(r), phase="review"),
+    _command("ReviewGetDeletionConfirmations", "Return the deletions the person agreed to.", requests.BenchRequest, review.Confirmed, Bench.review_get_deletion_confirmations, phase="review"),
     _command("ReviewSetDeletionConfirmations", "Agree to deletions, or not any more.", requests.ReviewSetDeletionConfirmations, answers.Done, Bench.review_set_deletion_confirmations, phase="review", writes=True),
     _command("ContextList", "List the four context items.", requests.BenchRequest, context.ContextItems, Bench.context_list),
     _command("ContextGet", "Return one context item.", requests.ContextSlot, context.ContextItem, Bench.context_get),

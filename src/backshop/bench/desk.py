@@ -22,9 +22,11 @@ from backshop.base.ids import (
     check_id,
 )
 from backshop.base.paths import BenchPath
+from backshop.formats import Formats
 from backshop.store import Event, Fold, NewEvent, Pin, Store, StreamNotHealthy, Write
 
 from . import decide
+from .compare import Comparer
 from .decide import Totals
 from .errors import BenchBusy, BenchDamaged
 from .events import BenchEvent
@@ -55,9 +57,10 @@ class Committed:
 class Desk:
     """Store, views, ids and clock of one home, as the bench uses them."""
 
-    def __init__(self, store: Store, mint: Mint, clock: Clock) -> None:
+    def __init__(self, store: Store, mint: Mint, clock: Clock, formats: Formats) -> None:
         self.store = store
         self.clock = clock
+        self.compare = Comparer(store, formats)
         self.views = Views(store, clock)
         self._mint = mint
 

@@ -14,10 +14,10 @@ from backshop.base.paths import BenchPath
 
 from . import decide, lifecycle, requests, review
 from .answers import Batched, ChangedFile, Done, DraftState, Published
+from .compare import Change
 from .desk import Desk
 from .errors import BenchDamaged, PublishedChanged
 from .events import FileFact, PathChange, Source
-from .review import Change
 from .state import BenchState, Draft
 from .views import Outside
 
@@ -261,7 +261,7 @@ def publish(desk: Desk, request: requests.DraftPublish, progress: Progress = _si
         _require_clean_draft(desk, state, draft)
         progress("conflict_check")
         _require_clean_published(desk, state)
-        found = review.changes(desk, draft.base_tree, draft.tree)
+        found = desk.compare.changes(draft.base_tree, draft.tree)
         wish = _publish_wish(desk, state, draft, found, reviewed)
         if request.dry_run:
             decide.publish(state, wish, desk.new_checkpoint(), desk.new_message())
@@ -279,7 +279,7 @@ def publish(desk: Desk, request: requests.DraftPublish, progress: Progress = _si
 
 
 def _publish_wish(
-    desk: Desk, state: BenchState, draft: Draft, found: list[Change], reviewed: TreeId | None
+    desk: Desk, state: BenchState, draft: Draft, found: Sequence[Change], reviewed: TreeId | None
 ) -> decide.PublishWish:
     number = review.counts(found)
     return decide.PublishWish(
@@ -308,7 +308,7 @@ def _fact(desk: Desk, state: BenchState, change: Change) -> FileFact:
 def _published(
     state: BenchState,
     tree_id: TreeId,
-    found: list[Change],
+    found: Sequence[Change],
     checkpoint_id: str | None,
     *,
     dry_run: bool = False,
@@ -331,8 +331,11 @@ def changed_file(change: Change) -> ChangedFile:
     return ChangedFile(
         path=change.path,
         kind=change.kind,
+        old_path=change.old_path,
+        similarity=change.similarity,
         bytes_before=change.before.size if change.before else None,
         bytes_after=change.after.size if change.after else None,
+        sha256_before=change.before.sha256 if change.before else None,
         sha256_after=change.after.sha256 if change.after else None,
     )
 

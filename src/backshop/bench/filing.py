@@ -46,7 +46,7 @@ def list_files(desk: Desk, request: requests.WorkbenchFilesList) -> FileList:
         raise ValidationFailed("a page has 1 to 1000 files", reason="bad_params")
     draft = state.draft if request.view != "published" else None
     entries = desk.entries(draft.tree if draft else state.published)
-    status = statuses(desk, draft.base_tree, draft.tree) if draft else {}
+    status = statuses(desk, draft) if draft else {}
     for path, (word, file) in status.items():
         if word == "DELETED":
             entries[path] = file

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
-from backshop.base.ids import CheckpointId, check_id
+from backshop.base.ids import CheckpointId, TreeId, check_id
 
 from . import decide, requests, review
 from .answers import (
-    ChangedFile,
     CheckpointInfo,
     CheckpointList,
     CheckpointMade,
+    Compared,
     Done,
     Restored,
 )
@@ -66,12 +66,29 @@ def get(desk: Desk, request: requests.CheckpointId_) -> CheckpointInfo:
     return _info(desk, _find(state, request.checkpoint_id))
 
 
-def compare(desk: Desk, request: requests.CheckpointCompare) -> tuple[ChangedFile, ...]:
+def compare(desk: Desk, request: requests.CheckpointCompare) -> Compared:
     """Say what differs from another checkpoint, or from Published (B10.15)."""
-    state = desk.state(request.workbench_id)
-    before = _find(state, request.checkpoint_id).tree
-    after = state.published if request.other_id is None else _find(state, request.other_id).tree
-    return tuple(changed_file(change) for change in review.changes(desk, before, after))
+    if not 1 <= request.limit <= review.PAGE_MAX:
+        raise ValidationFailed("a page has 1 to 5000 entries", reason="bad_params")
+    before, after = two_trees(desk, request.workbench_id, request.checkpoint_id, request.other_id)
+    found = desk.compare.changes(before, after)
+    start = review.offset_of(request.cursor)
+    end = start + request.limit
+    return Compared(
+        entries=tuple(changed_file(change) for change in found[start:end]),
+        counts=review.counts(found),
+        total=len(found),
+        next_cursor=str(end) if end < len(found) else None,
+    )
+
+
+def two_trees(
+    desk: Desk, bench_id: str, checkpoint_id: str, other_id: str | None
+) -> tuple[TreeId, TreeId]:
+    """Return the trees of a checkpoint and of another, or of Published."""
+    state = desk.state(bench_id)
+    before = _find(state, checkpoint_id).tree
+    return before, state.published if other_id is None else _find(state, other_id).tree
 
 
 def pin(desk: Desk, request: requests.CheckpointPin) -> Done:
@@ -92,7 +109,7 @@ def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
             raise RestoreFailed(
                 "the checkpoint lacks contents", reason="missing_blob", detail=lost[0]
             )
-        found = review.changes(desk, state.published, target.tree)
+        found = desk.compare.changes(state.published, target.tree)
         changed = tuple(changed_file(change) for change in found)
         if request.dry_run:
             return Restored(

@@ -212,6 +212,20 @@ class CheckpointCompare:
     workbench_id: str
     checkpoint_id: str
     other_id: str | None = None
+    limit: int = 500
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointGetDiff:
+    """What differs in one file between a checkpoint and another, or Published."""
+
+    workbench_id: str
+    checkpoint_id: str
+    path: str
+    other_id: str | None = None
+    cursor: str | None = None
+    sheet: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,18 +244,6 @@ class ReviewGetChangeSet:
     workbench_id: str
     limit: int = 500
     cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewPath:
-    """A diff of one path of the Draft."""
-
-    workbench_id: str
-    path: str
-    cursor: str | None = None
-    sheet: str | None = None
-    section_index: int | None = None
-    slide_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

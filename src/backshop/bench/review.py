@@ -1,29 +1,32 @@
-"""What a Draft changes: the list, and for each file the diff its kind has (B11–B13).
+"""What a Draft changes: the list, its summaries, and the deletions a person agreed to (B11, B13).
 
-Reads two trees and asks the formats; no model, no network. Nothing here can fail a review: a file
-that cannot be compared by structure is compared by text, else by its size and hash (B12.19).
+Reads two trees; no model, no network. Files are opened for the first bytes that tell their kind;
+what is inside them is compared when somebody looks (`diffing`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from backshop.base import paths, tree
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
-from backshop.base.ids import BlobId, TreeId
+from backshop.base.ids import BlobId
 from backshop.base.paths import BenchPath
-from backshop.formats import FormatError, Formats, Source, classify
 
-from . import decide, requests
+from . import decide, glance, requests
+from .answers import Counts
+from .compare import KINDS, Change
 from .desk import Desk
-from .state import Draft
+from .state import BenchState, Draft
 
 PAGE_MAX = 5000
-_KINDS = ("ADDED", "MODIFIED", "RENAMED", "DELETED")
+SUMMARY_UNAVAILABLE = "Summary unavailable."
+Hint = dict[str, Any]
+Hints = Callable[[Change], Hint | None]
+Summarise = Callable[[BenchState], str | None]
 _TYPES = {
     "text": "text",
     "csv": "text",
@@ -44,7 +47,6 @@ _PREVIEWS = {
     "xlsx": "grid",
     "image": "image",
 }
-_HEAD_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +57,12 @@ class ChangeEntry:
     kind: str
     type: str
     file_kind: str
+    access: str
     preview_kind: str
     summary_expected: bool
     old_path: str | None = None
+    similarity: int | None = None
+    """Of a renamed file, in percent."""
     bytes_before: int | None = None
     bytes_after: int | None = None
     sha256_before: str | None = None
@@ -69,17 +74,9 @@ class ChangeEntry:
     """Changes outside what the writer named as its target (F16.14); shown first."""
     new_errors: tuple[str, ...] = ()
     """Cells that show an error since this change."""
+    focus_hint: Hint | None = None
+    """Where to look first, once the file has been compared (B12.18)."""
     warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """How many files are touched in which way."""
-
-    added: int
-    modified: int
-    renamed: int
-    deleted: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,92 +87,109 @@ class ChangeSet:
     tree: str
     entries: tuple[ChangeEntry, ...]
     counts: Counts
+    total: int
+    unconfirmed: tuple[str, ...] = ()
+    """Deletions that nobody agreed to yet; the first twenty."""
+    draft_summary: str | None = None
     reference_source: str = "draft_start_snapshot"
     outside_changes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     next_cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diff:
-    """A diff of one file in the shape of its kind; `body` is what B12 says for it."""
+class Summary:
+    """What a file's change is about, and who says so: `file`, `draft` or `none`."""
 
-    path: str
-    strategy: str
-    reference_source: str
-    baseline_missing: bool
-    body: dict[str, Any]
-    reference_warning: str | None = None
+    summary_markdown: str
+    source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One changed path with renames found."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmed:
+    """Deletions the person agreed to."""
 
-    path: BenchPath
-    kind: str
-    before: tree.File | None
-    after: tree.File | None
-    old_path: BenchPath | None = None
+    confirmed_paths: tuple[str, ...]
 
 
-def changes(desk: Desk, before: TreeId, after: TreeId) -> list[Change]:
-    """Return what differs between two trees, exact renames found, in the order of B11.3."""
-    found = list(tree.diff(before, after, desk.store.load_tree))
-    gone = {c.path: c.before for c in found if c.after is None and c.before is not None}
-    come = {c.path: c.after for c in found if c.before is None and c.after is not None}
-    moved = _renames(gone, come)
-    result = [Change(new, "RENAMED", gone[old], come[new], old) for new, old in moved.items()]
-    for change in found:
-        if change.path in moved or change.path in moved.values():
-            continue
-        kind = "ADDED" if change.before is None else "DELETED"
-        kind = "MODIFIED" if change.before is not None and change.after is not None else kind
-        result.append(Change(change.path, kind, change.before, change.after))
-    return sorted(result, key=lambda c: (_KINDS.index(c.kind), c.path.encode()))
-
-
-def statuses(desk: Desk, before: TreeId, after: TreeId) -> dict[BenchPath, tuple[str, tree.File]]:
+def statuses(desk: Desk, draft: Draft) -> dict[BenchPath, tuple[str, tree.File]]:
     """Return path → status word and file, for lists of files."""
     found = {}
-    for change in changes(desk, before, after):
+    for change in desk.compare.changes(draft.base_tree, draft.tree):
         file = change.after or change.before
         assert file is not None
         found[change.path] = (change.kind, file)
     return found
 
 
-def change_set(desk: Desk, request: requests.ReviewGetChangeSet) -> ChangeSet:
+def change_set(
+    desk: Desk, request: requests.ReviewGetChangeSet, hints: Hints, summarise: Summarise
+) -> ChangeSet:
     """Return the list of what the Draft changes; collateral comes first."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 5000 entries", reason="bad_params")
     state = desk.state(request.workbench_id)
     draft = decide.require_draft(state)
     assert state.bench_id is not None
-    found = changes(desk, draft.base_tree, draft.tree)
-    entries = [_entry(desk, draft, change) for change in found]
+    found = desk.compare.changes(draft.base_tree, draft.tree)
+    entries = [_entry(desk, draft, change, hints) for change in found]
     entries.sort(key=lambda one: one.collateral == 0)  # stable: kinds stay in their order
-    start = int(request.cursor) if request.cursor and request.cursor.isdecimal() else 0
+    start = offset_of(request.cursor)
     more = start + request.limit < len(entries)
     outside = desk.views.outside(state.bench_id, "draft", draft.tree)
+    open_ = [one.path for one in entries if one.deletion_confirmed is False]
     return ChangeSet(
         draft_id=draft.draft_id,
         tree=draft.tree,
         entries=tuple(entries[start : start + request.limit]),
         counts=counts(found),
+        total=len(entries),
+        unconfirmed=tuple(open_[: decide.LISTED_PATHS]),
+        draft_summary=summarise(state),
         outside_changes=tuple(one.path for one in outside),
+        warnings=_warnings(state, draft, entries),
         next_cursor=str(start + request.limit) if more else None,
     )
 
 
-def counts(found: list[Change]) -> Counts:
-    """Count changes by kind."""
-    number = {kind: sum(change.kind == kind for change in found) for kind in _KINDS}
+def _warnings(state: BenchState, draft: Draft, entries: Sequence[ChangeEntry]) -> tuple[str, ...]:
+    """Say what concerns the Draft as a whole."""
+    moved = (draft.base_generation, draft.base_tree) != (state.generation, state.published)
+    said = {
+        "published_changed": moved,
+        "collateral_changes": any(one.collateral for one in entries),
+        "new_errors": any(one.new_errors for one in entries),
+        "deletions_unconfirmed": any(one.deletion_confirmed is False for one in entries),
+    }
+    return tuple(word for word, holds in said.items() if holds)
+
+
+def counts(found: Sequence[Change]) -> Counts:
+    """Return how many files are touched in which way."""
+    number = {kind: sum(change.kind == kind for change in found) for kind in KINDS}
     return Counts(
         added=number["ADDED"],
         modified=number["MODIFIED"],
         renamed=number["RENAMED"],
         deleted=number["DELETED"],
     )
+
+
+def summary(desk: Desk, request: glance.ReviewPath, summarise: Summarise) -> Summary:
+    """Return what is known about a file's change in words (B13.1)."""
+    state = desk.state(request.workbench_id)
+    draft = decide.require_draft(state)
+    path = paths.bench_path(request.path)
+    change = desk.compare.find(draft.base_tree, draft.tree, path)
+    if change is None:
+        raise NotFound("the Draft does not change this path", reason="not_found")
+    written = draft.changes.get(change.path)
+    if written is not None and written.note and change.after is not None:
+        return Summary(summary_markdown=written.note, source="file")
+    whole = summarise(state)
+    if whole:
+        return Summary(summary_markdown=whole, source="draft")
+    return Summary(summary_markdown=SUMMARY_UNAVAILABLE, source="none")
 
 
 def confirm(desk: Desk, request: requests.ReviewSetDeletionConfirmations) -> None:
@@ -194,43 +208,24 @@ def deletions(desk: Desk, draft: Draft) -> dict[BenchPath, BlobId]:
     """Return what the Draft deletes: path → content that goes."""
     return {
         change.path: change.before.sha256
-        for change in changes(desk, draft.base_tree, draft.tree)
+        for change in desk.compare.changes(draft.base_tree, draft.tree)
         if change.kind == "DELETED" and change.before is not None
     }
 
 
-def _renames(
-    gone: Mapping[BenchPath, tree.File], come: Mapping[BenchPath, tree.File]
-) -> dict[BenchPath, BenchPath]:
-    """Pair deleted and added files of equal content: new path → old path (B11.5)."""
-    by_content: dict[BlobId, list[BenchPath]] = {}
-    for path, file in gone.items():
-        if file.size > 0:
-            by_content.setdefault(file.sha256, []).append(path)
-    found: dict[BenchPath, BenchPath] = {}
-    for new in sorted(come, key=str.encode):
-        candidates = by_content.get(come[new].sha256, [])
-        if candidates:
-            best = min(candidates, key=partial(_unlikeness, new))
-            candidates.remove(best)
-            found[new] = best
-    return found
+def confirmations(desk: Desk, request: requests.BenchRequest) -> Confirmed:
+    """Return the deletions the person agreed to and that still hold (B13.4, B13.5)."""
+    draft = decide.require_draft(desk.state(request.workbench_id))
+    agreed = [
+        path
+        for path, sha256 in deletions(desk, draft).items()
+        if draft.confirmed.get(path) == sha256
+    ]
+    return Confirmed(confirmed_paths=tuple(agreed))
 
 
-def _unlikeness(new: str, old: str) -> tuple[bool, bool, bytes]:
-    return _name(old) != _name(new), _folder(old) != _folder(new), old.encode()
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
-
-
-def _entry(desk: Desk, draft: Draft, change: Change) -> ChangeEntry:
-    kind = file_kind(desk, change.path, (change.after or change.before))
+def _entry(desk: Desk, draft: Draft, change: Change, hints: Hints) -> ChangeEntry:
+    kind, access = kind_and_access(desk, change)
     type_ = _TYPES.get(kind, "binary")
     written = draft.changes.get(change.path)
     effects = _effects(desk, written.effects_ref) if written and change.after else {}
@@ -243,6 +238,8 @@ def _entry(desk: Desk, draft: Draft, change: Change) -> ChangeEntry:
         kind=change.kind,
         type=type_,
         file_kind=kind,
+        access=access,
+        similarity=change.similarity,
         preview_kind=_PREVIEWS.get(kind, "metadata"),
         summary_expected=sized,
         bytes_before=before.size if before and sized else None,
@@ -258,6 +255,7 @@ def _entry(desk: Desk, draft: Draft, change: Change) -> ChangeEntry:
         mode_changed=True if before and after and before.mode != after.mode else None,
         collateral=int(effects.get("totals", {}).get("collateral", 0)),
         new_errors=tuple(effects.get("new_errors", ())),
+        focus_hint=hints(change),
         warnings=("summary_missing",) if sized and summary is None and after else (),
     )
 
@@ -272,113 +270,32 @@ def _effects(desk: Desk, ref: BlobId | None) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def file_kind(desk: Desk, path: str, file: tree.File | None) -> str:
-    """Return the kind of a file in a tree; what cannot be told is binary."""
-    if file is None:
-        return "binary"
-    try:
-        with desk.store.blobs.open(file.sha256) as content:
-            return classify(path, content.read(_HEAD_BYTES)).kind.value
-    except (FormatError, BackshopError):
-        return "binary"
+def kind_and_access(desk: Desk, change: Change) -> tuple[str, str]:
+    """Return the kind both sides are compared as, and what may be done with the file.
 
-
-# ---------------------------------------------------------------- diffs
-
-
-class Differ:
-    """Diffs of single files, each in the way its kind has."""
-
-    def __init__(self, desk: Desk, formats: Formats) -> None:
-        self._desk = desk
-        self._formats = formats
-
-    def diff(self, request: requests.ReviewPath) -> Diff:
-        """Return the best diff there is for a path: by structure, else text, else facts."""
-        before, after, kind, path = self._sides(request)
-        try:
-            strategy, body = self._structured(kind, before, after, request)
-        except FormatError as error:
-            strategy, body = self._fallback(before, after, error)
-        return Diff(
-            path=path,
-            strategy=strategy,
-            reference_source="none" if before is None else "draft_start_snapshot",
-            baseline_missing=before is None,
-            body=body,
+    The Draft's side decides; a file that became something else is compared as bytes (B11.7).
+    """
+    sides = [
+        desk.compare.kind(path, file)
+        for path, file in (
+            (change.path, change.after),
+            (change.old_path or change.path, change.before),
         )
-
-    def text_diff(self, request: requests.ReviewPath) -> Diff:
-        """Return the line diff of text, or of an office file's stable lines (B12.1, B12.6)."""
-        before, after, kind, path = self._sides(request)
-        if kind in ("image", "binary"):
-            raise ValidationFailed("pictures and binary files have no text", reason="no_text_diff")
-        body = self._lines(before, after, _cursor(request.cursor))
-        return Diff(
-            path=path,
-            strategy="text",
-            reference_source="none" if before is None else "draft_start_snapshot",
-            baseline_missing=before is None,
-            body=body,
-        )
-
-    def _sides(
-        self, request: requests.ReviewPath
-    ) -> tuple[Source | None, Source | None, str, BenchPath]:
-        state = self._desk.state(request.workbench_id)
-        draft = decide.require_draft(state)
-        path = paths.bench_path(request.path)
-        after = tree.lookup(draft.tree, path, self._desk.store.load_tree)
-        old_path = path
-        if after is not None:
-            for change in changes(self._desk, draft.base_tree, draft.tree):
-                if change.path == path and change.old_path is not None:
-                    old_path = change.old_path
-        before = tree.lookup(draft.base_tree, old_path, self._desk.store.load_tree)
-        if before is None and after is None:
-            raise NotFound("neither side has this path", reason="not_found")
-        kind = file_kind(self._desk, path, after or before)
-        return self._source(old_path, before), self._source(path, after), kind, path
-
-    def _source(self, path: str, file: tree.File | None) -> Source | None:
-        if file is None:
-            return None
-        return self._formats.source(self._desk.store.blobs.path(file.sha256), path, file.sha256)
-
-    def _structured(
-        self, kind: str, before: Source | None, after: Source | None, request: requests.ReviewPath
-    ) -> tuple[str, dict[str, Any]]:
-        if kind == "xlsx" and before is not None and after is not None:
-            return "cells", dict(self._formats.diff_cells(before, after))
-        if kind == "csv" and before is not None and after is not None:
-            table = self._formats.diff_table(before, after)
-            if not table.too_large:
-                return "table", dict(table.page(_cursor(request.cursor)))
-        if kind in ("image", "binary"):
-            return "metadata", self._facts(before, after)
-        return "text", self._lines(before, after, _cursor(request.cursor))
-
-    def _fallback(
-        self, before: Source | None, after: Source | None, error: FormatError
-    ) -> tuple[str, dict[str, Any]]:
-        try:
-            return "text", self._lines(before, after, 0)
-        except FormatError:
-            return "metadata", {**self._facts(before, after), "reason": error.reason}
-
-    def _lines(self, before: Source | None, after: Source | None, cursor: int) -> dict[str, Any]:
-        return dict(self._formats.diff_text(before, after).page(cursor))
-
-    def _facts(self, before: Source | None, after: Source | None) -> dict[str, Any]:
-        return {
-            "before": dict(self._formats.get_info(before)) if before else None,
-            "after": dict(self._formats.get_info(after)) if after else None,
-        }
+        if file is not None
+    ]
+    shown = sides[0]
+    if shown is None:
+        return "binary", "opaque"
+    access = "read_write" if shown.writable and not shown.macro else "read_only"
+    access = "opaque" if shown.opaque else access
+    same = all(side is None or side.kind is shown.kind for side in sides)
+    return (shown.kind.value if same else "binary"), access
 
 
-def _cursor(text: str | None) -> int:
-    if text is None:
+def offset_of(cursor: str | None) -> int:
+    """Return the place a cursor of a review list stands for."""
+    if cursor is None:
         return 0
-    if not text.isdecimal():
+    if not (cursor.isascii() and cursor.isdecimal()):
         raise ValidationFailed("the cursor is not one of ours", reason="bad_params")
-    return int(text)
+    return int(cursor)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from backshop.base import paths
 from backshop.base.ambient import Clock, Mint
 from backshop.formats import Formats
 from backshop.store import Store
@@ -16,6 +17,7 @@ from . import (
     context,
     drafting,
     filing,
+    glance,
     keeping,
     lifecycle,
     outside,
@@ -28,10 +30,10 @@ from .answers import (
     AuditPage,
     Batched,
     BenchList,
-    ChangedFile,
     CheckpointInfo,
     CheckpointList,
     CheckpointMade,
+    Compared,
     Created,
     Done,
     DraftState,
@@ -48,17 +50,23 @@ from .answers import (
 )
 from .context import Artifact, ContextItem, ContextItems
 from .desk import Desk
+from .diffing import Diff, Differ
 from .drafting import Author, Put
-from .review import ChangeSet, Diff, Differ
+from .review import ChangeSet, Confirmed, Summarise, Summary
+from .state import BenchState
+from .viewing import Viewer
 
 
 class Bench:
     """The facade of this room. Safe for threads and for several processes on one home."""
 
     def __init__(self, store: Store, formats: Formats, mint: Mint, clock: Clock) -> None:
-        self.desk = Desk(store, mint, clock)
+        self.desk = Desk(store, mint, clock, formats)
         self.formats = formats
-        self._differ = Differ(self.desk, formats)
+        self.viewer = Viewer(self.desk, formats)
+        self.differ = Differ(self.desk, formats)
+        self.summarise: Summarise = _unsaid
+        """Says what a Draft is about; set by whoever keeps the conversation (B13.2)."""
 
     def create(self, request: requests.WorkbenchCreate) -> Created:
         """Make an empty workbench."""
@@ -176,9 +184,23 @@ class Bench:
         """Return one checkpoint."""
         return keeping.get(self.desk, request)
 
-    def checkpoint_compare(self, request: requests.CheckpointCompare) -> tuple[ChangedFile, ...]:
+    def checkpoint_compare(self, request: requests.CheckpointCompare) -> Compared:
         """Compare a checkpoint with another, or with Published."""
         return keeping.compare(self.desk, request)
+
+    def checkpoint_get_diff(self, request: requests.CheckpointGetDiff) -> Diff:
+        """Return what differs in one file between a checkpoint and another, or Published."""
+        path = paths.bench_path(request.path)
+        pair = keeping.two_trees(
+            self.desk, request.workbench_id, request.checkpoint_id, request.other_id
+        )
+        asked = glance.ReviewPath(
+            workbench_id=request.workbench_id,
+            path=request.path,
+            cursor=request.cursor,
+            sheet=request.sheet,
+        )
+        return self.differ.best(self.differ.between(*pair, path), asked)
 
     def checkpoint_restore(self, request: requests.CheckpointRestore) -> Restored:
         """Bring a checkpoint back."""
@@ -190,15 +212,23 @@ class Bench:
 
     def review_get_change_set(self, request: requests.ReviewGetChangeSet) -> ChangeSet:
         """List what the Draft changes."""
-        return review.change_set(self.desk, request)
+        return review.change_set(self.desk, request, self.differ.hint_of, self.summarise)
 
-    def review_get_diff(self, request: requests.ReviewPath) -> Diff:
+    def review_get_diff(self, request: glance.ReviewPath) -> Diff:
         """Return the best diff there is for a path."""
-        return self._differ.diff(request)
+        return self.differ.diff(request)
 
-    def review_get_text_diff(self, request: requests.ReviewPath) -> Diff:
+    def review_get_text_diff(self, request: glance.ReviewPath) -> Diff:
         """Return the line diff of a path."""
-        return self._differ.text_diff(request)
+        return self.differ.text_diff(request)
+
+    def review_get_summary(self, request: glance.ReviewPath) -> Summary:
+        """Return what a file's change is about."""
+        return review.summary(self.desk, request, self.summarise)
+
+    def review_get_deletion_confirmations(self, request: requests.BenchRequest) -> Confirmed:
+        """Return the deletions the person agreed to."""
+        return review.confirmations(self.desk, request)
 
     def review_set_deletion_confirmations(
         self, request: requests.ReviewSetDeletionConfirmations
@@ -230,3 +260,7 @@ class Bench:
     def audit_list(self, request: requests.AuditList) -> AuditPage:
         """Return the audit log."""
         return audit.page(self.desk, request)
+
+
+def _unsaid(_: BenchState) -> None:
+    """Nobody says what a Draft is about."""

@@ -61,7 +61,8 @@ def checkpoint_show(door: Door, bench: str, checkpoint_id: str) -> None:
 def checkpoint_compare(door: Door, bench: str, checkpoint_id: str, other_id: str | None) -> None:
     """Compare a checkpoint with another, or with Published."""
     request = {"checkpoint_id": checkpoint_id, **({"other_id": other_id} if other_id else {})}
-    door.show(ask(door, "CheckpointCompare", bench, **request), _changed)
+    found = ask(door, "CheckpointCompare", bench, limit=5000, **request)
+    door.show(found, lambda value: _changed(value["entries"]))
 
 
 @checkpoint.command("pin")

@@ -269,6 +269,7 @@ class RowChange:
     before_row: int | None = None
     after_row: int | None = None
     cells: tuple[tuple[str, str | None, str | None], ...] = ()  # (column, before, after)
+    values: tuple[str, ...] = ()  # of a changed row as it is now, in the order of the columns
 
     def to_json(self) -> JsonObject:
         """Return the row of B12.4."""
@@ -278,6 +279,7 @@ class RowChange:
             "before_row": self.before_row,
             "after_row": self.after_row,
             "cells": cells,
+            "values": self.values,
         }
 
 
@@ -285,6 +287,7 @@ class RowChange:
 class TableDiff:
     """The difference of two tables with their columns named."""
 
+    columns: tuple[str, ...] = ()
     columns_added: tuple[str, ...] = ()
     columns_removed: tuple[str, ...] = ()
     columns_reordered: bool = False
@@ -297,6 +300,7 @@ class TableDiff:
         after = cursor + len(rows)
         return {
             "columns": {
+                "names": self.columns,
                 "added": self.columns_added,
                 "removed": self.columns_removed,
                 "reordered": self.columns_reordered,
@@ -326,6 +330,7 @@ def diff_tables(
     for change in changes(keys_old, keys_new):
         rows += _row_changes(before, after, change, shared)
     return TableDiff(
+        columns=tuple(new_columns),
         columns_added=tuple(c for c in new_columns if c not in set(old_columns)),
         columns_removed=tuple(c for c in old_columns if c not in set(new_columns)),
         columns_reordered=shared != [c for c in new_columns if c in set(shared)],
@@ -353,8 +358,15 @@ def _row_changes(
                 if before[i].get(c) != after[j].get(c)
             )
             if 2 * len(cells) <= len(shared):
+                values = tuple(after[j].values())
                 rows.append(
-                    RowChange(kind="changed", before_row=i + 1, after_row=j + 1, cells=cells)
+                    RowChange(
+                        kind="changed",
+                        before_row=i + 1,
+                        after_row=j + 1,
+                        cells=cells,
+                        values=values,
+                    )
                 )
                 i, j = i + 1, j + 1
                 continue

@@ -135,6 +135,40 @@ def extract_lines(source: Source) -> list[str]:
     return [*body, *(f"[{kind}] {line}" for kind, line in document.margins)]
 
 
+def extract_document(source: Source) -> dict[str, Json]:
+    """Return every section as for Word documents; the looks of runs are not read (F29.2)."""
+    return {"sections": [_extracted(section) for section in _sections(load(source))]}
+
+
+def _extracted(section: Section) -> dict[str, Json]:
+    paragraphs: list[Json] = []
+    tables: list[Json] = []
+    order: list[Json] = []
+    for block in section.blocks:
+        if block.rows:
+            order.append({"t": len(tables)})
+            tables.append({"index": len(tables), "rows": block.rows})
+            continue
+        order.append({"p": len(paragraphs)})
+        style = f"Heading {block.level}" if block.level else "List" if block.prefix else None
+        paragraphs.append(
+            {
+                "index": len(paragraphs),
+                "text": block.prefix + block.text,
+                "style": style,
+                "alignment": None,
+                "runs": (),
+            }
+        )
+    return {
+        "heading": section.heading,
+        "level": section.level,
+        "paragraphs": paragraphs,
+        "tables": tables,
+        "order": order,
+    }
+
+
 # --- sections and chunks -----------------------------------------------------------------------
 
 

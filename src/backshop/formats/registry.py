@@ -35,6 +35,11 @@ T = TypeVar("T")
 
 _LEVELS = {"prompt": numbers.MAP_PROMPT_MAX_BYTES, "full": numbers.MAP_FULL_MAX_BYTES}
 
+_EXTRACTED = {
+    "extract_document": frozenset({Kind.DOCX, Kind.ODT}),
+    "extract_deck": frozenset({Kind.PPTX}),
+}
+
 
 class Formats:
     """The door to what is inside files: every call runs in a worker under its limits.
@@ -212,6 +217,31 @@ class Formats:
         module = HERE + "delimited"
         found = self._do.read_call(module, "table_diff", before, after, timeout_s=limit)
         return _a(TableDiff, found)
+
+    def diff_document(self, before: Source | None, after: Source | None) -> list[JsonObject]:
+        """Return the sections of two versions of a document, paired, with their blocks (B12.5)."""
+        sides = [self._extracted(side, "extract_document") for side in (before, after)]
+        lines = [[] if side is None else self.extract_lines(side) for side in (before, after)]
+        limit = self.limits.map_timeout_s
+        done = self._do.read_call(HERE + "prose", "diff_documents", *sides, *lines, timeout_s=limit)
+        return _a(list, done)
+
+    def diff_deck(self, before: Source | None, after: Source | None) -> list[JsonObject]:
+        """Return the slides of two versions of a presentation, paired (B12.8)."""
+        sides = [self._extracted(side, "extract_deck") for side in (before, after)]
+        limit = self.limits.map_timeout_s
+        return _a(
+            list, self._do.read_call(HERE + "deckdiff", "diff_decks", *sides, timeout_s=limit)
+        )
+
+    def _extracted(self, source: Source | None, how: str) -> JsonObject | None:
+        if source is None:
+            return None
+        module, kind = self._do.readable(source)
+        if kind not in _EXTRACTED[how]:
+            raise fail("unsupported_format", f"{source.name!r} has no sections or slides")
+        limit = self.limits.map_timeout_s
+        return _object(self._do.read_call(module, how, source, timeout_s=limit))
 
     def open_table(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .assets import copy_assets
-from .extract import extract_section
+from .extract import extract_document, extract_section
 from .map import get_info, get_map
 from .ops import apply_ops
 from .read import extract_lines, read
@@ -12,6 +12,7 @@ from .styles import get_styles
 __all__ = [
     "apply_ops",
     "copy_assets",
+    "extract_document",
     "extract_lines",
     "extract_section",
     "get_info",

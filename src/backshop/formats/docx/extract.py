@@ -1,4 +1,4 @@
-"""One section of a document as data for review (F29.2)."""
+"""One section of a document, or all of them, as data for review (F29.2)."""
 
 from __future__ import annotations
 
@@ -40,6 +40,13 @@ def extract_section(source: Source, section_index: int) -> dict[str, Json]:
         "section_count": count,
         "section": _section(document, body, found or Section(0, UNTITLED, 0, [])),
     }
+
+
+def extract_document(source: Source) -> dict[str, Json]:
+    """Return every section that has something in it, in order, each as `extract_section` does."""
+    document = Document.open(source)
+    body = document.body()
+    return {"sections": [_section(document, body, section) for section in body.sections]}
 
 
 def _section(document: Document, body: Body, section: Section) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""One slide as data for review, every shape with its place (F29.3)."""
+"""One slide or all as data for review, every shape with its place (F29.3)."""
 
 from __future__ import annotations
 
@@ -25,24 +25,35 @@ def extract_slide(source: Source, slide_index: int, detail: str = "positioned") 
     if detail not in DETAILS:
         raise problem("bad_value", "detail", f"{detail!r} is not a detail", DETAILS)
     deck = open_deck(source)
-    slide = deck.slide(slide_index)
-    layout = deck.layout_of(slide)
-    shapes = [(shape, _shape(deck, slide, shape)) for shape in slide.shapes]
-    positioned = _positioned(deck, slide, shapes) if detail == "positioned" else None
     return {
         "slide_index": slide_index,
         "slide_count": len(deck.slides),
-        "slide": {
-            "index": slide_index,
-            "slide_id": slide.slide_id,
-            "title": slide.title,
-            "layout": layout.name if layout else None,
-            "notes": deck.notes(slide) or None,
-            "hidden": slide.is_hidden,
-            "shapes": [data for _, data in shapes],
-            "positioned": positioned,
-            "render_mode": detail,
-        },
+        "slide": _slide(deck, deck.slide(slide_index), slide_index, detail),
+    }
+
+
+def extract_deck(source: Source) -> dict[str, Json]:
+    """Return every slide in order, each as `extract_slide` does."""
+    deck = open_deck(source)
+    slides: list[Json] = [
+        _slide(deck, slide, index, "positioned") for index, slide in enumerate(deck.slides)
+    ]
+    return {"slides": slides}
+
+
+def _slide(deck: Deck, slide: Slide, index: int, detail: str) -> dict[str, Json]:
+    layout = deck.layout_of(slide)
+    shapes = [(shape, _shape(deck, slide, shape)) for shape in slide.shapes]
+    return {
+        "index": index,
+        "slide_id": slide.slide_id,
+        "title": slide.title,
+        "layout": layout.name if layout else None,
+        "notes": deck.notes(slide) or None,
+        "hidden": slide.is_hidden,
+        "shapes": [data for _, data in shapes],
+        "positioned": _positioned(deck, slide, shapes) if detail == "positioned" else None,
+        "render_mode": detail,
     }
 
 

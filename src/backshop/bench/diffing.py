@@ -1,0 +1,331 @@
+"""What differs inside one file, in the way its kind has (B12).
+
+No model, no network. Nothing here can fail a review: a file that cannot be compared by structure is
+compared by text, else by its size and hash (B12.19). Differences are kept under the two contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from backshop.base import paths, tree
+from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.ids import BlobId, TreeId
+from backshop.base.paths import BenchPath
+from backshop.formats import FormatError, Formats, Source
+
+from . import decide, focus, glance
+from .compare import Change, Kept
+from .desk import Desk
+from .review import kind_and_access, offset_of
+
+CELLS_PAGE = 500  # B12.9
+_KEPT_DIFFS = 32
+_KEPT_LINES = 20_000  # a larger difference is made again when asked for
+_HEX_BYTES = 256  # B12.10
+_DRAWN = {"docx": "pages", "odt": "pages", "pptx": "slides", "pdf": "pages"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """A diff of one file in the shape of its kind; `body` is what B12 says for it."""
+
+    path: str
+    strategy: str
+    reference_source: str
+    baseline_missing: bool
+    body: dict[str, Any]
+    file_kind: str = "binary"
+    old_path: str | None = None
+    reference_warning: str | None = None
+    focus_hint: focus.Hint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The two contents of a path that are compared, and where the first is from (B12.16)."""
+
+    path: BenchPath
+    kind: str
+    before: Source | None
+    after: Source | None
+    reference: str = "draft_start_snapshot"
+    warning: str | None = None
+    old_path: BenchPath | None = None
+
+    @property
+    def contents(self) -> tuple[str, str]:
+        """The names a difference is kept under."""
+        return (
+            self.before.sha256 if self.before else "",
+            self.after.sha256 if self.after else "",
+        )
+
+
+class Differ:
+    """Diffs of single files, each in the way its kind has."""
+
+    def __init__(self, desk: Desk, formats: Formats) -> None:
+        self._desk = desk
+        self._formats = formats
+        self._kept: Kept[tuple[str, str, str], Any] = Kept(_KEPT_DIFFS)
+        self._hints: Kept[tuple[str, str], focus.Hint] = Kept(1000)
+
+    # ------------------------------------------------------------ commands
+
+    def diff(self, request: glance.ReviewPath) -> Diff:
+        """Return the best diff there is for a path: by structure, else text, else facts."""
+        return self.best(self.sides(request), request)
+
+    def best(self, sides: Sides, request: glance.ReviewPath) -> Diff:
+        """Return the best diff of two sides."""
+        cursor = offset_of(request.cursor)
+        try:
+            if sides.kind == "xlsx" and sides.before and sides.after:
+                return self._cells(sides, request.sheet, cursor)
+            if sides.kind == "csv" and sides.before and sides.after:
+                found = self._table(sides, cursor)
+                if not found.body["too_large"]:
+                    return found
+            if sides.kind not in ("image", "binary"):
+                return self._lines(sides, cursor)
+            return self._answer(sides, "metadata", self._facts(sides))
+        except FormatError as error:
+            return self._fallback(sides, error)
+
+    def text_diff(self, request: glance.ReviewPath) -> Diff:
+        """Return the line diff of text, or of an office file's stable lines (B12.1, B12.6)."""
+        sides = self.sides(request)
+        if sides.kind in ("image", "binary"):
+            raise ValidationFailed("pictures and binary files have no text", reason="no_text_diff")
+        return self._lines(sides, offset_of(request.cursor))
+
+    def table_diff(self, request: glance.ReviewPath) -> Diff:
+        """Return the rows of a delimited file that differ (B12.4)."""
+        sides = self._of_kind(request, "csv")
+        if sides.before is None or sides.after is None:
+            return self._lines(sides, offset_of(request.cursor))
+        return self._table(sides, offset_of(request.cursor))
+
+    def cell_diff(self, request: glance.ReviewPath) -> Diff:
+        """Return the cells of a workbook that differ, a page of them (B12.9)."""
+        sides = self._of_kind(request, "xlsx")
+        if sides.before is None or sides.after is None:
+            return self._lines(sides, offset_of(request.cursor))
+        return self._cells(sides, request.sheet, offset_of(request.cursor))
+
+    def document_diff(self, request: glance.ReviewPath) -> Diff:
+        """Return the sections of a document, paired, and the blocks of one (B12.5)."""
+        sides = self._of_kind(request, "docx", "odt")
+        sections = self._keep("document", sides, self._formats.diff_document)
+        self._hint(sides, focus.of_sections(sections))
+        return self._answer(
+            sides, "document", _one_of(sections, "section", "blocks", request.section_index)
+        )
+
+    def deck_diff(self, request: glance.ReviewPath) -> Diff:
+        """Return the slides of a presentation, paired, and one of them with its shapes (B12.8)."""
+        sides = self._of_kind(request, "pptx")
+        slides = self._keep("deck", sides, self._formats.diff_deck)
+        self._hint(sides, focus.of_slides(slides))
+        heavy = ("shapes", "notes", "before", "after")
+        return self._answer(sides, "deck", _one_of(slides, "slide", heavy, request.slide_index))
+
+    def hint_of(self, change: Change) -> focus.Hint | None:
+        """Return where to look first, if the file has been compared before."""
+        before = change.before.sha256 if change.before else ""
+        return self._hints.peek((before, change.after.sha256 if change.after else ""))
+
+    # ------------------------------------------------------------ the two sides
+
+    def sides(self, request: glance.ReviewPath) -> Sides:
+        """Return what a path was when the Draft began and what it is now."""
+        state = self._desk.state(request.workbench_id)
+        draft = decide.require_draft(state)
+        path = paths.bench_path(request.path)
+        found = self.between(draft.base_tree, draft.tree, path)
+        before = None if found.before is None else found.before.sha256
+        if before is None or self._desk.store.blobs.is_sound(BlobId(before)):
+            return found
+        now = tree.lookup(state.published, found.old_path or path, self._desk.store.load_tree)
+        if now is not None and now.sha256 != before and self._desk.store.blobs.is_sound(now.sha256):
+            return replace(
+                found,
+                before=self._source(path, now),
+                reference="published_current_fallback",
+                warning="the file as it was when the Draft began is lost; this is Published",
+            )
+        return replace(
+            found,
+            before=None,
+            reference="none",
+            warning="the file as it was when the Draft began is lost",
+        )
+
+    def between(self, before: TreeId, after: TreeId, path: BenchPath) -> Sides:
+        """Return a path's two contents in two trees."""
+        change = self._desk.compare.find(before, after, path)
+        if change is None:
+            same = tree.lookup(after, path, self._desk.store.load_tree)
+            if same is None:
+                raise NotFound("neither side has this path", reason="not_found")
+            change = Change(path, "MODIFIED", same, same)
+        kind, _ = kind_and_access(self._desk, change)
+        old_path = change.old_path or change.path
+        return Sides(
+            path=change.path,
+            kind=kind,
+            before=self._source(old_path, change.before),
+            after=self._source(change.path, change.after),
+            reference="none" if change.before is None else "draft_start_snapshot",
+            old_path=change.old_path,
+        )
+
+    def _of_kind(self, request: glance.ReviewPath, *kinds: str) -> Sides:
+        sides = self.sides(request)
+        if sides.kind not in kinds:
+            raise ValidationFailed(
+                f"this is a {sides.kind} file", reason="bad_params", detail=f"kind: {sides.kind}"
+            )
+        return sides
+
+    def _source(self, path: str, file: tree.File | None) -> Source | None:
+        if file is None:
+            return None
+        blobs = self._desk.store.blobs
+        if not blobs.has(file.sha256):  # `sides` puts something else in its place, or says so
+            return Source(
+                self._desk.store.home / "missing", file.sha256, path, self._formats.limits
+            )
+        return self._formats.source(blobs.path(file.sha256), path, file.sha256)
+
+    # ------------------------------------------------------------ one way each
+
+    def _cells(self, sides: Sides, sheet: str | None, cursor: int) -> Diff:
+        try:
+            found = self._keep("cells", sides, self._formats.diff_cells)
+        except FormatError as error:
+            if error.reason not in ("timeout", "too_large", "memory_limit"):
+                raise
+            return self._answer(sides, "cells", {"sheets": [], "more": 0, "too_large": True})
+        self._hint(sides, focus.of_cells(found["sheets"]))
+        return self._answer(sides, "cells", _page_of_cells(found, sheet, cursor))
+
+    def _table(self, sides: Sides, cursor: int) -> Diff:
+        found = self._keep("table", sides, self._formats.diff_table)
+        body = dict(found.page(cursor))
+        if not cursor:
+            self._hint(sides, focus.of_rows(body["rows"]))
+        return self._answer(sides, "table", body)
+
+    def _lines(self, sides: Sides, cursor: int) -> Diff:
+        found = self._keep(
+            "text", sides, self._formats.diff_text, worth=lambda one: _lines_of(one) <= _KEPT_LINES
+        )
+        body = dict(found.page(cursor))
+        if not cursor:
+            self._hint(sides, self._hint_of_lines(sides, body["hunks"]))
+        return self._answer(sides, "text", body)
+
+    def _hint_of_lines(self, sides: Sides, hunks: Any) -> focus.Hint | None:
+        if sides.kind == "pdf" and sides.after is not None:
+            return focus.of_pages(hunks, self._formats.extract_lines(sides.after))
+        return focus.of_lines(hunks) if sides.kind in ("text", "csv") else None
+
+    def _fallback(self, sides: Sides, error: FormatError) -> Diff:
+        try:
+            return self._lines(sides, 0)
+        except FormatError:
+            body = {**self._facts(sides), "reason": error.reason}
+            return self._answer(sides, "metadata", body)
+
+    def _facts(self, sides: Sides) -> dict[str, Any]:
+        """Return what is known of both contents: metadata, and the first bytes of opaque ones."""
+        return {
+            name: None if side is None else self._fact(side, sides.kind)
+            for name, side in (("before", sides.before), ("after", sides.after))
+        }
+
+    def _fact(self, side: Source, kind: str) -> dict[str, Any]:
+        found = dict(self._formats.get_info(side))
+        if kind == "binary":
+            with side.path.open("rb") as file:
+                found["head_hex"] = file.read(_HEX_BYTES).hex(" ")
+        return found
+
+    def _keep(
+        self,
+        what: str,
+        sides: Sides,
+        make: Callable[[Any, Any], Any],
+        worth: Callable[[Any], bool] | None = None,
+    ) -> Any:
+        key = (what, *sides.contents)
+        return self._kept.get(key, lambda: make(sides.before, sides.after), worth=worth)
+
+    def _hint(self, sides: Sides, hint: focus.Hint | None) -> None:
+        if hint is not None:
+            self._hints.get(sides.contents, lambda: hint)
+
+    def _answer(self, sides: Sides, strategy: str, body: dict[str, Any]) -> Diff:
+        return Diff(
+            path=sides.path,
+            strategy=strategy,
+            file_kind=sides.kind,
+            old_path=sides.old_path,
+            reference_source=sides.reference,
+            baseline_missing=sides.before is None,
+            reference_warning=sides.warning,
+            focus_hint=self._hints.peek(sides.contents),
+            body=body,
+        )
+
+
+def _lines_of(diff: Any) -> int:
+    return sum(len(hunk.lines) for hunk in diff.hunks)
+
+
+def _page_of_cells(found: Any, sheet: str | None, cursor: int) -> dict[str, Any]:
+    """Return a page of changed cells, sheet by sheet; `sheets` names every changed sheet."""
+    wanted = [one for one in found["sheets"] if sheet is None or one["sheet"] == sheet]
+    if sheet is not None and not wanted:
+        raise NotFound("nothing changed on such a sheet", reason="not_found")
+    left, at, shown = CELLS_PAGE, 0, []
+    for one in wanted:
+        cells = one["cells"]
+        skip = max(cursor - at, 0)
+        page = cells[skip : skip + left]
+        at += len(cells)
+        left -= len(page)
+        shown.append({**one, "cells": page, "cell_count": len(cells)})
+    total = sum(len(one["cells"]) for one in wanted)
+    after = cursor + CELLS_PAGE - left
+    return {
+        "sheets": shown,
+        "cell_count": total,
+        "more": found["more"],
+        "too_large": False,
+        "cursor": after if after < total else None,
+    }
+
+
+def _one_of(
+    entries: Any, name: str, heavy: str | tuple[str, ...], index: int | None
+) -> dict[str, Any]:
+    """Return the list of all without what weighs, and the one asked for, else the first changed."""
+    heavy = (heavy,) if isinstance(heavy, str) else heavy
+    listed = [{k: v for k, v in one.items() if k not in heavy} for one in entries]
+    if index is None:
+        index = next((one["index"] for one in entries if one["kind"] != "same"), 0)
+    if not 0 <= index < max(len(listed), 1):
+        raise ValidationFailed(
+            f"there is no {name} {index}", reason="bad_params", hints=(f"0 to {len(listed) - 1}",)
+        )
+    return {
+        f"{name}s": listed,
+        f"{name}_count": len(listed),
+        f"{name}_index": index,
+        name: entries[index] if entries else None,
+    }

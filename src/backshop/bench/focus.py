@@ -1,0 +1,96 @@
+"""Where to look first in a changed file, read off its difference (B12.18)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Hint = dict[str, Any]
+_CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+_PAGE = re.compile(r"\[page (\d{1,9})\]|--- page (\d{1,9}) ---")
+
+
+def of_cells(sheets: Sequence[Mapping[str, Any]]) -> Hint | None:
+    """Return the changed part of the sheet with most changes; rows and columns count from 0."""
+    if not sheets:
+        return None
+    busiest = max(sheets, key=lambda one: sum(cell["kind"] != "style" for cell in one["cells"]))
+    places = [_place(cell["cell"]) for cell in busiest["cells"] if cell["kind"] != "style"]
+    if not places or busiest["removed"]:
+        return {"sheet": busiest["sheet"]}
+    rows, columns = [row for row, _ in places], [column for _, column in places]
+    return {
+        "sheet": busiest["sheet"],
+        "row_start": min(rows),
+        "row_end": max(rows),
+        "col_start": min(columns),
+        "col_end": max(columns),
+    }
+
+
+def of_lines(hunks: Sequence[Mapping[str, Any]]) -> Hint | None:
+    """Return the lines of the first hunk that differ, in the new text."""
+    if not hunks:
+        return None
+    first = hunks[0]
+    new = [line["new_line"] for line in first["lines"] if line["type"] == "added"]
+    if not new:  # only removed: the place it happened
+        return {"line_start": max(first["new_start"], 1), "line_end": max(first["new_start"], 1)}
+    return {"line_start": min(new), "line_end": max(new)}
+
+
+def of_rows(rows: Sequence[Mapping[str, Any]]) -> Hint | None:
+    """Return the first changed rows of a table that stand together, counted from 1."""
+    if not rows:
+        return None
+    first = end = rows[0]["after_row"] or rows[0]["before_row"]
+    for row in rows[1:]:
+        at = row["after_row"]
+        if at is None or at > end + 1:
+            break
+        end = at
+    return {"row_start": first, "row_end": end}
+
+
+def of_sections(sections: Sequence[Mapping[str, Any]]) -> Hint | None:
+    """Return the first changed section; it counts as the difference counts sections."""
+    return _first(sections, "section_index")
+
+
+def of_slides(slides: Sequence[Mapping[str, Any]]) -> Hint | None:
+    """Return the first changed or added slide of the Draft, else the one before a removal."""
+    changed = [one for one in slides if one["kind"] in ("changed", "added")]
+    if changed:
+        return {"slide_index": changed[0]["index_after"]}
+    gone = next((one for one in slides if one["kind"] == "removed"), None)
+    if gone is None:
+        return _first([one for one in slides if one["kind"] == "moved"], "slide_index")
+    before = [one["index_after"] for one in slides[: gone["index"]]]
+    return {"slide_index": max((at for at in before if at is not None), default=0)}
+
+
+def of_pages(hunks: Sequence[Mapping[str, Any]], old_lines: Sequence[str]) -> Hint | None:
+    """Return the page of the first difference of a PDF, counted from 0."""
+    if not hunks:
+        return None
+    page = 1
+    for line in old_lines[: max(hunks[0]["new_start"] - 1, 0) + 1]:
+        found = _PAGE.fullmatch(line.strip())
+        page = int(found.group(1) or found.group(2)) if found else page
+    return {"page_index": page - 1}
+
+
+def _first(entries: Sequence[Mapping[str, Any]], name: str) -> Hint | None:
+    changed = next((one for one in entries if one["kind"] != "same"), None)
+    return None if changed is None else {name: changed["index"]}
+
+
+def _place(cell: str) -> tuple[int, int]:
+    found = _CELL.fullmatch(cell)
+    if found is None:
+        return 0, 0
+    column = 0
+    for letter in found.group(1):
+        column = column * 26 + ord(letter) - ord("A") + 1
+    return int(found.group(2)) - 1, column - 1

@@ -1,0 +1,294 @@
+"""What differs between two documents, section by section, as text to be read (B12.5).
+
+Takes what `extract_document` gives for both sides. Paragraphs are aligned by their text; those that
+are versions of one another show the words that went and came, those with the same text say what
+changed in their look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, zip_longest
+from typing import Any
+
+from .align import Change, changes
+from .words import ALIKE, likeness, marked
+
+_LOOKS = {
+    "bold": "bold",
+    "italic": "italic",
+    "underline": "underline",
+    "size_pt": "size",
+    "font_name": "font",
+    "color": "colour",
+}
+_LOOK_MAX_CHARS = 20_000  # of one paragraph; looks of longer ones are not compared
+_FORMATS_MAX = 20
+_QUOTE_MAX_CHARS = 40
+_ASIDE = ("[header] ", "[footer] ", "[footnote] ", "[endnote] ")
+ASIDE_HEADING = "Headers, footers and notes"
+
+Data = Mapping[str, Any]
+Block = Data
+
+
+def diff_documents(
+    before: Data | None,
+    after: Data | None,
+    old_lines: Sequence[str] = (),
+    new_lines: Sequence[str] = (),
+) -> list[Data]:
+    """Return the sections of both sides, paired, each with its blocks.
+
+    The lines are those of `extract_lines`; headers, footers and notes among them make up a last
+    section where they differ.
+    """
+    old, new = _sections(before), _sections(after)
+    found = [_section(index, *pair) for index, pair in enumerate(_pairs(old, new))]
+    aside = [_aside(lines) for lines in (old_lines, new_lines)]
+    if aside[0] != aside[1]:
+        sides = [
+            {"heading": ASIDE_HEADING, "level": 1, "blocks": [_plain(line) for line in lines]}
+            for lines in aside
+        ]
+        found.append(_section(len(found), (None, sides[0]), (None, sides[1])))
+    return found
+
+
+def _sections(document: Data | None) -> list[Data]:
+    if document is None:
+        return []
+    return [
+        {
+            "heading": section["heading"],
+            "level": section["level"],
+            "blocks": list(_blocks(section)),
+        }
+        for section in document["sections"]
+    ]
+
+
+def _blocks(section: Data) -> Iterator[Block]:
+    for place in section["order"]:
+        if "p" in place:
+            yield {"type": "p", **section["paragraphs"][place["p"]]}
+        else:
+            yield {"type": "t", "rows": section["tables"][place["t"]]["rows"]}
+
+
+def _aside(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if line.startswith(_ASIDE)]
+
+
+def _plain(text: str) -> Block:
+    return {"type": "p", "text": text, "style": None, "alignment": None, "runs": ()}
+
+
+Numbered = tuple[int | None, Data | None]
+
+
+def _pairs(old: list[Data], new: list[Data]) -> list[tuple[Numbered, Numbered]]:
+    """Pair sections by heading in order; what lies between two pairs goes by its place."""
+    heads = [[f"{s['level']} {s['heading']}" for s in side] for side in (old, new)]
+    pairs: list[tuple[Numbered, Numbered]] = []
+    i = j = 0
+    for change in [*changes(*heads), Change(len(old), len(old), len(new), len(new))]:
+        while i < change.old_start:
+            pairs.append(((i, old[i]), (j, new[j])))
+            i, j = i + 1, j + 1
+        gone, come = range(i, change.old_end), range(j, change.new_end)
+        for a, b in zip_longest(gone, come):
+            alike = a is not None and b is not None and _alike(old[a], new[b])
+            if alike:
+                pairs.append(((a, old[a]), (b, new[b])))
+                continue
+            pairs += [((a, old[a]), (None, None))] if a is not None else []
+            pairs += [((None, None), (b, new[b]))] if b is not None else []
+        i, j = change.old_end, change.new_end
+    return pairs
+
+
+def _alike(old: Data, new: Data) -> bool:
+    return likeness(_whole(old), _whole(new)) >= ALIKE
+
+
+def _whole(section: Data) -> str:
+    return "\n".join(_text(block) for block in section["blocks"])
+
+
+def _text(block: Block) -> str:
+    if block["type"] == "t":
+        return "\n".join("\t".join(map(str, row)) for row in block["rows"])
+    return str(block["text"])
+
+
+def _section(index: int, before: Numbered, after: Numbered) -> Data:
+    (at_old, old), (at_new, new) = before, after
+    shown = new or old or {}
+    blocks = _diff_blocks(old["blocks"] if old else [], new["blocks"] if new else [])
+    number = sum(block["kind"] != "same" for block in blocks)
+    kind = "added" if old is None else "removed" if new is None else "changed"
+    if old is not None and new is not None and not number:
+        kind = "same"
+    return {
+        "index": index,
+        "index_before": at_old,
+        "index_after": at_new,
+        "heading": shown.get("heading"),
+        "level": shown.get("level"),
+        "kind": kind,
+        "changes": number,
+        "blocks": blocks,
+    }
+
+
+# --- blocks ------------------------------------------------------------------------------------
+
+
+def _diff_blocks(old: Sequence[Block], new: Sequence[Block]) -> list[Data]:
+    keys = [[f"{block['type']} {_text(block)}" for block in side] for side in (old, new)]
+    found: list[Data] = []
+    i = j = 0
+    for change in [*changes(*keys), Change(len(old), len(old), len(new), len(new))]:
+        while i < change.old_start:
+            found.append(_pair(old[i], new[j]))
+            i, j = i + 1, j + 1
+        found += _replaced(old[i : change.old_end], new[j : change.new_end])
+        i, j = change.old_end, change.new_end
+    return found
+
+
+def _replaced(old: Sequence[Block], new: Sequence[Block]) -> Iterator[Data]:
+    """Yield changed blocks: versions of one another together, the rest as gone and come."""
+    j = 0
+    for block in old:
+        twin = next((at for at in range(j, len(new)) if _versions(block, new[at])), None)
+        if twin is None:
+            yield _one_sided(block, "removed")
+            continue
+        yield from (_one_sided(one, "added") for one in new[j:twin])
+        yield _pair(block, new[twin])
+        j = twin + 1
+    yield from (_one_sided(one, "added") for one in new[j:])
+
+
+def _versions(old: Block, new: Block) -> bool:
+    return old["type"] == new["type"] and likeness(_text(old), _text(new)) >= ALIKE
+
+
+def _one_sided(block: Block, kind: str) -> Data:
+    if block["type"] == "t":
+        cells = [[{"kind": kind, "text": str(cell)} for cell in row] for row in block["rows"]]
+        return {"type": "t", "kind": kind, "rows": [{"kind": kind, "cells": row} for row in cells]}
+    text = str(block["text"])
+    pieces = [{"mark": kind, "text": text, **look} for text, look in _spans(block, 0, len(text))]
+    return {"type": "p", "kind": kind, "style": block["style"], "pieces": pieces, "formats": ()}
+
+
+def _pair(old: Block, new: Block) -> Data:
+    if new["type"] == "t":
+        return _table(old["rows"], new["rows"])
+    pieces: list[Data] = []
+    for piece in marked(str(old["text"]), str(new["text"])):
+        side, at = (old, piece.old_at) if piece.mark == "removed" else (new, piece.new_at)
+        for text, look in _spans(side, at, at + len(piece.text)):
+            pieces.append({"mark": piece.mark, "text": text, **look})
+    same_text = old["text"] == new["text"]
+    formats = _formats(old, new)
+    kind = "changed" if not same_text else "format" if formats else "same"
+    return {
+        "type": "p",
+        "kind": kind,
+        "style": new["style"],
+        "pieces": pieces,
+        "formats": formats,
+    }
+
+
+def _table(old: Sequence[Sequence[Any]], new: Sequence[Sequence[Any]]) -> Data:
+    keys = [["\x1f".join(map(str, row)) for row in side] for side in (old, new)]
+    rows: list[Data] = []
+    i = j = 0
+    for change in [*changes(*keys), Change(len(old), len(old), len(new), len(new))]:
+        while i < change.old_start:
+            rows.append(_row("same", new[j], new[j]))
+            i, j = i + 1, j + 1
+        for a, b in zip_longest(old[i : change.old_end], new[j : change.new_end]):
+            kind = "added" if a is None else "removed" if b is None else "changed"
+            rows.append(_row(kind, a or (), b or ()))
+        i, j = change.old_end, change.new_end
+    kind = "changed" if any(row["kind"] != "same" for row in rows) else "same"
+    return {"type": "t", "kind": kind, "rows": rows}
+
+
+def _row(kind: str, old: Sequence[Any], new: Sequence[Any]) -> Data:
+    cells: list[Data] = []
+    for a, b in zip_longest(old, new):
+        if kind in ("added", "removed") or a == b:
+            cells.append({"kind": kind if a != b else "same", "text": str(b if a is None else a)})
+        else:
+            cells.append({"kind": "changed", "before": str(a or ""), "text": str(b or "")})
+    return {"kind": kind, "cells": cells}
+
+
+# --- looks -------------------------------------------------------------------------------------
+
+
+def _spans(block: Block, start: int, end: int) -> list[tuple[str, Data]]:
+    """Return a stretch of a paragraph cut where bold, italic or underline begin or end."""
+    text = str(block["text"])
+    looks = _looks(block)
+    if looks is None:
+        return [(text[start:end], {})] if end > start else []
+    found: list[tuple[str, Data]] = []
+    shown = [
+        tuple(name for name in ("bold", "italic", "underline") if looks[at].get(name))
+        for at in range(start, end)
+    ]
+    at = start
+    for names, group in groupby(shown):
+        length = len(list(group))
+        found.append((text[at : at + length], {"look": names} if names else {}))
+        at += length
+    return found
+
+
+def _looks(block: Block) -> list[Data] | None:
+    """Return the look of every character, None where runs and text do not match up."""
+    runs = block["runs"]
+    text = str(block["text"])
+    if len(text) > _LOOK_MAX_CHARS or "".join(run["text"] for run in runs) != text:
+        return None
+    return [run for run in runs for _ in range(len(run["text"]))]
+
+
+def _formats(old: Block, new: Block) -> list[str]:
+    """Name what changed in the look: the paragraph's, and of the same text the characters'."""
+    found = [
+        f"{name}: {old[key] or 'default'} → {new[key] or 'default'}"
+        for key, name in (("style", "style"), ("alignment", "alignment"))
+        if old[key] != new[key]
+    ]
+    before, after = _looks(old), _looks(new)
+    if before is None or after is None or old["text"] != new["text"]:
+        return found
+    text = str(new["text"])
+    for key, name in _LOOKS.items():
+        differs = [(a.get(key), b.get(key)) for a, b in zip(before, after, strict=True)]
+        at = 0
+        for (a, b), group in groupby(differs):
+            length = len(list(group))
+            if (a or None) != (b or None) and len(found) < _FORMATS_MAX:
+                found.append(f"{name}: {_shown(a)} → {_shown(b)}: {_quoted(text, at, length)}")
+            at += length
+    return found
+
+
+def _shown(value: Any) -> str:
+    words = {True: "on", False: "off", None: "default"}
+    return words[value] if value is None or isinstance(value, bool) else str(value)
+
+
+def _quoted(text: str, at: int, length: int) -> str:
+    piece = text[at : at + length]
+    return f"“{piece[:_QUOTE_MAX_CHARS]}{'…' if len(piece) > _QUOTE_MAX_CHARS else ''}”"

@@ -1,0 +1,385 @@
+"""What a review shows: the list, and inside each kind of file what went and came."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from PIL import Image
+from tests.bench.test_story import refused
+
+from backshop.base.errors import ValidationFailed
+from backshop.bench import Author, Source
+
+PERSON = Author(source=Source(kind="system"), actor="user")
+
+
+def entries(room) -> dict[str, dict]:
+    return {one["path"]: one for one in room.call("ReviewGetChangeSet")["entries"]}
+
+
+def done(result):
+    assert result.ok, result.message
+    return result.value
+
+
+def png(colour: str, size=(40, 30)) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", size, colour).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def put(room, path: str, data: bytes) -> None:
+    """Write bytes to the Draft as the person does."""
+    from backshop.bench import Put
+
+    blob = room.shop.store.blobs.put(data)
+    room.shop.benches.apply_batch(room.id, [Put(path=path, blob=blob, size=len(data))], PERSON)
+
+
+# ---------------------------------------------------------------- the list
+
+
+@pytest.mark.rule("B11.5")
+def test_a_file_that_moved_and_changed_a_little_is_one_renamed_file(room):
+    lines = [f"line {n}\n" for n in range(10)]
+    room.add({"old.md": "".join(lines), "other.txt": "x\n" * 10})
+    room.write({"new.md": "".join([*lines[:7], "a\n", "b\n", "c\n"])})
+    room.call("DraftDeletePath", path="old.md")
+    room.call("DraftDeletePath", path="other.txt")
+
+    found = entries(room)
+
+    assert set(found) == {"new.md", "other.txt"}
+    assert (found["new.md"]["kind"], found["new.md"]["old_path"]) == ("RENAMED", "old.md")
+    assert found["new.md"]["similarity"] == 70
+    assert found["other.txt"]["kind"] == "DELETED"
+    lines_now = room.call("ReviewGetTextDiff", path="new.md")
+    assert lines_now["body"]["stats"] == {"added": 3, "removed": 3}
+    assert room.call("ReviewGetTextDiff", path="old.md")["path"] == "new.md"
+
+
+@pytest.mark.rule("B11.5")
+def test_a_file_rewritten_by_more_than_half_is_deleted_and_added(room):
+    lines = [f"line {n}\n" for n in range(10)]
+    room.add({"old.md": "".join(lines)})
+    room.write({"new.md": "".join([*lines[:4], *(f"other {n}\n" for n in range(6))])})
+    room.call("DraftDeletePath", path="old.md")
+
+    assert {(one["path"], one["kind"]) for one in entries(room).values()} == {
+        ("new.md", "ADDED"),
+        ("old.md", "DELETED"),
+    }
+    assert refused(room.call, "DraftPublish")[0] == "CONFIRMATION_REQUIRED"
+
+
+@pytest.mark.rule("B13.4", "B13.5", "B11.3")
+def test_the_list_says_what_keeps_it_from_being_published(room):
+    room.add({"a.txt": "a", "b.txt": "b"})
+    room.write({"c.txt": "c"})
+    room.call("DraftDeletePath", path="a.txt")
+    room.call("DraftDeletePath", path="b.txt")
+
+    before = room.call("ReviewGetChangeSet")
+    room.call("ReviewSetDeletionConfirmations", paths=["a.txt"])
+
+    assert before["unconfirmed"] == ["a.txt", "b.txt"]
+    assert before["warnings"] == ["deletions_unconfirmed"]
+    assert room.call("ReviewGetDeletionConfirmations") == {"confirmed_paths": ["a.txt"]}
+    assert room.call("ReviewGetChangeSet")["unconfirmed"] == ["b.txt"]
+
+
+@pytest.mark.rule("B11.2", "B11.7")
+def test_a_file_that_became_something_else_is_compared_as_bytes(room):
+    room.add({"a.txt": "text\n", "p.png": png("red"), "m.xlsm": b"PK\x03\x04rest"})
+    put(room, "a.txt", b"\x00\x01binary")
+    put(room, "p.png", png("blue"))
+
+    found = entries(room)
+
+    assert (found["a.txt"]["type"], found["a.txt"]["access"]) == ("binary", "opaque")
+    assert (found["p.png"]["type"], found["p.png"]["access"]) == ("image", "read_only")
+    facts = room.call("ReviewGetDiff", path="a.txt")
+    assert facts["strategy"] == "metadata"
+    assert facts["body"]["after"]["head_hex"].startswith("00 01 62")
+    assert refused(room.call, "ReviewGetTextDiff", path="p.png")[1] == "no_text_diff"
+
+
+@pytest.mark.rule("B13.1")
+def test_a_summary_is_the_files_own_else_the_drafts_else_said_to_be_missing(room, use):
+    room.add({"a.md": "one\n", "b.md": "two\n"})
+    edits = [{"search": "one", "replace": "ONE"}]
+    done(use("edit_text_file", path="a.md", edits=edits, change_note="Louder."))
+    room.write({"b.md": "three\n"})
+
+    own = room.call("ReviewGetSummary", path="a.md")
+    none = room.call("ReviewGetSummary", path="b.md")
+    room.shop.benches.summarise = lambda state: f"About {state.name}."
+    whole = room.call("ReviewGetSummary", path="b.md")
+
+    assert own == {"summary_markdown": "Louder.", "source": "file"}
+    assert none == {"summary_markdown": "Summary unavailable.", "source": "none"}
+    assert whole == {"summary_markdown": "About Test.", "source": "draft"}
+    assert room.call("ReviewGetChangeSet")["draft_summary"] == "About Test."
+
+
+# ---------------------------------------------------------------- inside files
+
+
+@pytest.mark.rule("B12.16")
+def test_a_lost_reference_is_never_claimed_to_have_been_read(room):
+    room.add({"a.txt": "one\n" * 2000})
+    room.write({"a.txt": "two\n" * 2000})
+    draft = room.shop.benches.desk.state(room.id).draft
+    old = room.shop.benches.desk.find(draft.base_tree, "a.txt").sha256
+    file = room.shop.store.blobs.path(old)
+    file.chmod(0o644)
+    file.unlink()
+
+    found = room.call("ReviewGetTextDiff", path="a.txt")
+
+    assert found["reference_source"] == "none"
+    assert found["baseline_missing"] is True
+    assert found["reference_warning"]
+    assert found["body"]["stats"]["removed"] == 0
+
+
+@pytest.mark.rule("B12.4", "B12.18")
+def test_rows_of_a_table_are_compared_with_the_rest_of_their_row(room):
+    room.add({"t.csv": "id,name,amount\n1,a,10\n2,b,20\n3,c,30\n"})
+    room.write({"t.csv": "id,name,amount\n1,a,10\n2,b,25\n3,c,30\n4,d,40\n"})
+
+    found = room.call("ReviewGetTableDiff", path="t.csv")
+
+    changed, added = found["body"]["rows"]
+    assert found["body"]["columns"]["names"] == ["id", "name", "amount"]
+    assert changed["cells"] == [{"column": "amount", "before": "20", "after": "25"}]
+    assert changed["values"] == ["2", "b", "25"]
+    assert (added["kind"], added["after_row"]) == ("added", 4)
+    assert found["focus_hint"] == {"row_start": 2, "row_end": 2}
+    assert entries(room)["t.csv"]["focus_hint"] == found["focus_hint"]
+
+
+@pytest.mark.rule("B12.9", "B12.13", "B12.18")
+def test_cells_are_compared_and_shown_in_their_grid(room, use):
+    rows = [[n, f"name {n}", n * 2] for n in range(1, 61)]
+    fill = {"op": "set_range", "sheet": "Data", "start": "A1", "values": rows}
+    done(use("xlsx_operations", path="book.xlsx", operations=[fill]))
+    room.call("DraftPublish")
+    cells = [{"cell": f"C{n}", "value": -n} for n in range(5, 10)]
+    more = [
+        {"op": "set_cells", "sheet": "Data", "cells": cells},
+        {"op": "set_range", "sheet": "New", "start": "A1", "values": [["x"]]},
+    ]
+    done(use("xlsx_operations", path="book.xlsx", operations=more))
+
+    diff = room.call("ReviewGetXlsxCellDiff", path="book.xlsx")
+    grid = room.call("ReviewGetXlsxPreviewGrid", path="book.xlsx", sheet="Data", row_count=10)
+    old = room.call("ReviewGetXlsxPreviewGrid", path="book.xlsx", sheet="New", version="REFERENCE")
+
+    sheets = {one["sheet"]: one for one in diff["body"]["sheets"]}
+    assert [cell["cell"] for cell in sheets["Data"]["cells"]] == ["C5", "C6", "C7", "C8", "C9"]
+    assert sheets["New"]["added"]
+    assert diff["focus_hint"] == {
+        **{"sheet": "Data", "row_start": 4, "row_end": 8, "col_start": 2, "col_end": 2}
+    }
+    assert (len(grid["cells"]), grid["cells"][4][2]["value"]) == (10, -5)
+    assert old["missing"] is True
+    one_sheet = room.call("ReviewGetXlsxCellDiff", path="book.xlsx", sheet="New")
+    assert [one["sheet"] for one in one_sheet["body"]["sheets"]] == ["New"]
+    with pytest.raises(ValidationFailed):
+        room.call("ReviewGetXlsxPreviewGrid", path="book.xlsx", sheet="Nowhere")
+    with pytest.raises(ValidationFailed):
+        room.call("ReviewGetDocxContentDiff", path="book.xlsx")
+
+
+@pytest.mark.rule("B12.9")
+def test_many_changed_cells_come_in_pages(room, use):
+    old = [[n] for n in range(1, 701)]
+    fill = {"op": "set_range", "sheet": "S", "start": "A1", "values": old}
+    done(use("xlsx_operations", path="b.xlsx", operations=[fill]))
+    room.call("DraftPublish")
+    new = {**fill, "values": [[-n] for n in range(1, 701)]}
+    done(use("xlsx_operations", path="b.xlsx", operations=[new]))
+
+    first = room.call("ReviewGetXlsxCellDiff", path="b.xlsx")["body"]
+    second = room.call("ReviewGetXlsxCellDiff", path="b.xlsx", cursor=str(first["cursor"]))["body"]
+
+    got = [cell["cell"] for page in (first, second) for cell in page["sheets"][0]["cells"]]
+    assert (len(first["sheets"][0]["cells"]), first["cell_count"]) == (500, 700)
+    assert got == [f"A{n}" for n in range(1, 701)]
+    assert "cursor" not in second or second["cursor"] is None
+
+
+@pytest.mark.rule("B12.5", "B12.18", "B13.9")
+def test_a_document_is_compared_by_section_with_words_and_looks(room, use):
+    paragraphs = [
+        {"text": "Overview", "style": "Heading 1"},
+        {"text": "The plan is good."},
+        {"text": "Costs", "style": "Heading 1"},
+        {"text": "The total is 100 euros in all."},
+        {"text": "Nothing else."},
+    ]
+    op = {"op": "set_paragraphs", "paragraphs": paragraphs}
+    done(use("docx_operations", path="d.docx", operations=[op]))
+    room.call("DraftPublish")
+    changes = [
+        {"op": "replace_text", "search": "100 euros", "replace": "120 euros"},
+        {"op": "append_paragraph", "text": "A new last line."},
+    ]
+    done(use("docx_operations", path="d.docx", operations=changes))
+
+    found = room.call("ReviewGetDocxContentDiff", path="d.docx")
+
+    body = found["body"]
+    assert [(s["heading"], s["kind"]) for s in body["sections"]] == [
+        ("Overview", "same"),
+        ("Costs", "changed"),
+    ]
+    assert found["focus_hint"] == {"section_index": 1}
+    assert body["section_index"] == 1
+    kinds = [block["kind"] for block in body["section"]["blocks"]]
+    assert kinds == ["same", "changed", "same", "added"]
+    marks = [(p["mark"], p["text"]) for p in body["section"]["blocks"][1]["pieces"]]
+    assert ("removed", "100") in marks
+    assert ("added", "120") in marks
+    same = room.call("ReviewGetDocxContentDiff", path="d.docx", section_index=0)["body"]
+    assert {block["kind"] for block in same["section"]["blocks"]} == {"same"}
+    lines = room.call("ReviewGetOfficeTextDiff", path="d.docx")
+    assert lines["body"]["stats"] == {"added": 2, "removed": 1}
+
+
+@pytest.mark.rule("B12.8", "B12.13", "B12.18")
+def test_a_presentation_is_compared_slide_by_slide(room, use):
+    def slide(title: str, text: str) -> dict:
+        return {"op": "add_slide", "title": title, "body": text}
+
+    done(use("pptx_operations", path="p.pptx", operations=[slide("One", "a"), slide("Two", "b")]))
+    room.call("DraftPublish")
+    done(use("pptx_operations", path="p.pptx", operations=[slide("Three", "c")]))
+
+    found = room.call("ReviewGetPptxContentDiff", path="p.pptx")
+
+    body = found["body"]
+    assert [(s["title"], s["kind"]) for s in body["slides"]] == [
+        ("One", "same"),
+        ("Two", "same"),
+        ("Three", "added"),
+    ]
+    assert found["focus_hint"] == {"slide_index": 2}
+    assert body["slide"].get("before") is None
+    assert body["slide"]["after"]["positioned_shapes"]
+    assert "ReviewGetPptxContentDiff" in room.shop.commands
+
+
+@pytest.mark.rule("B12.11", "B12.14", "B12.10", "F29.7")
+def test_pictures_of_pages_have_an_address_and_bytes(room, use):
+    room.add({"p.png": png("red", (80, 60)), "v.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>"})
+    put(room, "p.png", png("blue", (80, 60)))
+    viewer = room.shop.benches.viewer
+
+    now = room.call("ReviewGetImagePreview", path="p.png")
+    then = room.call("ReviewGetImagePreview", path="p.png", version="REFERENCE", scale=0.3)
+    drawn = viewer.picture(room.id, "REFERENCE", "p.png", 0, 0.25)
+
+    assert now["image_ref"].startswith(f"/bench/{room.id}/preview/DRAFT/0/1.00/p.png?content=")
+    assert (now["metadata"]["width"], now["page_count"]) == (80, 1)
+    assert then["scale"] == 0.25
+    assert Image.open(io.BytesIO(drawn.data)).size == (20, 15)
+    assert viewer.picture(room.id, "DRAFT", "v.svg", 0, 1).mime_type == "image/svg+xml"
+    assert refused(room.call, "ReviewGetImagePreview", path="p.png", page_index=7) == (
+        "VALIDATION_FAILED",
+        "bad_params",
+    )
+    assert refused(room.call, "ReviewGetImagePreview", path="p.png", version="X")[1] == "bad_params"
+    assert refused(room.call, "ReviewGetPdfPreviewPage", path="p.png")[1] == "bad_params"
+
+
+@pytest.mark.rule("B12.14", "B12.20")
+def test_without_a_renderer_a_preview_says_so_and_the_review_works(room, use):
+    op = {"op": "set_paragraphs", "paragraphs": [{"text": "Hello."}]}
+    done(use("docx_operations", path="d.docx", operations=[op]))
+
+    found = room.call("ReviewGetDocxPreviewPage", path="d.docx")
+
+    if found["preview_unavailable"]:
+        assert found["reason"] == "renderer_missing"
+    else:
+        assert found["image_ref"]
+    assert room.call("ReviewGetDocxContentDiff", path="d.docx")["body"]["section_count"] == 1
+    room.call("DraftDiscard")
+    for name in ("ReviewGetDocxPreviewPage", "ReviewGetTableDiff", "ReviewGetSummary"):
+        assert refused(room.call, name, path="d.docx") == ("NOT_FOUND", "no_draft")
+
+
+# ---------------------------------------------------------------- looking into files
+
+
+@pytest.mark.rule("B19")
+def test_files_can_be_looked_into_in_both_views(room, use):
+    room.add({"t.csv": "id,amount\n1,10\n2,20\n", "a.md": "# Title\nold\n"})
+    room.write({"t.csv": "id,amount\n1,10\n2,25\n", "a.md": "# Title\nnew\n"})
+
+    def total(**view):
+        asked = "SELECT sum(amount) AS total FROM data"
+        return room.call("WorkbenchTableQuery", path="t.csv", query=asked, **view)["rows"][0]
+
+    assert total(view="published") != total(view="draft") == total()
+    assert "new" in room.call("WorkbenchFileRead", path="a.md")["text"]
+    assert "old" in room.call("WorkbenchFileRead", path="a.md", view="published")["text"]
+    assert room.call("WorkbenchFileGetInfo", path="a.md")["kind"] == "text"
+    assert room.call("WorkbenchFileGetMap", path="t.csv")["format"] == "csv"
+    rows = room.call("WorkbenchTableReadRows", path="t.csv", row_start=2, row_count=1)
+    assert len(rows["rows"]) == 1
+    assert room.call("WorkbenchTableDescribe", path="t.csv")["columns"]
+    assert room.call("WorkbenchTableStats", path="t.csv", columns=["amount"])
+    before = room.call("AuditList")
+    assert refused(room.call, "WorkbenchFileRead", path="a.md", view="x")[1] == "bad_params"
+    assert refused(room.call, "WorkbenchFileRead", path="A.md") == ("NOT_FOUND", "not_found")
+    assert refused(room.call, "WorkbenchFileRead", path="../a")[1] == "bad_path"
+    assert room.call("AuditList") == before
+
+
+def test_sheets_sections_and_slides_can_be_looked_at_without_a_draft(room, use):
+    fill = {"op": "set_range", "sheet": "S", "start": "A1", "values": [["a", 1], ["b", 2]]}
+    done(use("xlsx_operations", path="b.xlsx", operations=[fill]))
+    text = [{"text": "Top", "style": "Heading 1"}, {"text": "Body."}]
+    op = {"op": "set_paragraphs", "paragraphs": text}
+    done(use("docx_operations", path="d.docx", operations=[op]))
+    done(use("pptx_operations", path="p.pptx", operations=[{"op": "add_slide", "title": "Hi"}]))
+    room.call("DraftPublish")
+
+    grid = room.call("WorkbenchFileGetGrid", path="b.xlsx", row_count=9999)
+    section = room.call("WorkbenchFileGetSection", path="d.docx")
+    slide = room.call("WorkbenchFileGetSlide", path="p.pptx")
+
+    assert grid["cells"][1][1]["value"] == 2
+    assert [one["heading"] for one in section["sections"]] == ["Top"]
+    assert section["blocks"][1]["pieces"][0]["text"] == "Body."
+    assert slide["slide"]["title"] == "Hi"
+    assert refused(room.call, "WorkbenchFileGetSection", path="d.docx", section_index=9)[0] == (
+        "VALIDATION_FAILED"
+    )
+    assert refused(room.call, "WorkbenchFileGetGrid", path="b.xlsx", view="draft")[1] == "no_draft"
+
+
+@pytest.mark.rule("B10.15")
+def test_two_checkpoints_are_compared_down_to_the_lines(room):
+    room.add({"a.txt": "one\n", "old.txt": "kept content\n"})
+    first = room.call("CheckpointCreate")["checkpoint_id"]
+    room.write({"a.txt": "two\n"})
+    room.call("DraftRenamePath", path="old.txt", new_path="new.txt")
+    room.call("DraftPublish")
+    second = room.call("CheckpointCreate")["checkpoint_id"]
+
+    found = room.call("CheckpointCompare", checkpoint_id=first, other_id=second)
+    page = room.call("CheckpointCompare", checkpoint_id=first, limit=1)
+    lines = room.call("CheckpointGetDiff", checkpoint_id=first, path="a.txt")
+
+    assert [(e["path"], e["kind"], e.get("old_path")) for e in found["entries"]] == [
+        ("a.txt", "MODIFIED", None),
+        ("new.txt", "RENAMED", "old.txt"),
+    ]
+    assert found["counts"] == {"added": 0, "modified": 1, "renamed": 1, "deleted": 0}
+    assert (page["total"], page["next_cursor"]) == (2, "1")
+    assert lines["body"]["stats"] == {"added": 1, "removed": 1}
