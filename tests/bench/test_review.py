@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -14,7 +15,7 @@ from backshop.bench import Author, Source
 PERSON = Author(source=Source(kind="system"), actor="user")
 
 
-def entries(room) -> dict[str, dict]:
+def entries(room) -> dict[str, dict[str, Any]]:
     return {one["path"]: one for one in room.call("ReviewGetChangeSet")["entries"]}
 
 
@@ -251,7 +252,7 @@ def test_a_document_is_compared_by_section_with_words_and_looks(room, use):
 
 @pytest.mark.rule("B12.8", "B12.13", "B12.18")
 def test_a_presentation_is_compared_slide_by_slide(room, use):
-    def slide(title: str, text: str) -> dict:
+    def slide(title: str, text: str) -> dict[str, str]:
         return {"op": "add_slide", "title": title, "body": text}
 
     done(use("pptx_operations", path="p.pptx", operations=[slide("One", "a"), slide("Two", "b")]))

@@ -61,7 +61,8 @@ def _in_order(places: list[int]) -> set[int]:
     for place in places:
         lower = [row for row in best if row[-1] < place]
         best.append([*max(lower, key=len), place] if lower else [place])
-    return set(max(best, key=lambda row: len(row))) if best else set()
+    longest: list[int] = max(best, key=len) if best else []
+    return set(longest)
 
 
 def _slide(old: Data | None, new: Data | None, *, moved: bool = False) -> Data:
