@@ -10,6 +10,9 @@ from typing import Any
 from backshop.base.codec import decode, encode
 from backshop.base.command import Command
 from backshop.base.errors import NotFound
+from backshop.base.ids import UserId
+
+from .access import Gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,9 @@ class Bound:
 class Registry:
     """Every command of the product. Doors look up, decode, run, encode; they add nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, gate: Gate | None = None) -> None:
         self._bound: dict[str, Bound] = {}
+        self._gate = gate
 
     def add(self, commands: Iterable[Command[Any, Any, Any]], facade: Any) -> None:
         """Register a room's commands; a name that is taken is a defect."""
@@ -55,7 +59,15 @@ class Registry:
             raise NotFound(f"there is no command {name!r}", reason="unknown_command", hints=near)
         return found
 
-    def call(self, name: str, data: object) -> Any:
-        """Decode the request, run the command, encode the response: all a door has to do."""
+    def call(self, name: str, data: object, *, user: UserId | None = None) -> Any:
+        """Decode the request, run the command, encode the response: all a door has to do.
+
+        Without a user the caller is the home's owner; with one, access is checked first (T6.4).
+        """
         bound = self.find(name)
-        return encode(bound.run(decode(bound.command.request, data)))
+        request = decode(bound.command.request, data)
+        if user is None or self._gate is None:
+            return encode(bound.run(request))
+        self._gate.admit(bound.command, request, user)
+        answer = bound.command.run(self._gate.facade(bound.facade, user), request)
+        return encode(self._gate.settle(answer, request, user))

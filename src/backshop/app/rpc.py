@@ -7,6 +7,7 @@ from typing import Any
 from backshop.base.canon import JsonValue, parse
 from backshop.base.codec import compact, schema
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
+from backshop.base.ids import UserId
 
 from .commands import Registry
 from .faults import fault_of
@@ -17,17 +18,19 @@ REFUSED = -32000  # with the envelope of M11.1 as data
 DISCOVER = "rpc.discover"
 
 
-def answer(registry: Registry, text: str | bytes, version: str) -> Any | None:
+def answer(
+    registry: Registry, text: str | bytes, version: str, *, user: UserId | None = None
+) -> Any | None:
     """Return the response to one request or batch, or None where none is due (notifications)."""
     try:
         request = parse(text)
     except ValidationFailed as error:
         return _error(None, PARSE_ERROR, error.message)
     if not isinstance(request, list):
-        return _answer_one(registry, request, version)
+        return _answer_one(registry, request, version, user)
     if not 1 <= len(request) <= BATCH_MAX:
         return _error(None, INVALID_REQUEST, f"a batch has 1 to {BATCH_MAX} requests")
-    answers = [_answer_one(registry, one, version) for one in request]
+    answers = [_answer_one(registry, one, version, user) for one in request]
     return [one for one in answers if one is not None] or None
 
 
@@ -50,18 +53,25 @@ def discover(registry: Registry, version: str) -> dict[str, Any]:
     }
 
 
-def _answer_one(registry: Registry, request: JsonValue, version: str) -> dict[str, Any] | None:
+def _answer_one(
+    registry: Registry, request: JsonValue, version: str, user: UserId | None
+) -> dict[str, Any] | None:
     if not isinstance(request, dict) or request.get("jsonrpc") != "2.0":
         return _error(None, INVALID_REQUEST, "not a JSON-RPC 2.0 request")
     call_id, method, params = request.get("id"), request.get("method"), request.get("params", {})
     if not isinstance(method, str) or isinstance(call_id, (bool, list, dict)):
         return _error(None, INVALID_REQUEST, "not a JSON-RPC 2.0 request")
-    response = _run(registry, call_id, method, params, version)
+    response = _run(registry, call_id, method, params, version, user)
     return response if "id" in request else None
 
 
 def _run(
-    registry: Registry, call_id: JsonValue, method: str, params: JsonValue, version: str
+    registry: Registry,
+    call_id: JsonValue,
+    method: str,
+    params: JsonValue,
+    version: str,
+    user: UserId | None,
 ) -> dict[str, Any]:
     if method == DISCOVER:
         return {"jsonrpc": "2.0", "id": call_id, "result": discover(registry, version)}
@@ -72,7 +82,7 @@ def _run(
         return _error(call_id, INVALID_PARAMS, "params are an object with named fields")
     phase = registry.find(method).command.phase
     try:
-        return {"jsonrpc": "2.0", "id": call_id, "result": registry.call(method, params)}
+        return {"jsonrpc": "2.0", "id": call_id, "result": registry.call(method, params, user=user)}
     except Exception as error:  # a surface's outermost handler
         fault = fault_of(error, phase)
         bad = isinstance(error, BackshopError) and error.reason == "bad_request"

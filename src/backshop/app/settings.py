@@ -258,6 +258,13 @@ SETTINGS: tuple[Setting, ...] = (
         summary="What one workbench may cost in all, in US dollars.",
     ),
     Setting(
+        name="team.requests_per_minute",
+        default=600,
+        parse=_integer(0, 1_000_000),
+        allowed="1 or more, or 0 for no limit",
+        summary="How many commands one person may call in a minute; the owner is not counted.",
+    ),
+    Setting(
         name="models",
         default=(),
         parse=_list,

@@ -10,6 +10,7 @@ from typing import Any
 
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.ids import UserId
 from backshop.bench import COMMANDS as BENCH_COMMANDS
 from backshop.bench import Bench
 from backshop.formats import Formats, Kind
@@ -32,10 +33,14 @@ from backshop.rails import Settings as RailsSettings
 from backshop.store import COMMANDS as STORE_COMMANDS
 from backshop.store import Store
 
+from .access import Gate
+from .access import Limits as AccessLimits
 from .commands import Registry
 from .config import Config, load
 from .hub import Hub
 from .modelling import BenchScopes, FileSettings
+from .people import COMMANDS as PEOPLE_COMMANDS
+from .people import People
 
 
 class Backshop:
@@ -168,7 +173,8 @@ class Backshop:
     @cached_property
     def commands(self) -> Registry:
         """Every command of the product."""
-        registry = Registry()
+        registry = Registry(self.gate)
+        registry.add(PEOPLE_COMMANDS, self.people)
         registry.add(STORE_COMMANDS, self.store)
         registry.add(RAILS_COMMANDS, self.rails)
         registry.add(DEFINITION_COMMANDS, self.definitions)
@@ -177,9 +183,23 @@ class Backshop:
         registry.add(MODEL_COMMANDS, self.models)
         return registry
 
-    def call(self, name: str, request: object) -> Any:
-        """Run a command by name on parsed JSON and return parsed JSON."""
-        return self.commands.call(name, request)
+    @cached_property
+    def people(self) -> People:
+        """Who shares this home."""
+        return People(self.store, self.mint)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """Where access is decided."""
+        limits = AccessLimits(requests_per_minute=self.config["team.requests_per_minute"])
+        return Gate(self.people, lambda: self.rails, self.clock, limits)
+
+    def call(self, name: str, request: object, *, user: UserId | None = None) -> Any:
+        """Run a command by name on parsed JSON and return parsed JSON.
+
+        `user` is whoever asks; without one it is the home's owner.
+        """
+        return self.commands.call(name, request, user=user)
 
     def bench_id(self, text: str) -> str:
         """Return the id that an id, a unique prefix of one, or a unique name stands for (S4.3).

@@ -1,5 +1,6 @@
 """Files and their history: Published, Draft, review, checkpoints, and the agent's tools."""
 
+from .answers import BenchList
 from .commands import COMMANDS
 from .drafting import Author, Put
 from .events import Source
@@ -15,6 +16,7 @@ __all__ = [
     "TOOLS",
     "Author",
     "Bench",
+    "BenchList",
     "Injected",
     "Notice",
     "Put",

@@ -28,7 +28,11 @@ def ask(door: Door, name: str, bench: str, **request: Any) -> Any:
         return shop.call(name, {"workbench_id": bench_of(shop, bench), **request})
 
 
-@click.group("bench", cls=DoorGroup)
+@click.group(
+    "bench",
+    cls=DoorGroup,
+    lazy={"share": ("people:share", "Say who may do what with one.")},
+)
 def bench_group() -> None:
     """Make, fill and look after workbenches."""
 

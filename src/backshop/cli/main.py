@@ -39,6 +39,7 @@ LAZY = {
     "run": ("run:run", "Start, continue and look at runs of workflows."),
     "serve": ("serve:serve", "Run the web app."),
     "session": ("session:session", "Find, export, import and delete sessions."),
+    "user": ("people:user", "People who share this home."),
     "workflow": ("workflow:workflow", "List, check, write and copy workflows."),
 }
 

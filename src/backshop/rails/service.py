@@ -6,6 +6,7 @@ data; refusals are `RailsError`.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +15,8 @@ from backshop.base.ambient import random_bits
 from backshop.base.ids import b32, did
 from backshop.store import Store
 
-from . import compile as pinned
 from . import (
+    belonging,
     decide,
     discovery,
     inputs,
@@ -25,6 +26,7 @@ from . import (
     resume,
     resuming,
 )
+from . import compile as pinned
 from . import events as ev
 from . import tokens as tk
 from . import workspace as places
@@ -59,6 +61,17 @@ class Rails:
         self.sessions = Sessions(store)
         self.execution = Execution(self.sessions, catalog, self.settings)
         self._random = random
+
+    def only(self, visible: Callable[[str], bool]) -> Rails:
+        """Return the same rails for somebody who sees only some sessions."""
+        shared = copy.copy(self)
+        shared.sessions = Sessions(self.sessions.store, visible=visible)
+        shared.execution = Execution(shared.sessions, self.catalog, self.settings)
+        return shared
+
+    def sessions_of(self, request: object) -> set[str]:
+        """Return every session a request names, by id, run, node or token."""
+        return belonging.sessions_of(self.sessions, request)
 
     # ------------------------------------------------------------ discovery
 

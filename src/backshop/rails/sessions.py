@@ -14,6 +14,7 @@ from backshop.base.ids import BlobId
 from backshop.store import (
     Event,
     Fold,
+    Head,
     HeadMoved,
     NewEvent,
     Pin,
@@ -73,9 +74,10 @@ class Located:
 class Sessions:
     """The sessions of one store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, visible: Callable[[str], bool] | None = None) -> None:
         self.store = store
         self.keyring = Keyring(store)
+        self._visible = visible
         self._workflows: Kept[Workflow] = Kept(_WORKFLOWS_KEPT)
         self._snapshots: Kept[Snapshot] = Kept(_SNAPSHOTS_KEPT)
         self._checked: set[str] = set()
@@ -142,10 +144,17 @@ class Sessions:
         noted = replace(self.local(session_id), workspace=workspace)
         self.store.set_local(stream_of(session_id), local.written(noted))
 
-    def ids(self) -> list[str]:
-        """Return all sessions, the least recently written first."""
+    def heads(self) -> list[Head]:
+        """Return where every session stands that may be seen, the least recently written first."""
         with translated():
-            return [head.stream.partition(":")[2] for head in self.store.streams(STREAM)]
+            found = self.store.streams(STREAM)
+        if self._visible is None:
+            return found
+        return [head for head in found if self._visible(head.stream.partition(":")[2])]
+
+    def ids(self) -> list[str]:
+        """Return the ids of all sessions, in the same order."""
+        return [head.stream.partition(":")[2] for head in self.heads()]
 
     def home_of(self, node_id: str) -> str | None:
         """Return the session a node lies in, None if there is no such node."""

@@ -39,7 +39,7 @@ class Filter:
 
 def session_rows(sessions: Sessions, wanted: Filter, now_ms: int) -> Iterator[Json]:
     """Yield a row per session, the most recently used first; damaged ones are shown as such."""
-    for head in reversed(sessions.store.streams("session")):
+    for head in reversed(sessions.heads()):
         row = _row(sessions, head, now_ms)
         if _fits(row, wanted):
             row.pop("_words", None)

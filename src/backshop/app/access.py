@@ -1,0 +1,168 @@
+"""Who may run which command: the one place where that is decided (T6.4, T6.5).
+
+A call without a user is the home's owner: the person at the machine, a script, the login link. A
+call with one is checked here before the command runs, whatever door it came through.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+from backshop.base.ambient import Clock
+from backshop.base.command import Command
+from backshop.base.errors import AccessDenied, LimitExceeded, Retry, RetryKind
+from backshop.base.ids import UserId
+from backshop.bench import BenchList
+from backshop.rails import Rails
+
+from .people import People, Role
+
+MINUTE_S = 60.0
+
+# Everybody with a token may do this; lists show only what the person may read.
+ANYBODY = frozenset(
+    {
+        *("EngineGetInfo", "ModelsGetCapabilities", "ModelsListSupported", "ProvidersGetStatus"),
+        *("PromptsGet", "PromptsLint", "PromptsList", "PromptsRender"),
+        *("RailsBuiltinsList", "RailsSessionImport", "RailsSessionsList", "RailsWorkflowSource"),
+        *("RailsWorkflowValidate", "UserGetConsentMode", "UserGetDefaultModel"),
+        *("WorkbenchCreate", "WorkbenchCreateSample", "WorkbenchList"),
+        *("inspect_workflow", "list_workflows", "resume_session", "start_session"),
+        "start_workflow",
+    }
+)
+# What changes Published, lets content leave, or decides about the thing as a whole.
+PUBLISH = frozenset(
+    {
+        *("AccessSet", "CheckpointRestore", "DraftPublish", "EgressGrantWorkshopConsent"),
+        *("EgressRevokeConsent", "PublishedRepair", "RailsSessionDelete", "RailsSessionSetKeep"),
+        *("WorkbenchDelete", "WorkbenchFileRename", "WorkbenchFilesAdd", "WorkbenchFilesRemove"),
+        *("WorkbenchRename", "WorkbenchSetLimits", "WorkbenchUndelete"),
+    }
+)
+# Reads that hand out more than a look: a fork is a new bench, an extract writes to the machine.
+OWN_ROLE = {"WorkbenchFork": Role.READ, "RailsRunFork": Role.WRITE}
+# Fields that name a place on the server's disk.
+PATHS = ("source_paths", "destination_dir", "workspace_path", "path_on_server")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one person may use; 0 is no limit."""
+
+    requests_per_minute: int = 0
+
+
+class Gate:
+    """Checks a person's call before it runs, and what it gives back."""
+
+    def __init__(
+        self,
+        people: People,
+        rails: Callable[[], Rails],
+        clock: Clock,
+        limits: Limits | None = None,
+    ) -> None:
+        self._people = people
+        self._rails = rails
+        self._clock = clock
+        self._limits = limits or Limits()
+        self._calls: dict[UserId, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def admit(self, command: Command[Any, Any, Any], request: Any, user: UserId) -> None:
+        """Let the call pass or refuse it.
+
+        Raises:
+            AccessDenied: the person is gone, or lacks the role.
+            LimitExceeded: `user_limit`.
+        """
+        state = self._people.state
+        if user not in state.users:
+            raise AccessDenied("this token is not valid any more", reason="user_removed")
+        self._count(user)
+        if any(getattr(request, name, None) for name in PATHS):
+            raise AccessDenied("only the home's owner names paths of the server", reason="paths")
+        subjects, role = self._subjects(request), role_for(command)
+        if not subjects and command.name not in ANYBODY:
+            raise AccessDenied("this is for the home's owner", reason="owner_only")
+        for subject in sorted(subjects):
+            has = state.role(user, subject)
+            if not has.includes(role):
+                raise AccessDenied(
+                    f"this needs the role {role.value!r}, yours is {has.value!r}", reason="role"
+                )
+
+    def facade(self, facade: Any, user: UserId) -> Any:
+        """Return the facade as this person sees it: lists of sessions hold only theirs."""
+        if isinstance(facade, Rails):
+            state = self._people.state
+            return facade.only(lambda session: state.role(user, session).includes(Role.READ))
+        return facade
+
+    def settle(self, response: Any, request: Any, user: UserId) -> Any:
+        """Give what was made to its maker, and leave out of a list what is not theirs."""
+        if isinstance(response, BenchList):
+            state = self._people.state
+            return replace(
+                response,
+                workbenches=tuple(
+                    one
+                    for one in response.workbenches
+                    if state.role(user, one.workbench_id).includes(Role.READ)
+                ),
+            )
+        for made in self._made(response) - self._subjects(request):
+            self._people.grant(made, user, Role.PUBLISH, owner=True)
+        return response
+
+    def _subjects(self, request: Any) -> set[str]:
+        bench = getattr(request, "workbench_id", None)
+        if isinstance(bench, str):
+            return {bench}
+        return self._rails().sessions_of(request)
+
+    def _made(self, response: Any) -> set[str]:
+        """Return the benches and sessions an answer hands out."""
+        bench = getattr(response, "workbench_id", None)
+        if isinstance(bench, str):
+            return {bench}
+        if not isinstance(response, dict):
+            return set()
+        return self._rails().sessions_of(
+            SimpleNamespace(
+                session_id=response.get("sessionId"), session_token=response.get("sessionToken")
+            )
+        )
+
+    def _count(self, user: UserId) -> None:
+        most = self._limits.requests_per_minute
+        if not most:
+            return
+        with self._lock:
+            now = self._clock.monotonic()
+            calls = self._calls.setdefault(user, deque())
+            while calls and calls[0] <= now - MINUTE_S:
+                calls.popleft()
+            if len(calls) >= most:
+                wait_ms = max(1, int((calls[0] + MINUTE_S - now) * 1000))
+                raise LimitExceeded(
+                    f"more than {most} requests in a minute",
+                    reason="user_limit",
+                    detail="team.requests_per_minute",
+                    retry=Retry(RetryKind.LATER, wait_ms),
+                )
+            calls.append(now)
+
+
+def role_for(command: Command[Any, Any, Any]) -> Role:
+    """Return the role a command needs on whatever it is about."""
+    if command.name in PUBLISH:
+        return Role.PUBLISH
+    usual = Role.WRITE if command.writes else Role.READ
+    return OWN_ROLE.get(command.name, usual)

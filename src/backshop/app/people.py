@@ -1,0 +1,390 @@
+"""People who share a home: who they are, and what each may do with which bench or session (T6.4).
+
+A home of one person has nobody listed here and needs none of it: whoever sits at the machine is
+its owner and may do everything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, assert_never
+
+from backshop.base.ambient import Mint, timestamp
+from backshop.base.command import Command, Nothing
+from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.event import event
+from backshop.base.ids import UserId, check_id
+from backshop.store import Event, Fold, NewEvent, Store
+
+STREAM = "people:home"
+NAME_MAX_CHARS = 80
+USERS_MAX = 10_000
+_TOKEN_BYTES = 32
+_TOKEN_PREFIX = "bsu_"  # noqa: S105  # how a personal token is recognised, not a token
+
+
+class Role(StrEnum):
+    """What a person may do; each role includes the ones before it."""
+
+    NONE = "none"
+    READ = "read"
+    WRITE = "write"
+    PUBLISH = "publish"
+
+    def includes(self, other: Role) -> bool:
+        """Say whether this role may do what `other` may."""
+        order = tuple(Role)
+        return order.index(self) >= order.index(other)
+
+
+@event("people.user_added")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserAdded:
+    """Somebody got a personal token; only its hash is kept."""
+
+    user_id: UserId
+    name: str
+    token_sha256: str
+
+
+@event("people.user_removed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserRemoved:
+    """Somebody's token and rights ended."""
+
+    user_id: UserId
+
+
+@event("people.access_set")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessChanged:
+    """A person's role on one bench or session; `owner` when it is theirs."""
+
+    subject: str
+    user_id: UserId
+    role: Role
+    owner: bool = False
+
+
+PeopleEvent = UserAdded | UserRemoved | AccessChanged
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """One person."""
+
+    user_id: UserId
+    name: str
+    token_sha256: str
+    added_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What one person may do with one thing."""
+
+    role: Role
+    owner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleState:
+    """Everybody, and every grant."""
+
+    users: Mapping[UserId, User] = field(default_factory=dict)
+    by_token: Mapping[str, UserId] = field(default_factory=dict)
+    grants: Mapping[tuple[str, UserId], Grant] = field(default_factory=dict)
+
+    def role(self, user_id: UserId, subject: str) -> Role:
+        """Return what a person may do with a bench or session; nobody unknown may anything."""
+        found = self.grants.get((subject, user_id))
+        return found.role if found is not None and user_id in self.users else Role.NONE
+
+
+def apply(state: PeopleState, fact: PeopleEvent, at_ms: int) -> PeopleState:
+    """Return the state after a fact."""
+    match fact:
+        case UserAdded(user_id=user_id, name=name, token_sha256=token):
+            user = User(user_id, name, token, at_ms)
+            return replace(
+                state,
+                users={**state.users, user_id: user},
+                by_token={**state.by_token, token: user_id},
+            )
+        case UserRemoved(user_id=user_id):
+            return PeopleState(
+                users={k: v for k, v in state.users.items() if k != user_id},
+                by_token={k: v for k, v in state.by_token.items() if v != user_id},
+                grants={k: v for k, v in state.grants.items() if k[1] != user_id},
+            )
+        case AccessChanged(subject=subject, user_id=user_id, role=role, owner=owner):
+            grants = {k: v for k, v in state.grants.items() if k != (subject, user_id)}
+            if role is not Role.NONE:
+                grants[subject, user_id] = Grant(role, owner)
+            return replace(state, grants=grants)
+    assert_never(fact)
+
+
+def _apply(state: PeopleState, stored: Event) -> PeopleState:
+    fact = stored.fact
+    if not isinstance(fact, UserAdded | UserRemoved | AccessChanged):
+        return state
+    return apply(state, fact, stored.at_ms)
+
+
+FOLD: Fold[PeopleState] = Fold("people", 1, PeopleState(), _apply)
+
+
+# ---------------------------------------------------------------- requests and answers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserAdd:
+    """Let somebody in; the token is shown once."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserRemove:
+    """End somebody's token and rights."""
+
+    user_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessSet:
+    """Give somebody a role on one bench or one session."""
+
+    user_id: str
+    role: Role
+    workbench_id: str | None = None
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessList:
+    """List who may do what, of one bench or session or of all."""
+
+    workbench_id: str | None = None
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMade:
+    """A new person; the token cannot be shown again."""
+
+    user_id: str
+    token: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserInfo:
+    """One person as a list shows them."""
+
+    user_id: str
+    name: str
+    added_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Users:
+    """Everybody who has a token."""
+
+    users: tuple[UserInfo, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessInfo:
+    """One grant."""
+
+    user_id: str
+    name: str
+    subject: str
+    role: Role
+    owner: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessGrants:
+    """Who may do what."""
+
+    access: tuple[AccessInfo, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """It is done."""
+
+
+# ---------------------------------------------------------------- facade
+
+
+class People:
+    """The people of one home."""
+
+    def __init__(self, store: Store, mint: Mint) -> None:
+        self._store = store
+        self._mint = mint
+
+    @property
+    def state(self) -> PeopleState:
+        """Everybody and their roles, as of now."""
+        return self._store.state(STREAM, FOLD)
+
+    def who(self, token: str) -> UserId | None:
+        """Return whose personal token this is, or None.
+
+        Tokens have 256 random bits and are looked up by their hash, so nothing can be learnt from
+        how long an answer takes.
+        """
+        if not token.startswith(_TOKEN_PREFIX):
+            return None
+        return self.state.by_token.get(_hash(token))
+
+    def name_of(self, user_id: UserId) -> str:
+        """Return a person's name, or their id if they were removed."""
+        found = self.state.users.get(user_id)
+        return found.name if found else user_id
+
+    def user_add(self, request: UserAdd) -> UserMade:
+        """Let somebody in with a token of their own."""
+        name = request.name.strip()
+        if not 1 <= len(name) <= NAME_MAX_CHARS or not name.isprintable():
+            raise ValidationFailed(
+                f"a name is one line of 1 to {NAME_MAX_CHARS} characters", reason="bad_name"
+            )
+        user_id = UserId(self._mint.new("user"))
+        token = _TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
+
+        def rule(state: PeopleState) -> Iterator[PeopleEvent]:
+            if any(user.name == name for user in state.users.values()):
+                raise ValidationFailed(f"{name!r} is here already", reason="name_taken")
+            if len(state.users) >= USERS_MAX:
+                raise ValidationFailed("there are too many people", reason="bad_params")
+            yield UserAdded(user_id=user_id, name=name, token_sha256=_hash(token))
+
+        self._commit(rule)
+        return UserMade(user_id=user_id, token=token)
+
+    def user_list(self, request: Nothing) -> Users:
+        """List everybody."""
+        rows = sorted(self.state.users.values(), key=lambda user: user.name)
+        return Users(
+            users=tuple(
+                UserInfo(user_id=one.user_id, name=one.name, added_at=timestamp(one.added_ms))
+                for one in rows
+            )
+        )
+
+    def user_remove(self, request: UserRemove) -> Settled:
+        """End a token and every right that hung on it; what the person made stays."""
+        user_id = UserId(check_id(request.user_id, "user"))
+
+        def rule(state: PeopleState) -> Iterator[PeopleEvent]:
+            _require(state, user_id)
+            yield UserRemoved(user_id=user_id)
+
+        self._commit(rule)
+        return Settled()
+
+    def access_set(self, request: AccessSet) -> Settled:
+        """Give a role, or take it away with `none`."""
+        subject = subject_of(request)
+        if subject is None:
+            raise ValidationFailed("name one workbench or one session", reason="bad_params")
+        if self._store.head(_stream(subject)) is None:
+            raise NotFound("there is no such workbench or session", reason="not_found")
+        self.grant(subject, UserId(check_id(request.user_id, "user")), request.role)
+        return Settled()
+
+    def access_list(self, request: AccessList) -> AccessGrants:
+        """List grants."""
+        wanted, state = subject_of(request), self.state
+        return AccessGrants(
+            access=tuple(
+                AccessInfo(
+                    user_id=user_id,
+                    name=state.users[user_id].name,
+                    subject=subject,
+                    role=grant.role,
+                    owner=grant.owner,
+                )
+                for (subject, user_id), grant in sorted(state.grants.items())
+                if wanted in (None, subject)
+            )
+        )
+
+    def grant(self, subject: str, user_id: UserId, role: Role, *, owner: bool = False) -> None:
+        """Record a role; one that is in force already is not recorded again."""
+
+        def rule(state: PeopleState) -> Iterator[PeopleEvent]:
+            _require(state, user_id)
+            had = state.grants.get((subject, user_id))
+            is_owner = owner or (had is not None and had.owner and role is not Role.NONE)
+            if had == Grant(role, is_owner) or (had is None and role is Role.NONE):
+                return
+            yield AccessChanged(subject=subject, user_id=user_id, role=role, owner=is_owner)
+
+        self._commit(rule)
+
+    def _commit(self, rule: Any) -> None:
+        key = self._mint.new("tx")
+
+        def write(state: PeopleState) -> list[NewEvent]:
+            return [NewEvent(fact, f"{key}:{n}") for n, fact in enumerate(rule(state))]
+
+        self._store.update(STREAM, FOLD, write)
+
+
+def subject_of(request: Any) -> str | None:
+    """Return the one bench or session a request names."""
+    bench, session = request.workbench_id, request.session_id
+    if bench is not None and session is not None:
+        raise ValidationFailed("name a workbench or a session, not both", reason="bad_params")
+    if bench is not None:
+        return check_id(bench, "wb")
+    return None if session is None else str(session)
+
+
+def _stream(subject: str) -> str:
+    return f"bench:{subject}" if subject.startswith("wb_") else f"session:{subject}"
+
+
+def _require(state: PeopleState, user_id: UserId) -> None:
+    if user_id not in state.users:
+        raise NotFound("there is no such person", reason="not_found")
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _command(name: str, summary: str, request: type, response: Any, run: Any) -> Any:
+    writes = not name.endswith("List")
+    return Command(
+        name=name,
+        summary=summary,
+        request=request,
+        response=response,
+        run=run,
+        phase="settings",
+        writes=writes,
+    )
+
+
+COMMANDS: tuple[Command[People, Any, Any], ...] = (
+    _command("UserAdd", "Let somebody in with a token.", UserAdd, UserMade, People.user_add),
+    _command("UserList", "List the people who have a token.", Nothing, Users, People.user_list),
+    _command(
+        "UserRemove", "End somebody's token and rights.", UserRemove, Settled, People.user_remove
+    ),
+    _command(
+        "AccessSet", "Give somebody a role, or take it.", AccessSet, Settled, People.access_set
+    ),
+    _command("AccessList", "List who may do what.", AccessList, AccessGrants, People.access_list),
+)

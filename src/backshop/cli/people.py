@@ -1,0 +1,90 @@
+"""People who share a home: `backshop user …` and `backshop bench share` (T6.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .door import Door, DoorCommand, DoorGroup, pass_door, table
+
+
+@click.group(cls=DoorGroup)
+def user() -> None:
+    """Let people in, list them, and let them go."""
+
+
+@user.command()
+@click.argument("name")
+@pass_door
+def add(door: Door, name: str) -> None:
+    """Let somebody in; prints a personal token, once."""
+
+    def human(made: dict[str, Any]) -> str:
+        return (
+            f"{name} is {made['user_id']}\n"
+            f"token: {made['token']}\n"
+            "Give it to them now: it is not kept and cannot be shown again."
+        )
+
+    door.call("UserAdd", {"name": name}, human)
+
+
+@user.command("list")
+@pass_door
+def list_(door: Door) -> None:
+    """List the people who have a token."""
+
+    def human(found: dict[str, Any]) -> str:
+        rows = [(one["user_id"], one["name"], one["added_at"]) for one in found["users"]]
+        return table(rows, ("user", "name", "since")) if rows else "nobody but you"
+
+    door.call("UserList", {}, human)
+
+
+@user.command()
+@click.argument("user_id", metavar="USER")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_door
+def remove(door: Door, user_id: str, yes: bool) -> None:
+    """End the token and the rights of USER (an id or a name); what they made stays."""
+    with door.shop() as shop:
+        found = resolved(shop, user_id)
+        if not yes:
+            door.confirm(f"End the access of {user_id}?")
+        door.show(shop.call("UserRemove", {"user_id": found}), lambda _: f"{user_id} is gone")
+
+
+@click.command(cls=DoorCommand)
+@click.argument("bench")
+@click.argument("user_id", metavar="USER", required=False)
+@click.argument("role", type=click.Choice(["read", "write", "publish", "none"]), required=False)
+@pass_door
+def share(door: Door, bench: str, user_id: str | None, role: str | None) -> None:
+    """Say what USER may do with BENCH; without USER list who may do what."""
+    with door.shop() as shop:
+        bench_id = shop.bench_id(bench)
+        if user_id is None:
+            found = shop.call("AccessList", {"workbench_id": bench_id})
+            door.show(found, _grants)
+            return
+        if role is None:
+            raise click.UsageError("say read, write, publish or none")
+        request = {"workbench_id": bench_id, "user_id": resolved(shop, user_id), "role": role}
+        door.show(shop.call("AccessSet", request), lambda _: f"{user_id}: {role}")
+
+
+def _grants(found: dict[str, Any]) -> str:
+    rows = [
+        (one["name"], one["role"], "owner" if one["owner"] else "", one["user_id"])
+        for one in found["access"]
+    ]
+    return table(rows, ("name", "role", "", "user")) if rows else "nobody but the home's owner"
+
+
+def resolved(shop: Any, text: str) -> str:
+    """Return the id of a person named by id or name; what is neither stays as it is."""
+    for one in shop.call("UserList", {})["users"]:
+        if text in (one["user_id"], one["name"]):
+            return str(one["user_id"])
+    return text
