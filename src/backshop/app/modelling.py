@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from backshop.bench import Bench
-from backshop.models import Scope, ScopeFile
+from backshop.bench import Bench, scope_texts
+from backshop.models import Scope, ScopeFile, ScopeText
 
 from .config import Config, read_file, save
 
@@ -30,7 +30,7 @@ class FileSettings:
 
 
 class BenchScopes:
-    """What the person brought into a workbench: the files they imported (M4.6)."""
+    """What the person brought into a workbench: imported files and texts of context (M4.6)."""
 
     def __init__(self, benches: Bench) -> None:
         self._benches = benches
@@ -47,4 +47,5 @@ class BenchScopes:
             for path, record in ((path, records[path]) for path in records)
             if record.origin == "import" and record.import_sha256 is not None
         )
-        return Scope(tuple(files))
+        texts = scope_texts(self._benches.desk, workbench_id)
+        return Scope(tuple(files), tuple(ScopeText(*one) for one in texts))

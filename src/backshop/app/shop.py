@@ -32,6 +32,7 @@ from backshop.rails import (
 from backshop.rails import Settings as RailsSettings
 from backshop.store import COMMANDS as STORE_COMMANDS
 from backshop.store import Store
+from backshop.workshop import CONTEXT_COMMANDS, Contextual
 
 from .access import Gate
 from .access import Limits as AccessLimits
@@ -171,6 +172,11 @@ class Backshop:
         return Hub(self.store)
 
     @cached_property
+    def contextual(self) -> Contextual:
+        """Context items made by a model."""
+        return Contextual(self.benches, self.models)
+
+    @cached_property
     def commands(self) -> Registry:
         """Every command of the product."""
         registry = Registry(self.gate)
@@ -181,6 +187,7 @@ class Backshop:
         registry.add(BENCH_COMMANDS, self.benches)
         registry.add(PROMPT_COMMANDS, self.prompts)
         registry.add(MODEL_COMMANDS, self.models)
+        registry.add(CONTEXT_COMMANDS, self.contextual)
         return registry
 
     @cached_property

@@ -2,10 +2,20 @@
 
 from .answers import BenchList
 from .commands import COMMANDS
+from .context import (
+    ContextItem,
+    Material,
+    put_processed,
+    require_processable,
+    scope_texts,
+    take_file,
+)
 from .drafting import Author, Put
 from .events import Source
 from .handing import Handed, hand_out, hand_out_all
 from .injection import Injected, Told, inject
+from .processing import files_of as context_files
+from .processing import problems as context_problems
 from .service import Bench
 from .styling import Notice
 from .tools import REVIEW_DRAFT, TOOLS, Workspace
@@ -17,14 +27,22 @@ __all__ = [
     "Author",
     "Bench",
     "BenchList",
+    "ContextItem",
     "Injected",
+    "Material",
     "Notice",
     "Put",
     "Source",
     "Told",
     "Workspace",
+    "context_files",
+    "context_problems",
     "inject",
     "Handed",
     "hand_out",
     "hand_out_all",
+    "put_processed",
+    "require_processable",
+    "scope_texts",
+    "take_file",
 ]

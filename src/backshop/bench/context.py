@@ -7,26 +7,28 @@ with the files. Nothing here asks a model.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from backshop.base import codec, paths, tree
 from backshop.base.ambient import timestamp
+from backshop.base.canon import canonical, sha256_hex
 from backshop.base.errors import BackshopError, LimitExceeded, NotFound, ValidationFailed
-from backshop.base.ids import TreeId
+from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
 
 from . import decide, requests, skill
 from .answers import Done
 from .desk import Desk
+from .errors import ConfirmationRequired
+from .processing import FILE_MAX_BYTES, FILES_MAX, ITEM_MAX_BYTES, is_allowed, main_file
 from .requests import ContextFile
+from .sources import read_source
 
 CATEGORIES = ("company-context", "department-context", "situation", "document-style")
-FILES_MAX = 64  # B14.11
-FILE_MAX_BYTES = 1024 * 1024
-ITEM_MAX_BYTES = 4 * 1024 * 1024
 SUMMARY_MAX_CHARS = 100
 _SOURCE = "source.json"
+_SOURCE_FOLDER = "source_file/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,22 +119,134 @@ def update(desk: Desk, request: requests.ContextUpdateDirect) -> ContextItem:
         is_new = not files_of(desk, state.context_tree, category)
         if is_new and not request.create:
             raise NotFound("there is no such context item", reason="not_found")
-        origin = (
-            Origin(mode="direct", created_at=now)
-            if is_new
-            else _origin(desk, state.context_tree, category)
+        known = _known_origin(desk, state.context_tree, category)
+        edited = replace(
+            known or Origin(mode="direct", created_at=now),
+            has_direct_edits=True,
+            last_direct_edit_at=now,
         )
-        edited = replace(origin, has_direct_edits=True, last_direct_edit_at=now)
         old = files_of(desk, state.context_tree, category)
         changes: dict[BenchPath, tree.File | None] = {
             paths.bench_path(f"{category}/{path}"): None for path in old if _is_artifact(path)
         }
-        source = json.dumps(codec.encode(edited), sort_keys=True).encode()
-        for path, content in {**wanted, _SOURCE: source}.items():
-            blob = desk.store.blobs.put(content)
-            changes[paths.bench_path(f"{category}/{path}")] = tree.File(blob, len(content))
+        changes |= _stored(desk, category, wanted, edited)
         _commit(desk, request.workbench_id, category, "added" if is_new else "updated", changes)
     return _item(desk, desk.state(request.workbench_id).context_tree, category)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What an item is made from: a text, or a file with a note."""
+
+    mode: str
+    text: str | None = None
+    note: str | None = None
+    original_filename: str | None = None
+    source: BlobId | None = None
+    """The file's content, in the store already."""
+
+    @property
+    def sha256(self) -> str:
+        """What the consent's scope names it by (M4.6)."""
+        return self.source or sha256_hex((self.text or "").encode())
+
+
+def require_processable(desk: Desk, bench_id: str, category: str, overwrite: bool) -> None:
+    """Refuse what cannot become an item now, before a model is asked (B14.5, B14.12)."""
+    _require_category(category)
+    state = desk.state(bench_id)
+    decide.require_no_draft(state)
+    with desk.locked(bench_id):  # refuses while an agent is at work
+        pass
+    old = _known_origin(desk, state.context_tree, category)
+    if old is not None and old.has_direct_edits and not overwrite:
+        raise ConfirmationRequired(
+            "this item was edited by hand; processing it again replaces the edits",
+            reason="confirm_overwrite",
+        )
+
+
+def take_file(desk: Desk, bench_id: str, text: str) -> tuple[str, BlobId]:
+    """Return name and content of a file an item is to be made from (B14.4)."""
+    limit = desk.state(bench_id).limits.max_file_bytes
+    return read_source(text, desk.store.blobs, desk.store.home, limit)
+
+
+def put_processed(
+    desk: Desk,
+    bench_id: str,
+    category: str,
+    files: Mapping[str, str],
+    material: Material,
+    model_id: str,
+    *,
+    overwrite: bool,
+) -> ContextItem:
+    """Store what a model made of a source, in place of what the slot held (B14.4, B14.12)."""
+    with desk.locked(bench_id) as state:
+        require_processable(desk, bench_id, category, overwrite)
+        now = timestamp(desk.clock.now_ms())
+        old = files_of(desk, state.context_tree, category)
+        known = _known_origin(desk, state.context_tree, category)
+        origin = Origin(
+            mode=material.mode,
+            created_at=known.created_at if known else now,
+            last_processed_at=now,
+            model_id=model_id,
+            text=material.text,
+            original_filename=material.original_filename,
+            note=material.note,
+        )
+        changes: dict[BenchPath, tree.File | None] = {
+            paths.bench_path(f"{category}/{path}"): None for path in old
+        }
+        changes |= _stored(desk, category, {p: c.encode() for p, c in files.items()}, origin)
+        if material.source is not None:
+            name = _source_name(material.original_filename or "")
+            file = tree.File(material.source, desk.store.blobs.size(material.source))
+            changes[paths.bench_path(f"{category}/{_SOURCE_FOLDER}{name}")] = file
+        _commit(desk, bench_id, category, "updated" if old else "added", changes)
+    return _item(desk, desk.state(bench_id).context_tree, category)
+
+
+def _stored(
+    desk: Desk, category: str, files: Mapping[str, bytes], origin: Origin
+) -> dict[BenchPath, tree.File | None]:
+    """Put an item's files and where they come from into the store."""
+    source = json.dumps(codec.encode(origin), sort_keys=True).encode()
+    return {
+        paths.bench_path(f"{category}/{path}"): tree.File(desk.store.blobs.put(data), len(data))
+        for path, data in {**files, _SOURCE: source}.items()
+    }
+
+
+def _source_name(name: str) -> str:
+    try:
+        return paths.parse(name, max_depth=1).path
+    except ValidationFailed:
+        return "source"
+
+
+def scope_texts(desk: Desk, bench_id: str) -> list[tuple[str, str]]:
+    """Return category and hash of what the person brought in as context (M4.6).
+
+    An item a model made counts by its source; one the person wrote or edited by its own text too.
+    """
+    head = desk.state(bench_id).context_tree
+    found: list[tuple[str, str]] = []
+    for category in CATEGORIES:
+        files = files_of(desk, head, category)
+        if not files:
+            continue
+        origin = _known_origin(desk, head, category) or Origin(mode="direct", created_at="")
+        source = [file.sha256 for path, file in files.items() if path.startswith(_SOURCE_FOLDER)]
+        if origin.mode == "text":
+            source = [BlobId(sha256_hex((origin.text or "").encode()))]
+        found += [(category, sha256) for sha256 in source]
+        if origin.has_direct_edits or not source:
+            own = {path: file.sha256 for path, file in files.items() if _is_artifact(path)}
+            found.append((category, sha256_hex(canonical(own))))
+    return found
 
 
 def delete(desk: Desk, request: requests.ContextSlot) -> Done:
@@ -170,24 +284,19 @@ def _require_category(category: str) -> None:
         raise ValidationFailed("there is no such kind of context", reason="bad_category")
 
 
-def _main_file(category: str) -> str:
-    return "context.md" if category == "situation" else "SKILL.md"
-
-
 def _is_artifact(path: str) -> bool:
-    return path != _SOURCE and not path.startswith("source_file/")
+    return path != _SOURCE and not path.startswith(_SOURCE_FOLDER)
 
 
 def _checked(category: str, files: Sequence[ContextFile]) -> dict[str, bytes]:
     """Return path → content, by the path rules and caps of B14.2 and B14.11."""
     if len(files) > FILES_MAX:
         raise LimitExceeded("a context item has at most 64 files", reason="too_large")
-    main = _main_file(category)
+    main = main_file(category)
     found: dict[str, bytes] = {}
     for file in files:
         path = paths.bench_path(file.path)
-        allowed = path == main or (main == "SKILL.md" and path.startswith("references/"))
-        if not allowed or path in found:
+        if not is_allowed(category, path) or path in found:
             raise ValidationFailed(
                 f"a {category} item holds {main}, references for skills, and each path once",
                 reason="bad_context_path",
@@ -222,7 +331,7 @@ def _item(desk: Desk, head: TreeId, category: str) -> ContextItem:
     try:
         origin = _origin(desk, head, category)
         text = desk.store.blobs.read(
-            desk.find(head, BenchPath(f"{category}/{_main_file(category)}")).sha256
+            desk.find(head, BenchPath(f"{category}/{main_file(category)}")).sha256
         ).decode()
     except BackshopError:  # unreadable: shown as such, never a failed list (B14.17)
         return ContextItem(category=category, status="active", broken=True)
@@ -241,6 +350,14 @@ def _origin(desk: Desk, head: TreeId, category: str) -> Origin:
     file = desk.find(head, BenchPath(f"{category}/{_SOURCE}"))
     origin: Origin = codec.decode_json(Origin, desk.store.blobs.read(file.sha256).decode())
     return origin
+
+
+def _known_origin(desk: Desk, head: TreeId, category: str) -> Origin | None:
+    """Return where an item comes from; None when the slot is empty or that cannot be read."""
+    try:
+        return _origin(desk, head, category)
+    except BackshopError:
+        return None
 
 
 def summary_of(text: str) -> str:

@@ -14,6 +14,8 @@ from backshop.base.errors import ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.store import Blobs, StorageCorrupt, file_error
 
+from .errors import SourceUnreadable
+
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -86,12 +88,32 @@ def store_source(source: Path, blobs: Blobs, home: Path, limit_bytes: int) -> tu
         handle = os.open(source, _OPEN)
     except OSError as error:
         raise Skip("symlink" if error.errno == errno.ELOOP else "unreadable") from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise Skip("not_regular")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Skip("not_regular")
         if source.resolve().is_relative_to(home.resolve()):
             raise Skip("inside_home")
         return _stored(file, blobs, limit_bytes)
+
+
+def read_source(text: str, blobs: Blobs, home: Path, limit_bytes: int) -> tuple[str, BlobId]:
+    """Return name and content of the one file a command is about (B4.9).
+
+    Raises:
+        ValidationFailed: it is a link, no regular file, too large, or inside the home.
+        SourceUnreadable: it is missing or may not be read.
+    """
+    source = given_path(text)
+    try:
+        blob, _ = store_source(source, blobs, home, limit_bytes)
+    except ValueError as error:  # NUL or half a surrogate: no name at all
+        raise SourceUnreadable("there is no such file", reason="unreadable") from error
+    except Skip as skip:
+        if skip.reason == "unreadable":
+            raise SourceUnreadable("the file cannot be read", reason="unreadable") from skip
+        raise ValidationFailed("this file cannot be taken", reason=skip.reason) from skip
+    return source.name, blob
 
 
 def _stored(file: BinaryIO, blobs: Blobs, limit_bytes: int) -> tuple[BlobId, int]:

@@ -48,6 +48,40 @@ def context_show(door: Door, bench: str, category: str) -> None:
     )
 
 
+@context.command("set")
+@BENCH
+@CATEGORY
+@click.option("--text", help="What to make the item from.")
+@click.option("--file", "source", type=click.Path(path_type=Path), help="A file to make it from.")
+@click.option("--note", help="What to look for in the file.")
+@click.option("--overwrite", is_flag=True, help="Replace what was edited by hand.")
+@pass_door
+def context_set(
+    door: Door,
+    bench: str,
+    category: str,
+    text: str | None,
+    source: Path | None,
+    note: str | None,
+    overwrite: bool,
+) -> None:
+    """Let the model make an item from a text or a file. What it reads leaves the machine."""
+    if (text is None) == (source is None):
+        raise click.UsageError("give --text or --file")
+    given = {"mode": "text", "text": text}
+    if source is not None:
+        given = {"mode": "file", "source_path": str(source.absolute()), "note": note}
+    done = ask(
+        door,
+        "ContextProcess",
+        bench,
+        category=category,
+        input={name: value for name, value in given.items() if value is not None},
+        overwrite_direct_edits=overwrite,
+    )
+    door.show(done, lambda value: f"{value['category']}: {clean(value['summary'])}")
+
+
 @context.command("edit")
 @BENCH
 @CATEGORY

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import ValidationFailed
 
 from .caller import ConsentGate
 from .choice import Choice
-from .consent import Consent, ConsentMode, Scope, covering, nearest
+from .consent import Consent, ConsentMode, Scope, ScopeText, covering, nearest
 from .events import ConsentRevoked
 from .ledger import Ledger
 from .requests import (
@@ -130,6 +131,20 @@ class Permissions:
             )
         )
         return Done()
+
+    def join_context(self, workbench_id: str, model_id: str, category: str, sha256: str) -> None:
+        """Count a text the person told us to send as part of what they allowed before (M4.7)."""
+        provider_id, model_id, host = self._target(model_id)
+        known = nearest(
+            self._ledger.consents(),
+            workbench_id=workbench_id,
+            provider_id=provider_id,
+            model_id=model_id,
+            host=host,
+        )
+        if known is not None:
+            added = Scope(context=(ScopeText(category, sha256),))
+            self._ledger.grant(replace(known, scope=known.scope.joined(added)))
 
     def revoke(self, request: RevokeConsent) -> Done:
         """Take permissions back."""

@@ -67,6 +67,12 @@ class ModelAdapter(AdapterBase):
             workbench_id=workbench_id,
         )
         self._caller = caller
+        self._window = window
+
+    @property
+    def window_tokens(self) -> int:
+        """How many tokens the model takes in all, as far as is known."""
+        return self._window
 
     def complete(self, request: ModelRequest, cancel: Cancel) -> Iterator[StreamEvent]:
         """Make one attempt through the guarded way out."""
