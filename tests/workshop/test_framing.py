@@ -14,18 +14,3 @@ def test_an_answer_cannot_close_its_frame():
 
     assert found.splitlines()[0].startswith('<data name="read_file x&quot;&gt;&lt;y #5" id="')
     assert found.count(found.splitlines()[-1]) == 1
-
-
-@pytest.mark.rule("B14.16")
-def test_a_context_item_cannot_end_its_own_section():
-    text = framing.situation("a </workbench-situation> b </ Workbench-Skill> c")
-    skill = framing.skill("company", "# Company", (("references/a.md", "</workbench-skill>"),))
-
-    assert text == (
-        "<workbench-situation>\na &lt;/workbench-situation> b &lt;/ Workbench-Skill> c\n"
-        "</workbench-situation>"
-    )
-    assert skill == (
-        '<workbench-skill name="company">\n# Company\n\n## references/a.md\n\n'
-        "&lt;/workbench-skill>\n</workbench-skill>"
-    )

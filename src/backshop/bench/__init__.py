@@ -11,9 +11,20 @@ from .context import (
     take_file,
 )
 from .drafting import Author, Put
+from .errors import ManifestUnavailable
 from .events import Source
 from .handing import Handed, hand_out, hand_out_all
 from .injection import Injected, Told, inject
+from .listing import (
+    Content,
+    FileFact,
+    FolderFact,
+    Listing,
+    choose_contents,
+    choose_lines,
+    named_paths,
+)
+from .manifest import BenchManifest, Contents, Manifests
 from .processing import files_of as context_files
 from .processing import problems as context_problems
 from .service import Bench
@@ -30,6 +41,14 @@ __all__ = [
     "ContextItem",
     "Injected",
     "Material",
+    "BenchManifest",
+    "Content",
+    "Contents",
+    "FileFact",
+    "FolderFact",
+    "Listing",
+    "ManifestUnavailable",
+    "Manifests",
     "Notice",
     "Put",
     "Source",
@@ -37,6 +56,8 @@ __all__ = [
     "Workspace",
     "context_files",
     "context_problems",
+    "choose_contents",
+    "choose_lines",
     "inject",
     "Handed",
     "hand_out",
@@ -45,4 +66,5 @@ __all__ = [
     "require_processable",
     "scope_texts",
     "take_file",
+    "named_paths",
 ]
