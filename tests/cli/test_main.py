@@ -108,7 +108,7 @@ def test_the_demo_runs_and_leaves_nothing(tmp_path, capsys, monkeypatch):
 def test_the_version_needs_no_heavy_library():
     script = (
         "import sys; from backshop.cli import main; code = main(['--version']);"
-        "heavy = {'sqlalchemy','pydantic','duckdb','lxml','openai','anthropic','mcp','starlette'};"
+        "heavy = {'pysqlite3','pydantic','duckdb','lxml','openai','anthropic','mcp','starlette'};"
         "print(sorted(heavy & set(sys.modules))); sys.exit(code)"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}

@@ -188,7 +188,7 @@ def test_the_client_is_greeted_before_the_product_is_loaded(tmp_path):
     script = (
         "import sys; from backshop.mcp import Offering; from backshop.mcp.server import build;"
         "build(Offering());"
-        "print(sorted({'sqlalchemy','duckdb','lxml','openai','anthropic'} & set(sys.modules)))"
+        "print(sorted({'pysqlite3','duckdb','lxml','openai','anthropic'} & set(sys.modules)))"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
 

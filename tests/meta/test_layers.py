@@ -14,7 +14,7 @@ ROOMS = sorted(path.name for path in SOURCE.iterdir() if (path / "__init__.py").
 
 # Where a library may be imported; every other room stands in the contract's list.
 LIBRARY_ROOMS = {
-    "lib-sqlalchemy": {"store"},
+    "lib-databases": {"store"},
     "lib-pydantic": {"base"},
     "lib-httpx2": {"models"},
     "lib-click": {"cli"},

@@ -112,7 +112,7 @@ def test_prompts_work_without_a_home_or_a_database():
         "s = Session()\n"
         "s.workspace_digest.set('workspace-digest', 'x')\n"
         "p.render(session=s)\n"
-        "print([m for m in ('sqlalchemy', 'backshop.store', 'duckdb', 'lxml') if m in sys.modules])"
+        "print([m for m in ('pysqlite3', 'backshop.store', 'duckdb', 'lxml') if m in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

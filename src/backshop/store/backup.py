@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy as sa
-
 from backshop.base.ambient import timestamp
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
@@ -97,19 +95,13 @@ def restore_backup(source: Path, home: Path, *, database_url: str | None = None)
 
 def copy_rows(source: engine.Database, target: engine.Database) -> None:
     """Copy every row of every table; both sides have the same schema, the target is empty."""
-    dialect = target._dialect()
     with source.snapshot() as reading, target.transaction() as writing:
-        for table in schema.METADATA.sorted_tables:
-            if table.name == "meta":
-                continue
-            statement = sa.insert(table).values({c.name: sa.bindparam(c.name) for c in table.c})
-            text = str(statement.compile(dialect=dialect))
-            names = [column.name for column in table.c]
-            rows = reading.driver.cursor()
-            rows.execute(str(sa.select(table).compile(dialect=source._dialect())))
+        for table, names in schema.TABLES.items():
+            text = schema.translated(schema.insert(table), target.dialect)
+            rows = source.execute(reading.driver, schema.select(table))
             while batch := rows.fetchmany(_BATCH):
                 for row in batch:
-                    writing.driver.cursor().execute(text, dict(zip(names, row, strict=True)))
+                    target.execute(writing.driver, text, dict(zip(names, row, strict=True)))
         if target.dialect == "postgresql":
             writing.text(
                 "SELECT setval(pg_get_serial_sequence('event', 'seq'),"

@@ -1,8 +1,4 @@
-"""Kept driver connections, transactions and compiled statements, the same for both databases.
-
-SQLAlchemy describes the schema and compiles statements; they run on kept driver connections,
-because its own execution costs more than twice the insert itself (docs/spec/dependencies.md).
-"""
+"""Kept driver connections, transactions and statements by name, the same for both databases."""
 
 from __future__ import annotations
 
@@ -48,8 +44,7 @@ class Cursor:
 
     def text(self, sql: str) -> list[tuple[Any, ...]]:
         """Run SQL given as text; for pragmas, locks and migrations."""
-        cursor = self._connection.cursor()
-        cursor.execute(sql)
+        cursor = self._database.execute(self._connection, sql)
         return list(cursor.fetchall()) if cursor.description else []
 
     def lock_stream(self, stream: str) -> None:
@@ -69,14 +64,11 @@ class Cursor:
         return self._database.now_ms(self, own_ms)
 
     def _execute(self, name: str, params: Row | None) -> Any:
-        text, constants = self._database.sql(name)
-        cursor = self._connection.cursor()
-        cursor.execute(text, {**constants, **params} if params else constants)
-        return cursor
+        return self._database.execute(self._connection, self._database.sql(name), params or {})
 
 
 class Connections:
-    """Kept connections and compiled statements, the same for both databases."""
+    """Kept connections and statements by name, the same for both databases."""
 
     dialect = ""
     journal = ""
@@ -84,18 +76,22 @@ class Connections:
 
     def __init__(self) -> None:
         self._idle: deque[Any] = deque()
-        self._compiled: dict[str, tuple[str, Row]] = {}
-        self._statements: dict[str, Any] = schema.statements(self.dialect)
+        self._texts: dict[str, str] = {}
         self._closed = False
 
-    def sql(self, name: str) -> tuple[str, Row]:
-        """Return the text of a named statement for this database, and its constants."""
-        found = self._compiled.get(name)
+    def sql(self, name: str) -> str:
+        """Return the text of a named statement for this database."""
+        found = self._texts.get(name)
         if found is None:
-            compiled = self._statements[name].compile(dialect=self._dialect())
-            constants = {k: v for k, v in compiled.params.items() if v is not None}
-            found = self._compiled[name] = (str(compiled), constants)
+            found = schema.translated(schema.STATEMENTS[name], self.dialect)
+            self._texts[name] = found
         return found
+
+    def execute(self, connection: Any, text: str, params: Row | None = None) -> Any:
+        """Run a text on a driver connection and return the driver's cursor."""
+        cursor = connection.cursor()
+        cursor.execute(text, params) if params is not None else cursor.execute(text)
+        return cursor
 
     @contextmanager
     def reader(self) -> Iterator[Cursor]:
@@ -128,7 +124,7 @@ class Connections:
         try:
             self._begin(connection)
             yield Cursor(self, connection)
-            connection.cursor().execute("COMMIT")
+            self.execute(connection, "COMMIT")
         except self._errors() as error:
             self._drop(connection)  # closing rolls back, whatever state it is in
             raise self.translated(error) from error
@@ -165,9 +161,6 @@ class Connections:
 
     def now_ms(self, cursor: Cursor, own_ms: int) -> int:
         """Return the time leases are judged by."""
-        raise NotImplementedError
-
-    def _dialect(self) -> Any:
         raise NotImplementedError
 
     def _connect(self) -> Any:

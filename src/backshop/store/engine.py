@@ -15,13 +15,13 @@ from urllib.parse import unquote, urlsplit
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError, DiskFull, InternalError, ValidationFailed
 
-from .connection import Connections, Cursor
+from .connection import Connections, Cursor, Row
 from .errors import DuplicateKey, StorageCorrupt, StoreBusy, StoreUnavailable
 
 SEQ_LOCK = 0x6261636B  # key of the advisory lock that puts `seq` in commit order (T2.4)
 MIGRATION_LOCK = SEQ_LOCK + 1
 _LOCKED = (5, 6)  # SQLite's BUSY and LOCKED
-_RETRY_S = 0.02
+_PAUSE_S = 0.001  # shorter than a commit: the file is never idle for long
 
 
 def _sqlite_module() -> ModuleType:
@@ -95,38 +95,39 @@ class Sqlite(Connections):
         """Return our own time: everybody is on this machine."""
         return own_ms
 
-    def _dialect(self) -> Any:
-        from sqlalchemy.dialects import sqlite
+    def execute(self, connection: Any, text: str, params: Row | None = None) -> Any:
+        """Run a text; while another process holds the file, try again in even, short pauses.
 
-        return sqlite.dialect(paramstyle="named")
+        SQLite's own pauses grow to 100 ms and let the file stand idle; and where several
+        processes turn a new file to WAL at once it does not wait at all (T8.10).
+        """
+        ends: float | None = None
+        while True:
+            try:
+                return super().execute(connection, text, params)
+            except self._module.OperationalError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _LOCKED:
+                    raise
+                now = time.monotonic()
+                ends = ends if ends is not None else now + self._wait_ms / 1000
+                if now >= ends:
+                    raise
+            time.sleep(_PAUSE_S)
 
     def _connect(self) -> Any:
-        """Open the file; several processes may turn a new one to WAL at the same moment.
-
-        SQLite does not wait by itself there: it answers that the file is locked (T8.10).
-        """
-        ends = time.monotonic() + self._wait_ms / 1000
-        while True:
-            connection = self._module.connect(
-                str(self.path),
-                timeout=self._wait_ms / 1000,
-                isolation_level=None,
-                check_same_thread=False,
-            )
-            try:
-                connection.execute(f"PRAGMA journal_mode={self.journal}")
-                connection.execute("PRAGMA synchronous=FULL")
-            except self._module.OperationalError as error:
-                connection.close()
-                code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-                if code not in _LOCKED or time.monotonic() > ends:
-                    raise
-                time.sleep(_RETRY_S)
-            else:
-                return connection
+        connection = self._module.connect(
+            str(self.path), timeout=0, isolation_level=None, check_same_thread=False
+        )
+        try:
+            self.execute(connection, f"PRAGMA journal_mode={self.journal}")
+            self.execute(connection, "PRAGMA synchronous=FULL")
+        except self._module.Error:
+            connection.close()
+            raise
+        return connection
 
     def _begin(self, connection: Any) -> None:
-        connection.cursor().execute("BEGIN IMMEDIATE")
+        self.execute(connection, "BEGIN IMMEDIATE")
 
     def _errors(self) -> tuple[type[BaseException], ...]:
         return (self._module.Error,)
@@ -190,11 +191,6 @@ class Postgres(Connections):
         """Return the server's time: machines may disagree."""
         rows = cursor.text("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
         return int(rows[0][0])
-
-    def _dialect(self) -> Any:
-        from sqlalchemy.dialects import postgresql
-
-        return postgresql.dialect(paramstyle="pyformat")  # type: ignore[no-untyped-call]
 
     def _connect(self) -> Any:
         try:

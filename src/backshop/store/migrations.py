@@ -6,9 +6,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import sqlalchemy as sa
-from sqlalchemy.schema import CreateIndex, CreateTable
-
 from . import schema
 from .connection import Cursor
 from .engine import MIGRATION_LOCK, Database, Sqlite
@@ -18,18 +15,12 @@ Migration = Callable[[Database, Cursor], None]
 
 
 def _first(database: Database, cursor: Cursor) -> None:
-    dialect = database._dialect()
-    for table in schema.METADATA.sorted_tables:
-        cursor.text(str(CreateTable(table, if_not_exists=True).compile(dialect=dialect)))
-        for index in sorted(table.indexes, key=lambda one: str(one.name)):
-            cursor.text(str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect)))
+    for sql in schema.FIRST:
+        cursor.text(schema.definition(sql, database.dialect))
 
 
 MIGRATIONS: tuple[Migration, ...] = (_first,)
 VERSION = len(MIGRATIONS)
-
-_META = schema.META.c
-_GET = sa.select(_META.value).where(_META.key == "schema_version")
 
 
 def migrate(database: Database) -> None:

@@ -1,184 +1,139 @@
-"""The tables, and the statements the store runs, compiled once for each database."""
+"""The tables, and every statement the store runs, as SQL that both databases understand.
+
+What differs between them is three words of the table definitions (`TYPES`) and how a parameter is
+written: here `:name`, which `translated` turns into what the driver wants.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import re
 
-import sqlalchemy as sa
+TYPES = {
+    "sqlite": {
+        "SERIAL": "INTEGER PRIMARY KEY AUTOINCREMENT",  # never given twice, even after a deletion
+        "INT": "INTEGER",
+        "BYTES": "BLOB",
+    },
+    "postgresql": {"SERIAL": "BIGSERIAL PRIMARY KEY", "INT": "BIGINT", "BYTES": "BYTEA"},
+}
 
-METADATA = sa.MetaData()
+TABLES = {  # columns of what is copied from one database to another; caches are not
+    "stream": (
+        *("stream", "kind", "last_idx", "last_hash", "last_seq", "created_ms", "keep", "local"),
+    ),
+    "event": (
+        *("seq", "stream", "idx", "key_idx", "event_id", "kind", "v", "dedupe_key"),
+        *("scope_a", "scope_b", "at_ms", "body", "prev_hash", "hash"),
+    ),
+    "pin": ("stream", "ref", "kind", "idx", "event_id"),
+    "blob": ("sha256", "data", "at_ms"),
+    "keyring": ("id", "current", "previous"),
+    "lease": ("stream", "owner", "expires_ms"),
+}
 
-_INTEGER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # AUTOINCREMENT needs INTEGER
-
-META = sa.Table(
-    "meta",
-    METADATA,
-    sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("value", sa.Text, nullable=False),
-)
-STREAM = sa.Table(
-    "stream",
-    METADATA,
-    sa.Column("stream", sa.Text, primary_key=True),
-    sa.Column("kind", sa.Text, nullable=False, index=True),  # what stands before the first colon
-    sa.Column("last_idx", _INTEGER, nullable=False),
-    sa.Column("last_hash", sa.Text, nullable=False),
-    sa.Column("last_seq", _INTEGER, nullable=False),
-    sa.Column("created_ms", _INTEGER, nullable=False),
-    sa.Column("keep", _INTEGER, nullable=False, server_default="0"),
-    sa.Column("local", sa.Text),  # known to this machine only, never exported (R4.4)
-)
-EVENT = sa.Table(
-    "event",
-    METADATA,
-    sa.Column("seq", _INTEGER, primary_key=True, autoincrement=True),
-    sa.Column("stream", sa.Text, nullable=False),
-    sa.Column("idx", _INTEGER, nullable=False),
-    sa.Column("key_idx", _INTEGER, nullable=False),  # idx of the key event of the same part
-    sa.Column("event_id", sa.Text, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("v", _INTEGER, nullable=False),
-    sa.Column("dedupe_key", sa.Text, nullable=False),
-    sa.Column("scope_a", sa.Text),
-    sa.Column("scope_b", sa.Text),
-    sa.Column("at_ms", _INTEGER, nullable=False),
-    sa.Column("body", sa.LargeBinary, nullable=False),
-    sa.Column("prev_hash", sa.Text, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
-    sa.UniqueConstraint("stream", "idx"),
-    sa.UniqueConstraint("stream", "dedupe_key"),
-    sqlite_autoincrement=True,  # seq is never given twice, not even after a deletion
-)
-sa.Index("event_scope_a", EVENT.c.scope_a, EVENT.c.kind)
-sa.Index("event_scope_b", EVENT.c.scope_b, EVENT.c.kind)
-PIN = sa.Table(
-    "pin",
-    METADATA,
-    sa.Column("stream", sa.Text, primary_key=True),
-    sa.Column("ref", sa.Text, primary_key=True),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("idx", _INTEGER, nullable=False),
-    sa.Column("event_id", sa.Text, nullable=False),
-)
-BLOB = sa.Table(
-    "blob",
-    METADATA,
-    sa.Column("sha256", sa.Text, primary_key=True),
-    sa.Column("data", sa.LargeBinary, nullable=False),
-    sa.Column("at_ms", _INTEGER, nullable=False),
-)
-KEYRING = sa.Table(
-    "keyring",
-    METADATA,
-    sa.Column("id", _INTEGER, primary_key=True, autoincrement=False),
-    sa.Column("current", sa.LargeBinary, nullable=False),
-    sa.Column("previous", sa.LargeBinary),
-)
-LEASE = sa.Table(
-    "lease",
-    METADATA,
-    sa.Column("stream", sa.Text, primary_key=True),
-    sa.Column("owner", sa.Text, nullable=False),
-    sa.Column("expires_ms", _INTEGER, nullable=False),
+FIRST = (  # what migration 1 makes; never edited after a release
+    "CREATE TABLE IF NOT EXISTS meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+    # kind: what stands before the first colon; local: known to this machine only (R4.4)
+    """CREATE TABLE IF NOT EXISTS stream (
+        stream TEXT NOT NULL PRIMARY KEY, kind TEXT NOT NULL, last_idx {INT} NOT NULL,
+        last_hash TEXT NOT NULL, last_seq {INT} NOT NULL, created_ms {INT} NOT NULL,
+        keep {INT} NOT NULL DEFAULT 0, local TEXT)""",
+    "CREATE INDEX IF NOT EXISTS ix_stream_kind ON stream (kind)",
+    # key_idx: idx of the key event of the same part
+    """CREATE TABLE IF NOT EXISTS event (
+        seq {SERIAL}, stream TEXT NOT NULL, idx {INT} NOT NULL, key_idx {INT} NOT NULL,
+        event_id TEXT NOT NULL, kind TEXT NOT NULL, v {INT} NOT NULL, dedupe_key TEXT NOT NULL,
+        scope_a TEXT, scope_b TEXT, at_ms {INT} NOT NULL, body {BYTES} NOT NULL,
+        prev_hash TEXT NOT NULL, hash TEXT NOT NULL,
+        UNIQUE (stream, idx), UNIQUE (stream, dedupe_key))""",
+    "CREATE INDEX IF NOT EXISTS event_scope_a ON event (scope_a, kind)",
+    "CREATE INDEX IF NOT EXISTS event_scope_b ON event (scope_b, kind)",
+    """CREATE TABLE IF NOT EXISTS pin (
+        stream TEXT NOT NULL, ref TEXT NOT NULL, kind TEXT NOT NULL, idx {INT} NOT NULL,
+        event_id TEXT NOT NULL, PRIMARY KEY (stream, ref))""",
+    """CREATE TABLE IF NOT EXISTS blob (
+        sha256 TEXT NOT NULL PRIMARY KEY, data {BYTES} NOT NULL, at_ms {INT} NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS keyring (
+        id {INT} NOT NULL PRIMARY KEY, current {BYTES} NOT NULL, previous {BYTES})""",
+    """CREATE TABLE IF NOT EXISTS lease (
+        stream TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, expires_ms {INT} NOT NULL)""",
 )
 
 
-def _values(table: sa.Table, *, but: tuple[str, ...] = ()) -> dict[str, Any]:
-    return {c.name: sa.bindparam(c.name) for c in table.c if c.name not in but}
+def _list(table: str, but: str = "") -> str:
+    return ", ".join(name for name in TABLES[table] if name != but)
 
 
-def _insert(dialect: str) -> Any:
-    """Return the insert of one database; the other's drivers stay unloaded."""
-    if dialect == "postgresql":
-        from sqlalchemy.dialects.postgresql import insert
-
-        return insert
-    from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-
-    return sqlite_insert
+def _insert(table: str, *, but: str = "") -> str:
+    names = [name for name in TABLES[table] if name != but]
+    values = ", ".join(f":{name}" for name in names)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({values})"
 
 
-def _upsert(table: sa.Table, dialect: str, key: str, update: tuple[str, ...]) -> Any:
-    statement = _insert(dialect)(table).values(_values(table))
-    if not update:
-        return statement.on_conflict_do_nothing()
-    return statement.on_conflict_do_update(
-        index_elements=[key], set_={name: statement.excluded[name] for name in update}
-    )
+def insert(table: str) -> str:
+    """Return the statement that copies one row of a table."""
+    return _insert(table)
 
 
-def statements(dialect: str) -> dict[str, Any]:
-    """Return every statement of the store by name, as Core expressions."""
-    e, s, p, b = EVENT.c, STREAM.c, PIN.c, BLOB.c
-    after: Any = sa.bindparam("after")
-    limit: Any = sa.bindparam("limit", type_=sa.Integer)
-    stream: Any = sa.bindparam("stream")
-    read = sa.select(EVENT)
-    return {
-        "head": sa.select(STREAM).where(s.stream == stream),
-        "head_insert": _upsert(STREAM, dialect, "stream", ()),
-        "head_update": sa.update(STREAM)
-        .where(s.stream == sa.bindparam("name"))
-        .values(
-            last_idx=sa.bindparam("last_idx"),
-            last_hash=sa.bindparam("last_hash"),
-            last_seq=sa.bindparam("last_seq"),
-        ),
-        "keep_set": sa.update(STREAM)
-        .where(s.stream == sa.bindparam("name"))
-        .values(keep=sa.bindparam("keep")),
-        "local_set": sa.update(STREAM)
-        .where(s.stream == sa.bindparam("name"))
-        .values(local=sa.bindparam("local")),
-        "streams": sa.select(STREAM).where(s.kind == sa.bindparam("kind")).order_by(s.last_seq),
-        "streams_all": sa.select(STREAM).order_by(s.last_seq),
-        "key": sa.select(e.idx).where(e.stream == stream, e.dedupe_key == sa.bindparam("key")),
-        "part": read.where(e.stream == stream, e.key_idx == sa.bindparam("key_idx")).order_by(
-            e.idx
-        ),
-        "event_insert": sa.insert(EVENT).values(_values(EVENT, but=("seq",))).returning(e.seq),
-        "read": read.where(e.stream == stream, e.idx > after).order_by(e.idx).limit(limit),
-        "read_one": read.where(e.stream == stream, e.idx == sa.bindparam("idx")),
-        "tail": read.where(e.seq > after).order_by(e.seq).limit(limit),
-        "last_seq": sa.select(sa.func.coalesce(sa.func.max(e.seq), 0)),
-        "find_a": read.where(
-            e.scope_a == sa.bindparam("scope"), e.kind == sa.bindparam("kind")
-        ).order_by(e.seq),
-        "find_b": read.where(
-            e.scope_b == sa.bindparam("scope"), e.kind == sa.bindparam("kind")
-        ).order_by(e.seq),
-        "find_key": read.where(e.stream == stream, e.dedupe_key == sa.bindparam("key")),
-        "pin_insert": _upsert(PIN, dialect, "ref", ()),
-        "pin_drop": sa.delete(PIN).where(
-            p.stream == sa.bindparam("name"), p.ref == sa.bindparam("ref")
-        ),
-        "pins": sa.select(p.ref, p.kind).where(p.stream == stream).order_by(p.ref),
-        "pins_all": sa.select(p.ref, p.kind).distinct(),
-        "blob_upsert": _upsert(BLOB, dialect, "sha256", ("at_ms",)),
-        "blob": sa.select(b.data).where(b.sha256 == sa.bindparam("sha256")),
-        "blob_has": sa.select(b.sha256).where(b.sha256 == sa.bindparam("sha256")),
-        "blob_ages": sa.select(b.sha256, b.at_ms, sa.func.length(b.data)),
-        "blob_delete": sa.delete(BLOB).where(
-            b.sha256 == sa.bindparam("name"), b.at_ms < sa.bindparam("before")
-        ),
-        **_mutable_rows(dialect),
-    }
+def select(table: str) -> str:
+    """Return the statement that reads all rows of a table."""
+    return f"SELECT {_list(table)} FROM {table}"
 
 
-def _mutable_rows(dialect: str) -> dict[str, Any]:
-    """Return the statements for what is not an event: key ring, leases, whole streams (T1.5)."""
-    stream: Any = sa.bindparam("stream")
-    return {
-        "ring": sa.select(KEYRING.c.current, KEYRING.c.previous),
-        "ring_put": _upsert(KEYRING, dialect, "id", ("current", "previous")),
-        "ring_first": _upsert(KEYRING, dialect, "id", ()),
-        "lease": sa.select(LEASE.c.owner, LEASE.c.expires_ms).where(LEASE.c.stream == stream),
-        "lease_put": _upsert(LEASE, dialect, "stream", ("owner", "expires_ms")),
-        "lease_drop": sa.delete(LEASE).where(
-            LEASE.c.stream == sa.bindparam("name"), LEASE.c.owner == sa.bindparam("owner")
-        ),
-        "stream_drop": sa.delete(STREAM).where(STREAM.c.stream == sa.bindparam("name")),
-        "events_drop": sa.delete(EVENT).where(EVENT.c.stream == sa.bindparam("name")),
-        "pins_drop": sa.delete(PIN).where(PIN.c.stream == sa.bindparam("name")),
-        "leases_drop": sa.delete(LEASE).where(LEASE.c.stream == sa.bindparam("name")),
-    }
+_EVENT = select("event")
+_STREAM = select("stream")
+
+STATEMENTS = {
+    "head": f"{_STREAM} WHERE stream = :stream",
+    "head_insert": f"{_insert('stream')} ON CONFLICT DO NOTHING",
+    "head_update": "UPDATE stream SET last_idx = :last_idx, last_hash = :last_hash,"
+    " last_seq = :last_seq WHERE stream = :name",
+    "keep_set": "UPDATE stream SET keep = :keep WHERE stream = :name",
+    "local_set": "UPDATE stream SET local = :local WHERE stream = :name",
+    "streams": f"{_STREAM} WHERE kind = :kind ORDER BY last_seq",
+    "streams_all": f"{_STREAM} ORDER BY last_seq",
+    "stream_drop": "DELETE FROM stream WHERE stream = :name",
+    "events_drop": "DELETE FROM event WHERE stream = :name",
+    "key": "SELECT idx FROM event WHERE stream = :stream AND dedupe_key = :key",
+    # the events of a part stand together: the read ends where the next part begins
+    "part": f"{_EVENT} WHERE stream = :stream AND idx >= :key_idx AND key_idx = :key_idx"
+    " AND idx < coalesce((SELECT n.idx FROM event n WHERE n.stream = :stream"
+    " AND n.idx > :key_idx AND n.key_idx <> :key_idx ORDER BY n.idx LIMIT 1), 9007199254740991)"
+    " ORDER BY idx",
+    "event_insert": f"{_insert('event', but='seq')} RETURNING seq",
+    "read": f"{_EVENT} WHERE stream = :stream AND idx > :after ORDER BY idx LIMIT :limit",
+    "read_one": f"{_EVENT} WHERE stream = :stream AND idx = :idx",
+    "tail": f"{_EVENT} WHERE seq > :after ORDER BY seq LIMIT :limit",
+    "last_seq": "SELECT coalesce(max(seq), 0) FROM event",
+    "find_a": f"{_EVENT} WHERE scope_a = :scope AND kind = :kind ORDER BY seq",
+    "find_b": f"{_EVENT} WHERE scope_b = :scope AND kind = :kind ORDER BY seq",
+    "find_key": f"{_EVENT} WHERE stream = :stream AND dedupe_key = :key",
+    "pin_insert": f"{_insert('pin')} ON CONFLICT DO NOTHING",
+    "pin_drop": "DELETE FROM pin WHERE stream = :name AND ref = :ref",
+    "pins": "SELECT ref, kind FROM pin WHERE stream = :stream ORDER BY ref",
+    "pins_all": "SELECT DISTINCT ref, kind FROM pin",
+    "pins_drop": "DELETE FROM pin WHERE stream = :name",
+    "blob_upsert": f"{_insert('blob')} ON CONFLICT (sha256) DO UPDATE SET at_ms = excluded.at_ms",
+    "blob": "SELECT data FROM blob WHERE sha256 = :sha256",
+    "blob_ages": "SELECT sha256, at_ms, length(data) FROM blob",
+    "blob_delete": "DELETE FROM blob WHERE sha256 = :name AND at_ms < :before",
+    "ring": "SELECT current, previous FROM keyring",
+    "ring_put": f"{_insert('keyring')} ON CONFLICT (id) DO UPDATE"
+    " SET current = excluded.current, previous = excluded.previous",
+    "ring_first": f"{_insert('keyring')} ON CONFLICT DO NOTHING",
+    "lease": "SELECT owner, expires_ms FROM lease WHERE stream = :stream",
+    "lease_put": f"{_insert('lease')} ON CONFLICT (stream) DO UPDATE"
+    " SET owner = excluded.owner, expires_ms = excluded.expires_ms",
+    "lease_drop": "DELETE FROM lease WHERE stream = :name AND owner = :owner",
+    "leases_drop": "DELETE FROM lease WHERE stream = :name",
+}
+
+
+def translated(sql: str, dialect: str) -> str:
+    """Return a statement with parameters as the driver of this database writes them."""
+    return sql if dialect == "sqlite" else re.sub(r":([a-z_0-9]+)", r"%(\1)s", sql)
+
+
+def definition(sql: str, dialect: str) -> str:
+    """Return a table definition in the words of this database."""
+    return sql.format(**TYPES[dialect])
