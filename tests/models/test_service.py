@@ -705,6 +705,22 @@ def test_every_command_answers_with_what_it_promises(shop):
             assert isinstance(command.run(models, Nothing()), command.response)
 
 
+@pytest.mark.rule("M15.9")
+def test_an_offline_model_says_what_it_can_do(shop):
+    models = shop.open()
+
+    demo, echo, real = (
+        models.capabilities(ModelRequestById(model_id=model_id))
+        for model_id in ("scripted:demo", "scripted:unknown", "openai:gpt-5.2")
+    )
+
+    assert demo.scripted
+    assert len(demo.suggestions) >= 6
+    assert all(one.title and one.prompt for one in demo.suggestions)
+    assert (echo.scripted, echo.suggestions) == (True, ())
+    assert (real.scripted, real.suggestions) == (False, ())
+
+
 @pytest.mark.rule("M1.8")
 def test_an_alias_warns(shop):
     found = shop.open().capabilities(ModelRequestById(model_id="openai:gpt-5.2-latest"))

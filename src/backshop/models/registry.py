@@ -10,9 +10,10 @@ from importlib.metadata import entry_points
 
 from backshop.base.errors import NotFound
 
-from .catalog import AdapterKind, Catalog, ModelRecord, ProviderRecord
+from .catalog import SCRIPTED, AdapterKind, Catalog, ModelRecord, ProviderRecord
+from .script import Task
 from .stream import Wire
-from .wires.scripted import bundled
+from .wires.scripted import ScriptedWire, bundled
 
 _LOG = logging.getLogger(__name__)
 _GROUP = "backshop.models"
@@ -35,7 +36,7 @@ class Wires:
     """Finds the wire of a provider. SDKs load when their wire is first used (S2.4)."""
 
     plugins: Mapping[str, Plugin] = field(default_factory=dict)
-    scripts: dict[str, Wire] = field(default_factory=dict)
+    scripts: dict[str, ScriptedWire] = field(default_factory=dict)
 
     def of(self, provider: ProviderRecord, model: ModelRecord | None = None) -> Wire:
         """Return the wire for a provider; an offline model has a script of its own.
@@ -53,7 +54,16 @@ class Wires:
         wire: Wire = import_module(f"backshop.models.wires.{provider.adapter.value}")
         return wire
 
-    def _script(self, name: str) -> Wire:
+    def tasks(self, model: ModelRecord) -> tuple[Task, ...]:
+        """Return what an offline model can do; other models have no list (M15.9)."""
+        if model.provider_id != SCRIPTED:
+            return ()
+        try:
+            return self._script(model.wire_name).script.tasks
+        except NotFound:
+            return ()  # a name without a script
+
+    def _script(self, name: str) -> ScriptedWire:
         if name not in self.scripts:
             self.scripts[name] = bundled(name)
         return self.scripts[name]

@@ -144,6 +144,15 @@ class ModelList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """Something to say to a model that can do only so much: a task of a script (M15.9)."""
+
+    id: str
+    title: str
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCapabilities:
     """What can be done with a model (M1.7)."""
 
@@ -153,6 +162,8 @@ class ModelCapabilities:
     context_tokens: int
     supports: Supports
     warnings: tuple[str, ...] = ()
+    scripted: bool = False
+    suggestions: tuple[Suggestion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -12,9 +12,11 @@ from typing import Any
 from backshop.base.codec import decode
 from backshop.base.errors import ValidationFailed
 
-from .messages import FinishReason, Message, ModelRequest, Purpose, Role, Usage
+from .filling import last, prompt_text
+from .messages import FinishReason, ModelRequest, Purpose, Role, Usage
 
-_TEMPLATE = re.compile(r"\{\{\s*([a-z_]+(?:\.[a-z0-9_]+)*)\s*\}\}")
+_COUNT = "original_count:"
+_PENDING = re.compile(r"^[ \t]*- \[ \] (\d+)\. ", re.MULTILINE)
 
 
 class ScriptError(StrEnum):
@@ -58,12 +60,13 @@ class When:
     regex: str | None = None
     last_tool: str | None = None
     turn: int | None = None
+    item: int | None = None
+    failed: bool | None = None
+    prompt: str | None = None
 
     def __post_init__(self) -> None:
-        try:
-            re.compile(self.regex or "")
-        except re.error as error:
-            raise ValidationFailed(f"not a regex: {error}", reason="bad_script") from error
+        _check_regex(self.regex)
+        _check_regex(self.prompt)
 
     def matches(self, request: ModelRequest) -> bool:
         """Return whether a request is the one meant."""
@@ -75,6 +78,9 @@ class When:
                 self.regex is None or re.search(self.regex, asked) is not None,
                 self.last_tool is None or self.last_tool == last_tool_name(request),
                 self.turn is None or self.turn == turn_of(request),
+                self.item is None or self.item == item_of(request),
+                self.failed is None or self.failed == last(request, Role.TOOL).is_error,
+                self.prompt is None or re.search(self.prompt, prompt_text(request)) is not None,
             )
         )
 
@@ -107,11 +113,47 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Something a script can do: what a person may say to get it, and the steps it takes.
+
+    `match` is compared with the person's newest message, without case; a task's steps are taken
+    as often as they fit.
+    """
+
+    id: str
+    title: str
+    prompt: str
+    match: str
+    steps: tuple[Step, ...]
+
+    def __post_init__(self) -> None:
+        _check_regex(self.match)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """Steps in order: each request takes the first unused one that matches."""
+    """What the model plays: `first`, the task the person asked for, then `steps` for the rest."""
 
     name: str
     steps: tuple[Step, ...]
+    tasks: tuple[Task, ...] = ()
+    first: tuple[Step, ...] = ()
+
+    def task_of(self, request: ModelRequest) -> Task | None:
+        """Return the task a request belongs to, or None."""
+        asked = last(request, Role.USER).text
+        found = (one for one in self.tasks if re.search(one.match, asked, re.IGNORECASE))
+        return next(found, None)
+
+    def answers(self, request: ModelRequest) -> Iterator[tuple[int | None, Respond]]:
+        """Yield what fits a request, best first; with the place of a step that may wear out."""
+        task = self.task_of(request)
+        for step in (*self.first, *(task.steps if task else ())):
+            if step.when.matches(request):
+                yield None, step.respond
+        for place, step in enumerate(self.steps):
+            if step.when.matches(request):
+                yield place, step.respond
 
 
 def read_script(text: str) -> Script:
@@ -130,25 +172,14 @@ def read_script(text: str) -> Script:
         ) from error
 
 
-def fill(value: Any, request: ModelRequest, number: int) -> Any:
-    """Return text or arguments with their templates filled in; nothing else is evaluated."""
-    if isinstance(value, str):
-        return _TEMPLATE.sub(lambda found: _look_up(found[1], request, number), value)
-    if isinstance(value, Mapping):
-        return {key: fill(item, request, number) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [fill(item, request, number) for item in value]
-    return value
-
-
 def last_input(request: ModelRequest) -> str:
     """Return the text of the last user or tool message."""
-    return _last(request, Role.USER, Role.TOOL).text
+    return last(request, Role.USER, Role.TOOL).text
 
 
 def last_tool_name(request: ModelRequest) -> str:
     """Return the name of the tool answered last, or nothing."""
-    call_id = _last(request, Role.TOOL).tool_call_id
+    call_id = last(request, Role.TOOL).tool_call_id
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     return names.get(call_id or "", "")
 
@@ -159,39 +190,15 @@ def turn_of(request: ModelRequest) -> int:
     return 1 + len(turns)
 
 
-def _last(request: ModelRequest, *roles: Role) -> Message:
-    found = (message for message in reversed(request.messages) if message.role in roles)
-    return next(found, Message(role=Role.USER))
+def item_of(request: ModelRequest) -> int:
+    """Return the item a request is about: the first one its plan has pending, 0 without a plan."""
+    _, _, plan = prompt_text(request).rpartition(_COUNT)
+    found = _PENDING.search(plan)
+    return int(found[1]) if found else 0
 
 
-def _look_up(name: str, request: ModelRequest, number: int) -> str:
-    match name.split("."):
-        case ["last_user"]:
-            return _last(request, Role.USER).text
-        case ["last_tool", "content"]:
-            return _last(request, Role.TOOL).text
-        case ["n"]:
-            return str(number)
-        case ["files"]:
-            return "\n".join(str(one.get("path", "")) for one in _files(request))
-        case ["files", index, key] if index.isdigit():
-            files = _files(request)
-            return str(files[int(index)].get(key, "")) if int(index) < len(files) else ""
-    return "{{" + name + "}}"
-
-
-def _files(request: ModelRequest) -> list[Mapping[str, Any]]:
-    """Return the files the model has been shown: the newest listing among the tool results."""
-    for message in reversed(request.messages):
-        if message.role is not Role.TOOL:
-            continue
-        start = message.text.find("{")
-        try:
-            found = json.loads(message.text[start:]) if start >= 0 else None
-        except (ValueError, RecursionError):
-            continue
-        for key in ("files", "entries"):
-            listed = found.get(key) if isinstance(found, dict) else None
-            if isinstance(listed, list):
-                return [one for one in listed if isinstance(one, Mapping)]
-    return []
+def _check_regex(text: str | None) -> None:
+    try:
+        re.compile(text or "")
+    except re.error as error:
+        raise ValidationFailed(f"not a regex: {error}", reason="bad_script") from error

@@ -13,7 +13,7 @@ from backshop.store import Store
 
 from .adapter import AdapterBase
 from .caller import Caller, ConsentGate
-from .catalog import Auth, Catalog, ModelRecord, ProviderRecord
+from .catalog import SCRIPTED, Auth, Catalog, ModelRecord, ProviderRecord
 from .choice import Choice
 from .egress import Egress, Errand
 from .errors import SecretsUnreadable
@@ -31,6 +31,7 @@ from .requests import (
     ModelList,
     ModelRequestById,
     ModelStatus,
+    Suggestion,
 )
 from .response import Capabilities
 from .retry import Cancel
@@ -110,7 +111,7 @@ class Models:
         self._choice = Choice(settings, secrets, self.redactor, env, plugins or {})
         self._ledger = Ledger(store, mint)
         self._gate = ConsentGate(self._choice, self._ledger, scopes)
-        wires = Wires(plugins=plugins or {})
+        self._wires = wires = Wires(plugins=plugins or {})
         egress = Egress(clock=clock, gate=self._gate, offline=offline, keep=self._keep, **network)
         self.providers = Providers(
             choice=self._choice,
@@ -181,6 +182,11 @@ class Models:
             context_tokens=model.context_tokens_estimate,
             supports=model.supports,
             warnings=warnings,
+            scripted=model.provider_id == SCRIPTED,
+            suggestions=tuple(
+                Suggestion(id=one.id, title=one.title, prompt=one.prompt)
+                for one in self._wires.tasks(model)
+            ),
         )
 
     def default_model(self) -> DefaultModel:

@@ -118,7 +118,7 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
     lines = "".join(f"<w:tr>{''.join(_cell(text, width) for text in row)}</w:tr>" for row in rows)
     return (
         '<w:tbl><w:tblPr><w:tblStyle w:val="TableGrid"/><w:tblW w:w="0" w:type="auto"/></w:tblPr>'
-        f"<w:tblGrid>{grid}</w:tblGrid>{lines}</w:tbl>{_paragraph()}"
+        f"<w:tblGrid>{grid}</w:tblGrid>{lines}</w:tbl><w:p/>"
     )
 
 

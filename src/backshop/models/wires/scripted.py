@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from backshop.base.errors import NotFound, Retry, RetryKind
 from backshop.models.catalog import ModelRecord
@@ -20,6 +22,7 @@ from backshop.models.errors import (
     ProviderUnavailable,
     RateLimited,
 )
+from backshop.models.filling import Scene, fill, fill_text
 from backshop.models.messages import (
     Done,
     FinishReason,
@@ -39,27 +42,28 @@ from backshop.models.script import (
     Script,
     ScriptError,
     Step,
-    fill,
     read_script,
     turn_of,
 )
 
+_KEPT = 20  # requests of a bundled script, which may play for days
 _BROKEN = '{"broken": '
 
 
 class ScriptedWire:
-    """Plays one script. Keeps every request, so that a test can look at them."""
+    """Plays one script. Keeps requests, so that a test can look at them: all, or the newest."""
 
-    def __init__(self, script: Script) -> None:
-        self._script = script
+    def __init__(self, script: Script, *, keep: int | None = None) -> None:
+        self.script = script
         self._used = [0] * len(script.steps)
         self._lock = threading.Lock()
-        self.requests: list[ModelRequest] = []
+        self._count = 0
+        self.requests: deque[ModelRequest] = deque(maxlen=keep)
 
     @property
     def leftover(self) -> tuple[Step, ...]:
         """The steps that were not played as often as they were to be."""
-        pairs = zip(self._script.steps, self._used, strict=True)
+        pairs = zip(self.script.steps, self._used, strict=True)
         return tuple(step for step, used in pairs if used < step.times)
 
     def complete(
@@ -70,22 +74,26 @@ class ScriptedWire:
         number, respond = self._take(request)
         if respond.delay_ms and channel.cancel.wait(respond.delay_ms / 1000):
             raise Canceled("the call was cancelled")
-        yield from _play(respond, request, number)
+        offered = tuple((one.title, one.prompt) for one in self.script.tasks)
+        yield from _play(respond, Scene(request, number, offered))
 
     def models(self, channel: Channel) -> tuple[str, ...]:
         """Return the name of the script."""
-        return (self._script.name,)
+        return (self.script.name,)
 
     def _take(self, request: ModelRequest) -> tuple[int, Respond]:
         with self._lock:
             self.requests.append(request)
-            for place, step in enumerate(self._script.steps):
-                free = step.times == 0 or self._used[place] < step.times
-                if free and step.when.matches(request):
+            self._count += 1
+            for place, respond in self.script.answers(request):
+                if place is None:
+                    return self._count, respond
+                times = self.script.steps[place].times
+                if times == 0 or self._used[place] < times:
                     self._used[place] += 1
-                    return len(self.requests), step.respond
+                    return self._count, respond
         raise BadResponse(
-            f"the script {self._script.name[:64]!r} has no answer to this",
+            f"the script {self.script.name[:64]!r} has no answer to this",
             reason="script_unmatched",
             detail=f"purpose: {request.purpose} turn: {turn_of(request)}",
         )
@@ -100,7 +108,8 @@ def bundled(name: str) -> ScriptedWire:
     source = files("backshop.models").joinpath("scripts", f"{name}.json")
     if not name.isidentifier() or not source.is_file():
         raise NotFound(f"there is no script {name[:64]!r}", reason="unknown_script")
-    return ScriptedWire(read_script(source.read_text(encoding="utf-8")))
+    script = read_script(source.read_text(encoding="utf-8"))
+    return ScriptedWire(script, keep=_KEPT)
 
 
 def from_file(path: Path) -> ScriptedWire:
@@ -108,13 +117,14 @@ def from_file(path: Path) -> ScriptedWire:
     return ScriptedWire(read_script(path.read_text(encoding="utf-8")))
 
 
-def _play(respond: Respond, request: ModelRequest, number: int) -> Iterator[StreamEvent]:
+def _play(respond: Respond, scene: Scene) -> Iterator[StreamEvent]:
     failure = respond.failure
     if failure is not None:
         _raise_before(failure)
-    yield Started()
     deltas = respond.deltas or ((respond.text,) if respond.text else ())
-    filled = [str(fill(piece, request, number)) for piece in deltas]
+    filled = [fill_text(piece, scene) for piece in deltas]
+    calls = [(call.name, fill(call.arguments, scene)) for call in respond.tool_calls]
+    yield Started()
     if failure is not None and failure.kind is ScriptError.STREAM_CUT:
         yield from _texts("".join(filled)[: failure.after_chars])
         return
@@ -122,7 +132,7 @@ def _play(respond: Respond, request: ModelRequest, number: int) -> Iterator[Stre
         for piece in filled:
             yield from _texts(piece)
         broken = failure is not None and failure.kind is ScriptError.BAD_JSON_ARGUMENTS
-        yield from _calls(respond, request, number, broken=broken)
+        yield from _calls(calls, scene.number, broken=broken)
     if respond.usage is not None:
         yield UsageReported(respond.usage)
     yield Done(_finish(respond, failure))
@@ -133,16 +143,13 @@ def _texts(text: str) -> Iterator[StreamEvent]:
         yield TextDelta(text)
 
 
-def _calls(
-    respond: Respond, request: ModelRequest, number: int, *, broken: bool
-) -> Iterator[StreamEvent]:
-    for index, call in enumerate(respond.tool_calls):
+def _calls(calls: Sequence[tuple[str, Any]], number: int, *, broken: bool) -> Iterator[StreamEvent]:
+    for index, (name, arguments) in enumerate(calls):
         call_id = f"call_{number}_{index + 1}"
-        arguments = fill(call.arguments, request, number)
         text = _BROKEN if broken else json.dumps(arguments, ensure_ascii=False, sort_keys=True)
-        yield ToolCallStarted(index, call_id, call.name)
+        yield ToolCallStarted(index, call_id, name)
         yield ToolCallDelta(index, len(text))
-        yield ToolCallDone(index, call_id, call.name, text)
+        yield ToolCallDone(index, call_id, name, text)
 
 
 def _finish(respond: Respond, failure: Failure | None) -> FinishReason:

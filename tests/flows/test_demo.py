@@ -1,0 +1,246 @@
+"""The tasks of `scripted:demo` on the sample workbench: real tools, right numbers, nothing else
+touched. Expected values are computed here from the files, without the product."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections import defaultdict
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from docx import Document
+from openpyxl import load_workbook
+from pptx import Presentation
+
+from backshop.app import Backshop
+from backshop.base.paths import BenchPath
+from backshop.models.wires.scripted import bundled
+
+from .turns import Player, Turn
+
+TASKS = {task.id: task.prompt for task in bundled("demo").script.tasks}
+
+
+class Sample:
+    """A sample workbench, and both sides of its Draft."""
+
+    def __init__(self, shop: Backshop) -> None:
+        self.shop = shop
+        self.id: str = shop.call("WorkbenchCreateSample", {})["workbench_id"]
+
+    def play(self, text: str) -> Turn:
+        return Player(self.shop, self.id).play(text)
+
+    def before(self, path: str) -> bytes:
+        return self._read(self._state().published, path)
+
+    def after(self, path: str) -> bytes:
+        draft = self._state().draft
+        assert draft is not None
+        return self._read(draft.tree, path)
+
+    def changes(self) -> dict[str, tuple[str, int]]:
+        review = self.shop.call("ReviewGetChangeSet", {"workbench_id": self.id})
+        return {one["path"]: (one["kind"], one["collateral"]) for one in review["entries"]}
+
+    def rows(self, path: str) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.before(path).decode())))
+
+    def has_draft(self) -> bool:
+        return self._state().draft is not None
+
+    def _state(self) -> Any:
+        return self.shop.benches.desk.state(self.id)
+
+    def _read(self, tree: Any, path: str) -> bytes:
+        desk = self.shop.benches.desk
+        return desk.store.blobs.read(desk.find(tree, BenchPath(path)).sha256)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    with Backshop.open(tmp_path_factory.mktemp("demo") / "home") as opened:
+        yield opened
+
+
+@pytest.fixture
+def sample(shop):
+    return Sample(shop)
+
+
+def members(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def revenue(rows, key) -> dict[Any, Decimal]:
+    found: dict[Any, Decimal] = defaultdict(Decimal)
+    for row in rows:
+        found[key(row)] += Decimal(row["amount"])
+    return dict(found)
+
+
+def euros(value: Decimal, digits: int = 2) -> str:
+    return f"{round(value, digits):,}" if digits else f"{value:,.0f}"
+
+
+@pytest.mark.rule("M15.6", "M19.45")
+def test_totals_reach_a_new_sheet_and_the_charts_stay(sample):
+    turn = sample.play(TASKS["totals"])
+
+    assert sample.changes() == {"budget-2025.xlsx": ("MODIFIED", 0)}
+    book: Any = load_workbook(io.BytesIO(sample.after("budget-2025.xlsx")), data_only=True)
+    sheet = book["Sales 2025"]
+    written = {(row[0], row[1]): row[4] for row in sheet.iter_rows(2, 49, 1, 5, values_only=True)}
+    sales = sample.rows("sales-2025.csv")
+    wanted = revenue(sales, lambda row: (row["region"], row["sale_date"][:7]))
+    assert {key: Decimal(str(value)) for key, value in written.items()} == wanted
+    total = sum(wanted.values(), Decimal())
+    assert sheet["H6"].value == pytest.approx(float(total))
+    assert sheet["J6"].value == pytest.approx(float(total) - book["Overview"]["B9"].value)
+    before, after = (members(data("budget-2025.xlsx")) for data in (sample.before, sample.after))
+    charts = [name for name in before if "/charts/" in name or "/drawings/" in name]
+    sheets = [f"xl/worksheets/sheet{number}.xml" for number in (1, 2, 3, 4)]
+    assert len(charts) >= 5
+    assert {name: after[name] for name in charts + sheets} == {
+        name: before[name] for name in charts + sheets
+    }
+    assert f"**{euros(total)}**" in turn.answer
+    assert "50,000" in turn.answer
+
+
+@pytest.mark.rule("M15.6")
+def test_every_comment_is_translated_beside_the_german(sample):
+    turn = sample.play(TASKS["translate"])
+
+    assert sample.changes() == {"customer-feedback.xlsx": ("MODIFIED", 0)}
+    old, new = (
+        load_workbook(io.BytesIO(data("customer-feedback.xlsx")))["Answers"]
+        for data in (sample.before, sample.after)
+    )
+    left = [[cell.value for cell in row] for row in old.iter_rows(1, 61, 1, 5)]
+    assert [[cell.value for cell in row] for row in new.iter_rows(1, 61, 1, 5)] == left
+    pairs = {(new.cell(row, 5).value, new.cell(row, 6).value) for row in range(2, 62)}
+    assert len(pairs) == 12
+    assert ("Der Reißverschluss klemmt.", "The zip gets stuck.") in pairs
+    assert new["F1"].value == "comment_english"
+    assert "60 of 60" in turn.answer
+
+
+@pytest.mark.rule("M15.6")
+def test_a_section_is_rewritten_and_tracked_changes_survive(sample):
+    sample.play(TASKS["outlook"])
+
+    assert sample.changes() == {"annual-report.docx": ("MODIFIED", 0)}
+    before, after = (members(data("annual-report.docx")) for data in (sample.before, sample.after))
+    assert {name for name in before if before[name] != after[name]} == {"word/document.xml"}
+    old, new = (parts["word/document.xml"].decode() for parts in (before, after))
+    tracked = re.compile(r"<w:(ins|del) .*?</w:\1>", re.DOTALL)
+    assert [one[0] for one in tracked.finditer(new)] == [one[0] for one in tracked.finditer(old)]
+    assert len(tracked.findall(new)) == 6
+    start, end = ">Outlook<", ">Thanks<"
+    assert new[: new.index(start)] == old[: old.index(start)]
+    assert new[new.index(end) :] == old[old.index(end) :]
+    text = "\n".join(
+        one.text for one in Document(io.BytesIO(sample.after("annual-report.docx"))).paragraphs
+    )
+    sales = sample.rows("sales-2025.csv")
+    total = revenue(sales, lambda row: "all")["all"]
+    late = revenue(sales, lambda row: row["sale_date"][5:7] > "06")[True]
+    assert f"{euros(total, 0)} euros with 50,000 sales" in text
+    assert f"{late / total * 100:.0f} % of it came in the second half" in text
+    assert "more or less" not in text
+
+
+@pytest.mark.rule("M15.6")
+def test_slides_carry_the_figures_of_the_table(sample):
+    turn = sample.play(TASKS["slides"])
+
+    assert sample.changes() == {"board-deck.pptx": ("MODIFIED", 0)}
+    deck: Any = Presentation(io.BytesIO(sample.after("board-deck.pptx")))
+    slides = [[shape.text_frame.text for shape in slide.placeholders] for slide in deck.slides]
+    sales = sample.rows("sales-2025.csv")
+    regions = revenue(sales, lambda row: row["region"])
+    categories = revenue(sales, lambda row: row["category"])
+    ranked = sorted(regions, key=lambda one: -regions[one])
+    assert slides[2] == [
+        "2025 by region",
+        "\n".join(f"{one}: {euros(regions[one], 0)} euros" for one in ranked),
+    ]
+    best = max(categories, key=lambda one: categories[one])
+    assert slides[3][1].startswith(f"{best}: {euros(categories[best], 0)} euros")
+    assert [slide[0] for slide in slides] == [
+        *("Board meeting", "Agenda", "2025 by region", "2025 by category", "Shops"),
+        "What we decide today",
+    ]
+    assert best in turn.answer
+
+
+@pytest.mark.rule("M15.6")
+def test_orders_and_payments_are_reconciled_into_a_report(sample):
+    turn = sample.play(TASKS["reconcile"])
+
+    added = {"reconciliation.docx": ("ADDED", 0), "reconciliation.xlsx": ("ADDED", 0)}
+    assert sample.changes() == added
+    ordered = {row["order_id"]: Decimal(row["amount"]) for row in sample.rows("orders.csv")}
+    paid = revenue(sample.rows("payments.csv"), lambda row: row["order_id"])
+    off = {
+        one: ordered.get(one, Decimal()) - paid.get(one, Decimal())
+        for one in ordered.keys() | paid.keys()
+        if ordered.get(one) != paid.get(one)
+    }
+    report: Any = Document(io.BytesIO(sample.after("reconciliation.docx")))
+    table = [[cell.text for cell in row.cells] for row in report.tables[0].rows]
+    assert {row[0]: Decimal(row[4].replace(",", "")) for row in table[1:]} == off
+    assert f"**{len(off)}** do not agree: 7 not paid, 7 with another amount, 7 paid" in turn.answer
+    assert euros(sum(off.values(), Decimal())) in turn.answer
+    book: Any = load_workbook(io.BytesIO(sample.after("reconciliation.xlsx")))
+    assert book.sheetnames == ["Ledger", "Differences"]
+    assert book["Ledger"].max_row == 1 + 420 + 423
+
+
+@pytest.mark.rule("M15.6", "W11.9")
+def test_a_question_is_answered_from_the_files_and_nothing_is_written(sample):
+    turn = sample.play(TASKS["question"])
+
+    late = [row for row in sample.rows("sales-2025.csv") if row["sale_date"] >= "2025-07"]
+    categories = revenue(late, lambda row: row["category"])
+    best = max(categories, key=lambda one: categories[one])
+    assert f"**{best}** earned most: {euros(categories[best])} euros" in turn.answer
+    assert "deduct 2 percent of the price of the late goods, up to 10 percent" in turn.answer
+    assert not sample.has_draft()
+    assert {phase for phase, _ in turn.tools} == {"research"}
+
+
+@pytest.mark.rule("M15.6")
+@pytest.mark.parametrize("text", ["Tell me a joke", "Translate the report into French", ""])
+def test_anything_else_is_answered_by_saying_what_this_is(sample, text):
+    turn = sample.play(text)
+
+    assert "I am the offline demo: a script, not a model." in turn.answer
+    assert all(prompt in turn.answer for prompt in TASKS.values())
+    assert "backshop provider set-key" in turn.answer
+    assert turn.tools == []
+    assert not sample.has_draft()
+
+
+@pytest.mark.rule("M15.6")
+def test_a_task_on_other_files_says_that_it_is_not_possible(shop):
+    bench = shop.call("WorkbenchCreate", {"name": "Mine"})["workbench_id"]
+
+    for prompt in TASKS.values():
+        turn = Player(shop, bench).play(prompt)
+
+        assert "needs the files of the sample workbench" in turn.answer
+        assert {phase for phase, _ in turn.tools} == {"research"}
+    assert not shop.call("DraftGetState", {"workbench_id": bench})["has_draft"]
+
+
+def test_the_same_message_twice_does_the_same(shop):
+    turns = [Sample(shop).play(TASKS["reconcile"]) for _ in range(2)]
+
+    assert turns[0] == turns[1]
