@@ -216,6 +216,13 @@ SETTINGS: tuple[Setting, ...] = (
         for tool in ("checkpoint_workflow", "resume_session", "start_session")
     ),
     Setting(
+        name="workshop.flow",
+        default="rpi",
+        parse=_choice("rpi", "compat"),
+        allowed="rpi, compat",
+        summary="How turns are executed where a workbench says nothing else.",
+    ),
+    Setting(
         name="providers",
         default=None,
         parse=_object,

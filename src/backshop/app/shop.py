@@ -32,7 +32,8 @@ from backshop.rails import (
 from backshop.rails import Settings as RailsSettings
 from backshop.store import COMMANDS as STORE_COMMANDS
 from backshop.store import Store
-from backshop.workshop import CONTEXT_COMMANDS, Contextual
+from backshop.workshop import COMMANDS as WORKSHOP_COMMANDS
+from backshop.workshop import CONTEXT_COMMANDS, Contextual, Workshop
 
 from .access import Gate
 from .access import Limits as AccessLimits
@@ -177,6 +178,13 @@ class Backshop:
         return Contextual(self.benches, self.models)
 
     @cached_property
+    def workshop(self) -> Workshop:
+        """The conversation of every workbench, and the built-in agent."""
+        return Workshop(
+            self.benches, self.models, self.mint, self.clock, flow=self.config["workshop.flow"]
+        )
+
+    @cached_property
     def commands(self) -> Registry:
         """Every command of the product."""
         registry = Registry(self.gate)
@@ -188,6 +196,7 @@ class Backshop:
         registry.add(PROMPT_COMMANDS, self.prompts)
         registry.add(MODEL_COMMANDS, self.models)
         registry.add(CONTEXT_COMMANDS, self.contextual)
+        registry.add(WORKSHOP_COMMANDS, self.workshop)
         return registry
 
     @cached_property

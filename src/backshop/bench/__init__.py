@@ -1,6 +1,6 @@
 """Files and their history: Published, Draft, review, checkpoints, and the agent's tools."""
 
-from .answers import BenchList
+from .answers import BenchList, DraftState
 from .commands import COMMANDS
 from .context import (
     ContextItem,
@@ -10,11 +10,13 @@ from .context import (
     scope_texts,
     take_file,
 )
+from .desk import CONVERSATION, Commit, Committed, Desk, stream_of, written
 from .drafting import Author, Put
-from .errors import ManifestUnavailable
+from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
 from .events import Source
 from .handing import Handed, hand_out, hand_out_all
 from .injection import Injected, Told, inject
+from .lifecycle import draft_state
 from .listing import (
     Content,
     FileFact,
@@ -33,12 +35,20 @@ from .tools import REVIEW_DRAFT, TOOLS, Workspace
 
 __all__ = [
     "COMMANDS",
+    "CONVERSATION",
     "REVIEW_DRAFT",
     "TOOLS",
     "Author",
     "Bench",
     "BenchList",
     "ContextItem",
+    "BenchBusy",
+    "BenchDamaged",
+    "Commit",
+    "Committed",
+    "Desk",
+    "DraftExists",
+    "DraftState",
     "Injected",
     "Material",
     "BenchManifest",
@@ -50,6 +60,7 @@ __all__ = [
     "ManifestUnavailable",
     "Manifests",
     "Notice",
+    "PublishedChanged",
     "Put",
     "Source",
     "Told",
@@ -58,6 +69,7 @@ __all__ = [
     "context_problems",
     "choose_contents",
     "choose_lines",
+    "draft_state",
     "inject",
     "Handed",
     "hand_out",
@@ -67,4 +79,6 @@ __all__ = [
     "scope_texts",
     "take_file",
     "named_paths",
+    "stream_of",
+    "written",
 ]

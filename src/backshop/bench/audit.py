@@ -26,6 +26,7 @@ KINDS = {
     "draft.created": "draft_created",
     "draft.batch_applied": "batch_applied",
     "draft.restored": "draft_rewound",
+    "draft.rewound": "draft_rewound",
     "draft.deletions_confirmed": "deletions_confirmed",
     "draft.published": "draft_published",
     "draft.discarded": "draft_discarded",

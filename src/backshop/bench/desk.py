@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from backshop.base import tree
 from backshop.base.ambient import Clock, Mint
@@ -30,20 +31,24 @@ from .compare import Comparer
 from .decide import Totals
 from .errors import BenchBusy, BenchDamaged
 from .events import BenchEvent
-from .state import BenchState, apply
+from .fold import apply
+from .state import BenchState
 from .views import Views
 
 Rule = Callable[[BenchState], list[BenchEvent]]
 
 
+CONVERSATION = "workshop."
+"""How the stored names of the conversation's facts begin; they live in the same stream."""
+
+
 def _apply(state: BenchState, event: Event) -> BenchState:
-    fact = event.fact
-    if not isinstance(fact, BenchEvent):
-        return state  # the conversation's facts live in the same stream
-    return apply(state, fact, event.at_ms, event.seq)
+    if event.kind.startswith(CONVERSATION):
+        return state
+    return apply(state, event.fact, event.at_ms, event.seq)
 
 
-FOLD: Fold[BenchState] = Fold("bench", 2, BenchState(), _apply)
+FOLD: Fold[BenchState] = Fold("bench", 3, BenchState(), _apply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,25 +187,17 @@ class Desk:
         *,
         blobs: Sequence[bytes] = (),
         keep: Sequence[BlobId] = (),
+        lease: str | None = None,
     ) -> Committed:
         """Append what the rule decides as one transaction, then bring the folders along.
 
-        `blobs` are stored with it; `keep` names those among them that no tree leads to.
+        `blobs` are stored with it; `keep` names those among them that no tree leads to. With a
+        `lease` it is refused when the run lease has passed to somebody else.
         """
         tx_id = self.new_tx()
 
         def write(state: BenchState) -> Write:
-            facts = rule(state)
-            after = decide.with_facts(state, facts)
-            pruned = decide.prune(after)
-            after = decide.with_facts(after, pruned)
-            events = [
-                NewEvent(fact, f"{tx_id}:{number}") for number, fact in enumerate([*facts, *pruned])
-            ]
-            pins = [Pin(ref, "tree") for ref in decide.fresh_pins(state, after)]
-            pins += [Pin(ref, "review") for ref in keep]
-            unpins: list[BlobId] = decide.stale_pins(state, after)
-            return Write(events, pins, blobs, unpins=unpins)
+            return written(tx_id, state, rule(state), blobs=blobs, keep=keep, lease=lease)
 
         rule(self.raw_state(bench_id))  # refuses before the lock makes a folder
         with self.views.locked(BenchId(check_id(bench_id, "wb"))):
@@ -213,6 +210,44 @@ class Desk:
     def grow(self, base: TreeId, changes: dict[BenchPath, tree.File | None]) -> tree.Built:
         """Return a changed tree; its new nodes are stored with the commit."""
         return tree.change(base, changes, self.store.load_tree)
+
+
+class Commit(Protocol):
+    """A way to commit what a rule decides: the desk's own, or one that adds facts to it."""
+
+    def __call__(
+        self,
+        bench_id: str,
+        rule: Rule,
+        *,
+        blobs: Sequence[bytes] = (),
+        keep: Sequence[BlobId] = (),
+        lease: str | None = None,
+    ) -> Committed:
+        """Append, then bring the folders along."""
+        ...
+
+
+def written(
+    tx_id: str,
+    state: BenchState,
+    facts: Sequence[object],
+    *,
+    blobs: Sequence[bytes] = (),
+    keep: Sequence[BlobId] = (),
+    lease: str | None = None,
+) -> Write:
+    """Return what a bench's stream gets for these facts: with retention, and the pins they need.
+
+    Facts of the conversation may stand among them; they pin nothing.
+    """
+    after = decide.with_facts(state, [one for one in facts if isinstance(one, BenchEvent)])
+    pruned = decide.prune(after)
+    after = decide.with_facts(after, pruned)
+    events = [NewEvent(fact, f"{tx_id}:{number}") for number, fact in enumerate([*facts, *pruned])]
+    pins = [Pin(ref, "tree") for ref in decide.fresh_pins(state, after)]
+    pins += [Pin(ref, "review") for ref in keep]
+    return Write(events, pins, blobs, lease, decide.stale_pins(state, after))
 
 
 def stream_of(bench_id: str) -> str:

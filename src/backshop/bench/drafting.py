@@ -15,7 +15,7 @@ from backshop.base.paths import BenchPath
 from . import decide, lifecycle, requests, review
 from .answers import Batched, ChangedFile, Done, DraftState, Published
 from .compare import Change
-from .desk import Desk
+from .desk import Commit, Desk
 from .errors import BenchDamaged, PublishedChanged
 from .events import FileFact, PathChange, Source
 from .state import BenchState, Draft
@@ -60,6 +60,8 @@ class Author:
     kind: str = "batch"
     message_id: MessageId | None = None
     run_id: str | None = None
+    lease: str | None = None
+    """The run lease the writer holds; without it a write is refused while somebody has one."""
 
 
 PERSON = Author(source=Source(kind="system"), actor="user")
@@ -99,12 +101,17 @@ def apply_batch(desk: Desk, bench_id: str, puts: Sequence[Put], author: Author) 
         raise ValidationFailed(
             "only the person deletes or renames files", reason="delete_not_allowed"
         )
-    with desk.locked(bench_id, run=author.run_id) as state:
+    with desk.locked(bench_id, run=author.lease) as state:
         return write(desk, bench_id, state, puts, author)
 
 
 def write(
-    desk: Desk, bench_id: str, state: BenchState, puts: Sequence[Put], author: Author
+    desk: Desk,
+    bench_id: str,
+    state: BenchState,
+    puts: Sequence[Put],
+    author: Author,
+    commit: Commit | None = None,
 ) -> Batched:
     """Record a batch on a bench that is locked and of this state."""
     base = state.published if state.draft is None else state.draft.tree
@@ -127,11 +134,12 @@ def write(
         message_id=author.message_id,
         run_id=author.run_id,
     )
-    done = desk.commit(
+    done = (commit or desk.commit)(
         bench_id,
         lambda now: decide.batch(now, wish, ids),
         blobs=(*built.nodes.values(), *reports),
         keep=[change.effects_ref for change in made if change.effects_ref],
+        lease=author.lease,
     )
     draft = done.state.draft
     return Batched(

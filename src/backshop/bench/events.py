@@ -213,6 +213,21 @@ class DraftRestored:
     actor: str = "user"
 
 
+@event("draft.rewound")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftRewound:
+    """The Draft is again what a revision holds, or there is none, as there was none then."""
+
+    revision_id: RevisionId
+    message_id: MessageId | None = None
+    """The record of the conversation this state belongs to."""
+    restored_revision_id: RevisionId | None = None
+    tree: TreeId | None = None
+    kind: str = "rewind"
+    """`rewind`, `rollback` (an item undone) or `turn` (the same Draft under another record)."""
+    actor: str = "user"
+
+
 @event("draft.deletions_confirmed")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletionsConfirmed:
@@ -277,6 +292,8 @@ class CheckpointRestored:
     tree: TreeId
     context_tree: TreeId
     message_id: MessageId
+    is_rewind: bool = False
+    """Whether it is part of going back in the conversation, which says so itself (B10.13)."""
     actor: str = "user"
 
 
@@ -298,6 +315,15 @@ class CheckpointsPruned:
     checkpoint_ids: tuple[CheckpointId, ...]
     reason: str
     actor: str = "system"
+
+
+@event("conversation.head_moved")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadMoved:
+    """The conversation ends at another record now; None is its beginning."""
+
+    message_id: MessageId | None = None
+    actor: str = "user"
 
 
 @event("context.changed")
@@ -343,6 +369,7 @@ BenchEvent = (
     | DraftCreated
     | BatchApplied
     | DraftRestored
+    | DraftRewound
     | DeletionsConfirmed
     | DraftPublished
     | DraftDiscarded
@@ -350,6 +377,7 @@ BenchEvent = (
     | CheckpointRestored
     | CheckpointPinned
     | CheckpointsPruned
+    | HeadMoved
     | ContextChanged
     | Recovered
     | PublishedRepaired

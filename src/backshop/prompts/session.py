@@ -190,6 +190,18 @@ class Session(Writable):
         view = self.view()
         return take_snapshot(self.session_id, view.seq, view.slices)
 
+    def snapshot_at(self, seq: int) -> Snapshot:
+        """Return the state as it was right after an earlier event, active or not."""
+        with self._lock:
+            past = History(self._history.routes, self._log.get)
+            past.add(one for one in self._history.records if one.seq <= seq)
+        return take_snapshot(self.session_id, past.seq, past.slices, policy=STATE)
+
+    def is_active(self, seq: int) -> bool:
+        """Say whether `rewind_to` may go to this event."""
+        with self._lock:
+            return self._history.is_active(seq)
+
     def restore(self, snapshot: Snapshot) -> None:
         """Make the state that of a snapshot; history stays.
 

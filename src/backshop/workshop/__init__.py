@@ -1,5 +1,7 @@
 """The conversation of a bench and the built-in agent."""
 
+from .commands import COMMANDS
 from .contextual import CONTEXT_COMMANDS, Contextual
+from .service import Workshop
 
-__all__ = ["CONTEXT_COMMANDS", "Contextual"]
+__all__ = ["COMMANDS", "CONTEXT_COMMANDS", "Contextual", "Workshop"]

@@ -24,6 +24,7 @@ from .draft import (
     open_draft,
     publish,
     restore_revision,
+    rewind,
 )
 from .files import add, adopt, remove, rename_file
 from .refuse import (
@@ -69,6 +70,7 @@ __all__ = [
     "restore",
     "restore_revision",
     "revision_of",
+    "rewind",
     "set_limits",
     "stale_pins",
     "undelete",

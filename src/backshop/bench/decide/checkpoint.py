@@ -18,7 +18,8 @@ from backshop.bench.events import (
     CheckpointRestored,
     CheckpointsPruned,
 )
-from backshop.bench.state import BenchState, apply
+from backshop.bench.fold import apply
+from backshop.bench.state import BenchState
 
 from .refuse import (
     Totals,

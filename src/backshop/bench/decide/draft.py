@@ -25,11 +25,12 @@ from backshop.bench.events import (
     DraftDiscarded,
     DraftPublished,
     DraftRestored,
+    DraftRewound,
     FileFact,
     PathChange,
     Source,
 )
-from backshop.bench.state import BenchState
+from backshop.bench.state import BenchState, Revision
 
 from .checkpoint import checkpoint
 from .refuse import (
@@ -119,7 +120,7 @@ def restore_revision(
 ) -> list[BenchEvent]:
     """Bring an earlier state of the Draft back, as a new revision (B8.11)."""
     draft = require_draft(state)
-    found = next((r for r in state.revisions if r.revision_id == wanted), None)
+    found = state.revision(wanted)
     if found is None or found.draft_id != draft.draft_id or found.tree is None:
         raise NotFound("there is no such revision of this Draft", reason="not_found")
     return [
@@ -128,6 +129,33 @@ def restore_revision(
             tree=found.tree,
             revision_id=revision_id,
             restored_revision_id=wanted,
+        )
+    ]
+
+
+def rewind(
+    state: BenchState,
+    target: Revision | None,
+    revision_id: RevisionId,
+    message_id: MessageId | None,
+    *,
+    kind: str = "rewind",
+    actor: str = "user",
+) -> list[BenchEvent]:
+    """Make the Draft what it was at a revision; None is a time without one (B8.19, W10.6).
+
+    A revision is written also when nothing changes, so that the way back is recorded.
+    """
+    require_exists(state)
+    draft = None if target is None else target.draft
+    return [
+        DraftRewound(
+            revision_id=revision_id,
+            message_id=message_id,
+            restored_revision_id=None if target is None or draft is None else target.revision_id,
+            tree=None if draft is None else draft.tree,
+            kind=kind,
+            actor=actor,
         )
     ]
 

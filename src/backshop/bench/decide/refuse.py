@@ -49,7 +49,7 @@ def require_checkpoint(state: BenchState, wanted: CheckpointId) -> Checkpoint:
 
 def revision_of(state: BenchState, wanted: RevisionId) -> Revision:
     """Return a revision, or refuse."""
-    found = next((r for r in state.revisions if r.revision_id == wanted), None)
+    found = state.revision(wanted)
     if found is None:
         raise NotFound("there is no such revision", reason="not_found")
     return found

@@ -14,6 +14,7 @@ from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import TreeId
 from backshop.base.paths import BenchPath
 from backshop.bench import drafting
+from backshop.bench.desk import Commit
 from backshop.bench.service import Bench
 from backshop.bench.state import BenchState
 from backshop.formats import Applied, FormatError, Source
@@ -30,6 +31,8 @@ class Workspace:
     bench: Bench
     bench_id: str
     author: drafting.Author
+    commit: Commit | None = None
+    """How a batch is committed, where more than the batch belongs to the same moment."""
 
     def state(self) -> BenchState:
         """Return the bench as it is now."""
@@ -63,7 +66,7 @@ class Workspace:
         """
         path, warnings = self.path(raw)
         desk = self.bench.desk
-        with desk.locked(self.bench_id, run=self.author.run_id) as state:
+        with desk.locked(self.bench_id, run=self.author.lease) as state:
             existing = tree.lookup(_active(state), path, desk.store.load_tree)
             source = None if existing is None else self._source(path, existing)
             tx_id = desk.new_tx()
@@ -81,7 +84,7 @@ class Workspace:
                 note=summary,
                 effects=_report(result),
             )
-            done = drafting.write(desk, self.bench_id, state, [put], self.author)
+            done = drafting.write(desk, self.bench_id, state, [put], self.author, self.commit)
         found = result.get("warnings")
         result["warnings"] = [
             *(found if isinstance(found, list) else []),

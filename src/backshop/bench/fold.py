@@ -1,0 +1,276 @@
+"""How facts change a workbench: `apply`, total and pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from backshop.base.ids import BlobId, MessageId, RevisionId, TreeId
+from backshop.base.pmap import PMap
+
+from .events import (
+    BatchApplied,
+    BenchCreated,
+    BenchDeleted,
+    BenchEvent,
+    BenchRenamed,
+    BenchUndeleted,
+    CheckpointCreated,
+    CheckpointPinned,
+    CheckpointRestored,
+    CheckpointsPruned,
+    ContextChanged,
+    DeletionsConfirmed,
+    DraftCreated,
+    DraftDiscarded,
+    DraftPublished,
+    DraftRestored,
+    DraftRewound,
+    FileRenamed,
+    FilesAdded,
+    FilesExtracted,
+    FilesRemoved,
+    HeadMoved,
+    LimitsSet,
+    PublishedAdopted,
+    PublishedRepaired,
+    Recovered,
+)
+from .state import BenchState, Checkpoint, Draft, Files, Revision
+
+
+def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchState:
+    """Return the state after `fact`. Total: what happened is never refused."""
+    state = replace(state, updated_ms=at_ms)
+    match fact:
+        case BenchCreated():
+            return replace(
+                state,
+                bench_id=fact.bench_id,
+                name=fact.name,
+                limits=fact.limits,
+                profile=fact.profile,
+                published=fact.tree,
+                context_tree=fact.context_tree,
+                files=state.files.with_facts(fact.files, at_ms),
+                created_ms=at_ms,
+                parent_bench_id=fact.parent_bench_id,
+                fork_mode=fact.fork_mode,
+            )
+        case BenchRenamed(name=name):
+            return replace(state, name=name)
+        case LimitsSet(limits=limits, profile=profile):
+            return replace(state, limits=limits, profile=profile)
+        case BenchDeleted():
+            return replace(state, deleted_ms=at_ms)
+        case BenchUndeleted():
+            return replace(state, deleted_ms=None)
+        case FilesAdded(tree=tree_id, files=files):
+            return _published(state, tree_id, state.files.with_facts(files, at_ms))
+        case FilesRemoved(tree=tree_id, paths=paths):
+            return _published(state, tree_id, state.files.without(paths))
+        case FileRenamed(tree=tree_id, path=path, new_path=new_path):
+            return _published(state, tree_id, state.files.renamed(path, new_path))
+        case PublishedAdopted(tree=tree_id, files=files, removed=removed):
+            left = state.files.without(removed)
+            return _published(state, tree_id, left.with_facts(files, at_ms))
+        case CheckpointCreated() | CheckpointRestored() | CheckpointPinned() | CheckpointsPruned():
+            return _apply_checkpoint(state, fact, at_ms, seq)
+        case HeadMoved(message_id=message_id):
+            return replace(state, conversation_head_id=message_id)
+        case ContextChanged(tree=tree_id):
+            return replace(state, context_tree=tree_id)
+        case FilesExtracted() | Recovered() | PublishedRepaired():
+            return state
+        case (
+            DraftCreated()
+            | BatchApplied()
+            | DraftRestored()
+            | DraftRewound()
+            | DeletionsConfirmed()
+            | DraftPublished()
+            | DraftDiscarded()
+        ):
+            return _apply_draft(state, fact, at_ms)
+    assert_never(fact)
+
+
+CheckpointEvent = CheckpointCreated | CheckpointRestored | CheckpointPinned | CheckpointsPruned
+
+
+def _apply_checkpoint(state: BenchState, fact: CheckpointEvent, at_ms: int, seq: int) -> BenchState:
+    match fact:
+        case CheckpointCreated():
+            return _with_checkpoint(state, fact, at_ms, seq)
+        case CheckpointRestored():
+            return _restored(state, fact, at_ms)
+        case CheckpointPinned(checkpoint_id=wanted, pinned=pinned):
+            kept = [
+                replace(c, pinned=pinned) if c.checkpoint_id == wanted else c
+                for c in state.checkpoints
+            ]
+            return replace(state, checkpoints=tuple(kept))
+        case CheckpointsPruned(checkpoint_ids=gone):
+            remaining = tuple(c for c in state.checkpoints if c.checkpoint_id not in gone)
+            return replace(state, checkpoints=remaining)
+    assert_never(fact)
+
+
+DraftEvent = (
+    DraftCreated
+    | BatchApplied
+    | DraftRestored
+    | DraftRewound
+    | DeletionsConfirmed
+    | DraftPublished
+    | DraftDiscarded
+)
+
+
+def _apply_draft(state: BenchState, fact: DraftEvent, at_ms: int) -> BenchState:
+    match fact:
+        case DraftCreated():
+            draft = Draft(
+                draft_id=fact.draft_id,
+                base_tree=fact.base_tree,
+                base_generation=fact.base_generation,
+                tree=fact.base_tree,
+                revision_id=fact.revision_id,
+                source=fact.source,
+                created_ms=at_ms,
+                activity_ms=at_ms,
+            )
+            return _revised(state, "turn", draft, state.conversation_head_id, at_ms)
+        case BatchApplied():
+            return _batched(state, fact, at_ms)
+        case DraftRestored():
+            return _restored_draft(state, fact, at_ms)
+        case DraftRewound():
+            return _rewound(state, fact, at_ms)
+        case DeletionsConfirmed():
+            return _confirmed(state, fact, at_ms)
+        case DraftPublished():
+            if fact.tree != state.published:
+                files = state.files.without(fact.removed).with_facts(fact.files, at_ms)
+                state = _published(state, fact.tree, files)
+            return _closed(state, fact.message_id, at_ms)
+        case DraftDiscarded(message_id=message_id):
+            return _closed(state, message_id, at_ms)
+    assert_never(fact)
+
+
+def _batched(state: BenchState, fact: BatchApplied, at_ms: int) -> BenchState:
+    draft = state.draft
+    if draft is None:
+        return state
+    changes, confirmed = draft.changes, draft.confirmed
+    for change in fact.changes:
+        changes = changes.put(change.path, change)
+        confirmed = confirmed.drop(change.path)  # no longer what was confirmed (B13.5)
+    draft = replace(
+        draft,
+        tree=fact.tree,
+        revision_id=fact.revision_id,
+        activity_ms=at_ms,
+        changes=changes,
+        confirmed=confirmed,
+    )
+    return _revised(state, fact.kind, draft, fact.message_id or state.conversation_head_id, at_ms)
+
+
+def _restored_draft(state: BenchState, fact: DraftRestored, at_ms: int) -> BenchState:
+    if state.draft is None:
+        return state
+    draft = replace(
+        state.draft,
+        tree=fact.tree,
+        revision_id=fact.revision_id,
+        activity_ms=at_ms,
+        confirmed=PMap[BlobId](),
+    )
+    return _revised(state, "rewind", draft, state.conversation_head_id, at_ms)
+
+
+def _rewound(state: BenchState, fact: DraftRewound, at_ms: int) -> BenchState:
+    """Make the Draft what a revision holds; it keeps its identity and its base (B8.19)."""
+    found = None
+    if fact.restored_revision_id is not None:
+        found = state.revision(fact.restored_revision_id)
+    if found is None or found.draft is None:
+        gone = Revision(fact.revision_id, fact.kind, None, at_ms, None, fact.message_id)
+        return replace(state, draft=None, revisions=(*state.revisions, gone))
+    draft = replace(found.draft, revision_id=fact.revision_id, activity_ms=at_ms)
+    return _revised(state, fact.kind, draft, fact.message_id, at_ms)
+
+
+def _revised(
+    state: BenchState, kind: str, draft: Draft, message_id: MessageId | None, at_ms: int
+) -> BenchState:
+    made = Revision(draft.revision_id, kind, draft, at_ms, draft.draft_id, message_id)
+    return replace(state, draft=draft, revisions=(*state.revisions, made))
+
+
+def _confirmed(state: BenchState, fact: DeletionsConfirmed, at_ms: int) -> BenchState:
+    draft = state.draft
+    if draft is None:
+        return state
+    confirmed = draft.confirmed
+    for path, sha256 in zip(fact.paths, fact.sha256, strict=True):
+        confirmed = confirmed.put(path, sha256) if fact.confirmed else confirmed.drop(path)
+    return replace(state, draft=replace(draft, confirmed=confirmed, activity_ms=at_ms))
+
+
+def _closed(state: BenchState, message_id: MessageId, at_ms: int) -> BenchState:
+    """End a Draft: revisions become stubs, and its card is bound to "no Draft" (B8.16).
+
+    Those of a Draft that a rewind took back go too: nothing leads to them any more.
+    """
+    revisions = tuple(
+        r if r.draft is None else replace(r, draft=None, is_pruned=True) for r in state.revisions
+    )
+    revisions = (*revisions, _no_draft(message_id, at_ms))
+    return replace(state, draft=None, revisions=revisions, conversation_head_id=message_id)
+
+
+def _no_draft(message_id: MessageId, at_ms: int) -> Revision:
+    """Return the revision of a card: its id is the card's with another prefix."""
+    own = RevisionId(f"rev_{message_id.partition('_')[2]}")
+    return Revision(own, "turn", None, at_ms, None, message_id)
+
+
+def _published(state: BenchState, tree_id: TreeId, files: Files) -> BenchState:
+    return replace(state, published=tree_id, files=files, generation=state.generation + 1)
+
+
+def _with_checkpoint(
+    state: BenchState, fact: CheckpointCreated, at_ms: int, seq: int
+) -> BenchState:
+    made = Checkpoint(
+        checkpoint_id=fact.checkpoint_id,
+        reason=fact.reason,
+        trigger=fact.trigger,
+        description=fact.description,
+        tree=fact.tree,
+        context_tree=fact.context_tree,
+        files=state.files,
+        conversation_head_id=state.conversation_head_id,
+        generation=state.generation,
+        created_ms=at_ms,
+        event_seq=seq,
+        file_count=fact.file_count,
+        total_bytes=fact.total_bytes,
+        actor=fact.actor,
+    )
+    return replace(state, checkpoints=(*state.checkpoints, made))
+
+
+def _restored(state: BenchState, fact: CheckpointRestored, at_ms: int) -> BenchState:
+    target = state.checkpoint(fact.checkpoint_id)
+    files = state.files if target is None else target.files
+    done = _published(state, fact.tree, files)
+    return replace(
+        done,
+        context_tree=fact.context_tree,
+        conversation_head_id=fact.message_id,
+        revisions=(*done.revisions, _no_draft(fact.message_id, at_ms)),
+    )

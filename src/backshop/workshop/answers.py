@@ -1,0 +1,207 @@
+"""What the Workshop's commands answer, field by field as in W2 and W3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from backshop.base.ambient import timestamp
+from backshop.bench import DraftState
+
+from .state import Record
+
+Json = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nothing:
+    """It is done; warnings say what went less well than asked."""
+
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallShape:
+    """A tool call as an assistant entry names it (W2.10)."""
+
+    id: str
+    function: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One entry of the conversation (W2.2)."""
+
+    message_id: str | None
+    type: str
+    text: str
+    role: str | None = None
+    created_at: str | None = None
+    parent_id: str | None = None
+    turn_id: str | None = None
+    advances_head: bool | None = None
+    status: str | None = None
+    event_kind: str | None = None
+    metadata: Json = field(default_factory=dict)
+    active: bool = True
+    tool_calls: tuple[ToolCallShape, ...] | None = None
+    tool_call_id: str | None = None
+    content: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A page of the conversation, oldest first."""
+
+    messages: tuple[Message, ...]
+    has_more: bool
+    head_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """The record of a message."""
+
+    message_id: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveTurn:
+    """The turn that runs."""
+
+    turn_id: str
+    message_id: str
+    started_at: str
+    cancel_requested: bool
+    run_id: str | None = None
+    phase: str | None = None
+    current_item: int | None = None
+    total_items: int | None = None
+    item_label: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumableTurn:
+    """The turn that stopped where it can go on."""
+
+    turn_id: str
+    message_id: str
+    phase: str | None
+    done_items: int
+    total_items: int
+    error: Json | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """The Workshop of one workbench (W2.8)."""
+
+    workbench_id: str
+    flow: str
+    model_id: str
+    default_model_id: str
+    has_draft: bool
+    draft: DraftState | None
+    conversation_head_id: str | None
+    head_type: str | None
+    can_send: bool
+    can_regenerate: bool
+    regenerate_target_id: str | None
+    can_redo: bool
+    active_turn: ActiveTurn | None
+    resumable_turn: ResumableTurn | None
+    active_draft_revision_id: str | None
+    pending_proposal_id: str | None = None
+    reminder: str = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoEffects:
+    """What going back would do (W15.2)."""
+
+    discarded_count: int
+    draft: str
+    published_changed: bool
+    revision_available: bool
+    choices: tuple[str, ...] = ()
+    files_lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """The conversation ends at an earlier record now."""
+
+    conversation_head_id: str | None
+    discarded_count: int
+    draft_revision_id: str | None = None
+    restored_checkpoint_id: str | None = None
+    fallback: bool = False
+    effects: UndoEffects | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedoDone:
+    """A rewind was taken back."""
+
+    conversation_head_id: str | None
+    draft_revision_id: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolLogEntry:
+    """One tool call (W8.4); `receipt` stands for its result."""
+
+    id: int
+    result_id: str
+    turn_id: str
+    phase: str
+    tool: str
+    args_sha256: str
+    ts: str
+    run_id: str | None = None
+    node_id: str | None = None
+    item: int | None = None
+    attempt: int | None = None
+    args: Json | None = None
+    result_ref: str | None = None
+    result_bytes: int | None = None
+    receipt: str | None = None
+    success: bool | None = None
+    error: str | None = None
+    elapsed_ms: int | None = None
+    batch_id: str | None = None
+    draft_revision_id: str | None = None
+    model_id: str | None = None
+    active: bool = True
+    offset: int | None = None
+    content: str | None = None
+    has_more: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolLog:
+    """A page of the tool log, oldest first."""
+
+    entries: tuple[ToolLogEntry, ...]
+    has_more: bool
+
+
+def message_of(record: Record, *, active: bool) -> Message:
+    """Return a record as commands show it."""
+    return Message(
+        message_id=record.message_id,
+        type=record.type,
+        role=record.role,
+        text=record.text,
+        created_at=timestamp(record.created_ms),
+        parent_id=record.parent_id,
+        turn_id=record.turn_id,
+        advances_head=record.advances_head,
+        status=record.status,
+        event_kind=record.event_kind,
+        metadata=record.metadata,
+        active=active,
+    )

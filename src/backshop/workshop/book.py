@@ -1,0 +1,174 @@
+"""What every part of the Workshop stands on: states by id, and the one way to commit.
+
+Facts of the conversation and of the files go into one stream and are decided together; folders
+follow after the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from backshop.base.ambient import Clock, Mint, timestamp
+from backshop.base.ids import (
+    BenchId,
+    BlobId,
+    CheckpointId,
+    MessageId,
+    PromptSessionId,
+    TurnId,
+    check_id,
+    did,
+)
+from backshop.bench import Bench, BenchDamaged, stream_of, written
+from backshop.bench.state import BenchState
+from backshop.prompts import session_stream
+from backshop.store import Event, Fold, Part, Pin, Plan, StreamNotHealthy, Write
+
+from . import decide
+from .fold import apply
+from .state import WorkshopState
+
+Rule = Callable[[WorkshopState], Sequence[object]]
+
+
+def _apply(state: WorkshopState, event: Event) -> WorkshopState:
+    return apply(state, event.fact, event.at_ms, event.seq)
+
+
+FOLD: Fold[WorkshopState] = Fold("workshop", 1, WorkshopState(), _apply)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A change that stands; warnings say what went less well than asked."""
+
+    state: WorkshopState
+    warnings: tuple[str, ...] = ()
+
+
+class Book:
+    """Store, desk, ids and clock as the Workshop uses them."""
+
+    def __init__(self, bench: Bench, mint: Mint, clock: Clock) -> None:
+        self.bench = bench
+        self.desk = bench.desk
+        self.store = bench.desk.store
+        self.clock = clock
+        self._mint = mint
+
+    def new_message(self) -> MessageId:
+        """Return the id of a record."""
+        return MessageId(self._mint.new("msg"))
+
+    def new_turn(self) -> TurnId:
+        """Return the id of a turn."""
+        return TurnId(self._mint.new("turn"))
+
+    def new(self, prefix: str) -> str:
+        """Return a fresh id of another kind."""
+        return self._mint.new(prefix)
+
+    def ids(self) -> decide.Ids:
+        """Return what a rewind may need."""
+        return decide.Ids(
+            message=self.new_message(),
+            revision=self.desk.new_revision(),
+            checkpoint=CheckpointId(self._mint.new("cp")),
+        )
+
+    def now(self) -> str:
+        """Return the time in words."""
+        return timestamp(self.clock.now_ms())
+
+    def state(self, bench_id: str) -> WorkshopState:
+        """Return the conversation as it is now.
+
+        Raises:
+            NotFound: there is no such workbench, or it lies in the trash.
+        """
+        try:
+            state = self.store.state(stream_of(bench_id), FOLD)
+        except StreamNotHealthy as error:
+            raise BenchDamaged(error.message, reason=error.reason) from error
+        decide.require_started(state)
+        return state
+
+    def session_seq(self, bench_id: str) -> int:
+        """Return how far the prompt session of a bench has come."""
+        return self.store.position(session_stream(prompt_session(bench_id))) + 1
+
+    def commit(
+        self,
+        bench_id: str,
+        rule: Rule,
+        *,
+        blobs: Sequence[bytes] = (),
+        keep: Sequence[BlobId] = (),
+        pins: Sequence[BlobId] = (),
+        lease: str | None = None,
+        parts: Sequence[Part] = (),
+    ) -> Told:
+        """Append what the rule decides as one transaction, then bring the folders along.
+
+        `pins` are blobs the facts name; `parts` go to other streams in the same append, and only
+        if the rule decides something.
+        """
+        stream = stream_of(bench_id)
+        write = self.writing(rule, blobs=blobs, keep=keep, pins=pins, lease=lease)
+
+        def plan(states: tuple[WorkshopState, ...]) -> Plan | None:
+            wish = write(states[0])
+            return Plan((part_of(stream, wish), *parts), wish.blobs) if wish.events else None
+
+        before = self.state(bench_id)
+        rule(before)  # refuses before the lock makes a folder
+        with self.desk.views.locked(BenchId(check_id(bench_id, "wb"))):
+            (state,), _ = self.store.update_many(((stream, FOLD),), plan)
+            return Told(state, self.followed(before.bench, state.bench))
+
+    def writing(
+        self,
+        rule: Rule,
+        *,
+        blobs: Sequence[bytes] = (),
+        keep: Sequence[BlobId] = (),
+        pins: Sequence[BlobId] = (),
+        lease: str | None = None,
+    ) -> Callable[[WorkshopState], Write]:
+        """Return a rule as what the store appends."""
+        tx_id = self.desk.new_tx()
+
+        def write(state: WorkshopState) -> Write:
+            facts = rule(state)
+            made = written(tx_id, state.bench, facts, blobs=blobs, keep=keep, lease=lease)
+            more = [Pin(ref, "payload") for ref in pins]
+            return Write(made.events, [*made.pins, *more], made.blobs, made.lease, made.unpins)
+
+        return write
+
+    def followed(self, before: BenchState, after: BenchState) -> tuple[str, ...]:
+        """Bring the folders along where a head is another one now; return warnings."""
+        if _heads(before) == _heads(after):
+            return ()
+        return tuple(self.desk.views.project(after))
+
+
+def part_of(stream: str, write: Write) -> Part:
+    """Return a write as its part of a plan."""
+    return Part(stream, write.events, None, write.pins, write.unpins, write.lease)
+
+
+def prompt_session(bench_id: str) -> PromptSessionId:
+    """Return the one prompt session of a bench's conversation (P2.13)."""
+    return PromptSessionId(f"ps_{check_id(bench_id, 'wb').partition('_')[2]}")
+
+
+def rails_session(bench_id: str) -> str:
+    """Return the one rails session of a bench's conversation (W13.2)."""
+    return did("sess", "bench", check_id(bench_id, "wb"))
+
+
+def _heads(state: BenchState) -> tuple[object, ...]:
+    draft = None if state.draft is None else (state.draft.draft_id, state.draft.tree)
+    return (state.published, draft, state.context_tree)

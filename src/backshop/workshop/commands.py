@@ -1,0 +1,45 @@
+"""The Workshop's commands: name ↔ request ↔ facade method (W3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from backshop.base.command import Command
+
+from . import answers, requests
+from .service import Workshop
+
+
+def _command(
+    name: str,
+    summary: str,
+    request: type[Any],
+    response: Any,
+    run: Callable[[Workshop, Any], Any],
+    *,
+    writes: bool = False,
+) -> Command[Workshop, Any, Any]:
+    return Command(
+        name=name,
+        summary=summary,
+        request=request,
+        response=response,
+        run=run,
+        phase="workshop",
+        writes=writes,
+    )
+
+
+COMMANDS: tuple[Command[Workshop, Any, Any], ...] = (
+    _command("WorkshopGetState", "Say where the conversation of a workbench stands.", requests.WorkbenchOnly, answers.State, Workshop.get_state),
+    _command("WorkshopGetConversation", "Return a page of the conversation.", requests.GetConversation, answers.Conversation, Workshop.get_conversation),
+    _command("WorkshopSendUserMessage", "Send a message, without running the agent on it.", requests.SendUserMessage, answers.Sent, Workshop.send_user_message, writes=True),
+    _command("WorkshopUndoToMessage", "Go back to a record of the conversation.", requests.UndoToMessage, answers.Undone, Workshop.undo_to_message, writes=True),
+    _command("WorkshopRedo", "Take the last rewind back.", requests.WorkbenchOnly, answers.RedoDone, Workshop.redo, writes=True),
+    _command("WorkshopSwitchModel", "Let another model answer from the next turn on.", requests.SwitchModel, answers.Nothing, Workshop.switch_model, writes=True),
+    _command("WorkshopSetFlow", "Choose how turns are executed.", requests.SetFlow, answers.Nothing, Workshop.set_flow, writes=True),
+    _command("WorkshopGetToolLog", "List tool calls.", requests.GetToolLog, answers.ToolLog, Workshop.get_tool_log),
+    _command("WorkshopGetToolLogEntry", "Return one tool call with a slice of its result.", requests.GetToolLogEntry, answers.ToolLogEntry, Workshop.get_tool_log_entry),
+    _command("WorkshopDismissReminder", "Hide the reminder of a Draft for a while.", requests.DismissReminder, answers.Nothing, Workshop.dismiss_reminder, writes=True),
+)  # fmt: skip

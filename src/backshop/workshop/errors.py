@@ -1,0 +1,67 @@
+"""What can be the case with a conversation, from the point of view of the person in it."""
+
+from __future__ import annotations
+
+from backshop.base.errors import BackshopError
+
+
+class TurnActive(BackshopError):
+    """The agent is at work here; only one turn runs at a time."""
+
+    code = "BENCH_BUSY"
+
+
+class DraftInTheWay(BackshopError):
+    """A Draft waits for review; the next message comes after it."""
+
+    code = "DRAFT_EXISTS"
+
+
+class PublishedMoved(BackshopError):
+    """Published is another one since that point; the person says what becomes of the files."""
+
+    code = "CONFLICT_PUBLISHED_CHANGED"
+    actions = ("rewind_chat_only", "discard_draft_and_rewind", "restore_checkpoint")
+
+
+class RevisionPruned(BackshopError):
+    """What the Draft was at that point is not kept any more."""
+
+    code = "REVISION_PRUNED"
+
+
+class ModelUnavailable(BackshopError):
+    """The model of this conversation cannot be called."""
+
+    code = "PROVIDER_NOT_CONFIGURED"
+
+
+class DraftUnreadable(BackshopError):
+    """No state of the Draft up to that point can be read."""
+
+    code = "STORAGE_CORRUPT"
+
+
+class TurnTooLong(BackshopError):
+    """A turn took longer than a turn may take."""
+
+    code = "LIMIT_EXCEEDED"
+    actions = ("resume", "switch_model")
+
+
+class OutputInvalid(BackshopError):
+    """The model gave no answer that can be used."""
+
+    code = "PROVIDER_BAD_RESPONSE"
+
+
+class LoopDetected(BackshopError):
+    """The model did not come to an end."""
+
+    code = "AGENT_LOOP_DETECTED"
+
+
+class ManifestUnavailable(BackshopError):
+    """The files of the workbench cannot be listed, so nothing may be asked about them."""
+
+    code = "FILE_READ_FAILED"

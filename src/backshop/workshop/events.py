@@ -1,0 +1,378 @@
+"""The facts of a conversation. They live in the workbench's stream, beside the files' facts.
+
+Which record the conversation ends at is `conversation.head_moved`, a fact of the bench, because
+revisions and checkpoints are bound to it; publishing, discarding and restoring add their own
+records by the bench's facts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backshop.base.event import event
+from backshop.base.ids import (
+    BatchId,
+    BlobId,
+    CheckpointId,
+    DraftId,
+    MessageId,
+    RevisionId,
+    ToolResultId,
+    TurnId,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why something ended, as the person is told: a code and a reason of the closed sets."""
+
+    code: str
+    message: str
+    reason: str | None = None
+    actions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """Tokens a turn used."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: bool = False
+
+
+@event("workshop.message_sent")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageSent:
+    """The person wrote something."""
+
+    message_id: MessageId
+    text: str
+    mode: str
+    origin: str
+    client_message_id: str | None = None
+    session_seq: int = 0
+    actor: str = "user"
+
+
+@event("workshop.model_switched")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSwitched:
+    """Another model answers from now on. Without a record yet while a turn runs (W16.1)."""
+
+    to_model_id: str
+    from_model_id: str | None = None
+    message_id: MessageId | None = None
+    actor: str = "user"
+
+
+@event("workshop.flow_set")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowSet:
+    """Turns are executed another way from now on."""
+
+    flow: str
+    actor: str = "user"
+
+
+@event("workshop.turn_started")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted:
+    """Work on a message began; everything it depends on is pinned (W5.4)."""
+
+    turn_id: TurnId
+    user_message_id: MessageId
+    message_id: MessageId  # of the answer, reserved now (B8.11)
+    mode: str
+    flow: str
+    model_id: str
+    published_generation: int
+    run_id: str | None = None
+    session_id: str | None = None
+    node_id: str | None = None
+    workflow_id: str | None = None
+    actor: str = "agent"
+
+
+@event("workshop.turn_resumed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResumed:
+    """Work went on where it had stopped, perhaps with another model."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    model_id: str
+    actor: str = "agent"
+
+
+@event("workshop.phase_started")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseStarted:
+    """A phase of a turn began."""
+
+    turn_id: TurnId
+    phase: str
+    actor: str = "agent"
+
+
+@event("workshop.phase_ended")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseEnded:
+    """A phase is done, or was given up; `node_id` is where the run stands then."""
+
+    turn_id: TurnId
+    phase: str
+    aborted: bool = False
+    node_id: str | None = None
+    actor: str = "agent"
+
+
+@event("workshop.item_started")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemStarted:
+    """Work on an item of the plan began."""
+
+    turn_id: TurnId
+    number: int
+    total: int
+    label: str
+    attempt: int
+    actor: str = "agent"
+
+
+@event("workshop.item_attempt_failed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemAttemptFailed:
+    """An attempt at an item failed; what it had written is taken back in the same breath."""
+
+    turn_id: TurnId
+    number: int
+    attempt: int
+    reason: str
+    run_id: str | None = None
+    node_id: str | None = None
+    actor: str = "agent"
+
+
+@event("workshop.item_ended")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemEnded:
+    """An item is done or failed for good."""
+
+    turn_id: TurnId
+    number: int
+    status: str
+    no_effect: bool = False
+    reason: str | None = None
+    added: int = 0
+    dropped: int = 0
+    node_id: str | None = None
+    actor: str = "agent"
+
+
+@event("workshop.answer_streamed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerStreamed:
+    """A piece of the answer is kept while it is still being written (W5.9)."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    text: str
+    actor: str = "agent"
+
+
+@event("workshop.turn_ended")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnded:
+    """A turn is complete, canceled or failed; this is its answer."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    status: str
+    text: str
+    record_status: str
+    problem: Problem | None = None
+    phase: str | None = None
+    notice_id: MessageId | None = None  # of the system event, when there is a problem
+    summary_source: str | None = None
+    changed_paths: tuple[str, ...] = ()
+    spent: Spent = Spent()
+    session_seq: int = 0
+    actor: str = "agent"
+
+
+@event("workshop.turn_paused")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnPaused:
+    """A turn stopped where it can go on; its record says what was done so far."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    notice_id: MessageId
+    problem: Problem
+    phase: str
+    text: str
+    spent: Spent = Spent()
+    session_seq: int = 0
+    actor: str = "agent"
+
+
+@event("workshop.cancel_asked")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelAsked:
+    """The person wants the running turn to stop."""
+
+    turn_id: TurnId
+    actor: str = "user"
+
+
+@event("workshop.rewound")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewound:
+    """The person went back to an earlier record; what came after it is inactive."""
+
+    message_id: MessageId
+    from_head_id: MessageId
+    to_head_id: MessageId
+    discarded_count: int
+    mode: str | None = None
+    saved_revision_id: RevisionId | None = None  # the Draft of before, for redo
+    draft_revision_id: RevisionId | None = None
+    restored_checkpoint_id: CheckpointId | None = None
+    pre_restore_checkpoint_id: CheckpointId | None = None
+    actor: str = "user"
+
+
+@event("workshop.redone")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redone:
+    """The person took the last rewind back."""
+
+    message_id: MessageId
+    to_head_id: MessageId
+    undo_id: MessageId
+    actor: str = "user"
+
+
+@event("workshop.regenerated")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regenerated:
+    """An answer was asked for again; `new_message_id` is absent when that failed."""
+
+    message_id: MessageId
+    from_message_id: MessageId
+    replaced_message_id: MessageId | None = None
+    new_message_id: MessageId | None = None
+    actor: str = "user"
+
+
+@event("workshop.noticed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noticed:
+    """Something went less well than it should and the turn went on; said once (W6.12)."""
+
+    message_id: MessageId
+    reason: str
+    text: str
+    key: str
+    """What makes it the same notice: reason, format or category, and content hash."""
+    format: str | None = None
+    category: str | None = None
+    actor: str = "system"
+
+
+@event("workshop.compressed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compressed:
+    """Older messages are told to models in short from now on, or left out (M14)."""
+
+    message_id: MessageId
+    first_id: MessageId
+    last_id: MessageId
+    count: int
+    text: str
+    model_id: str
+    summary_message_id: MessageId | None = None
+    fallback: str | None = None
+    actor: str = "system"
+
+
+@event("workshop.reminder_dismissed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReminderDismissed:
+    """The person does not want to be reminded of the Draft for a while."""
+
+    draft_id: DraftId
+    reminder: str
+    actor: str = "user"
+
+
+@event("workshop.tool_called")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCalled:
+    """A tool call, executed or refused. One that writes is recorded with its batch, before its
+    result is known; `workshop.tool_answered` brings that.
+    """
+
+    entry_id: int
+    result_id: ToolResultId
+    turn_id: TurnId
+    phase: str
+    tool: str
+    args_ref: BlobId
+    args_sha256: str
+    call_id: str
+    path: str | None = None
+    run_id: str | None = None
+    node_id: str | None = None
+    item: int | None = None
+    attempt: int | None = None
+    model_id: str | None = None
+    batch_id: BatchId | None = None
+    draft_revision_id: RevisionId | None = None
+    result_ref: BlobId | None = None
+    result_bytes: int | None = None
+    success: bool | None = None
+    error: str | None = None
+    elapsed_ms: int | None = None
+    actor: str = "agent"
+
+
+@event("workshop.tool_answered")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswered:
+    """The result of a call that was recorded with its batch."""
+
+    entry_id: int
+    result_ref: BlobId
+    result_bytes: int
+    success: bool
+    elapsed_ms: int
+    error: str | None = None
+    actor: str = "agent"
+
+
+WorkshopEvent = (
+    MessageSent
+    | ModelSwitched
+    | FlowSet
+    | TurnStarted
+    | TurnResumed
+    | PhaseStarted
+    | PhaseEnded
+    | ItemStarted
+    | ItemAttemptFailed
+    | ItemEnded
+    | AnswerStreamed
+    | TurnEnded
+    | TurnPaused
+    | CancelAsked
+    | Rewound
+    | Redone
+    | Regenerated
+    | Noticed
+    | Compressed
+    | ReminderDismissed
+    | ToolCalled
+    | ToolAnswered
+)

@@ -1,0 +1,143 @@
+"""Going back and forth in a conversation: the I/O around the rules of W15."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from backshop.base import tree
+from backshop.base.ids import MessageId, TreeId
+from backshop.prompts import NewRecord, Session, SessionRestored, SessionRewound
+from backshop.prompts import part_of as session_part
+from backshop.store import HeadMoved, Part
+
+from . import decide, requests
+from .answers import RedoDone, UndoEffects, Undone
+from .book import Book, Rule, Told, prompt_session
+from .errors import DraftUnreadable
+from .state import WorkshopState
+
+_TRIES = 4
+
+
+def undo(book: Book, request: requests.UndoToMessage) -> Undone:
+    """Go back to a record (W15.1); nothing but local data is read."""
+    known = book.state(request.workbench_id)
+    target = decide.target_of(known, request.message_id)
+    if request.dry_run:
+        return _preview(book, known, target, request.mode)
+    target, is_fallback = _readable(book, known, target, request.mode)
+    ids, totals = book.ids(), book.desk.totals(known.bench)
+
+    def rule(now: WorkshopState) -> Sequence[object]:
+        found = decide.target_of(now, request.message_id)
+        if is_fallback:
+            found = replace(found, revision=target.revision)
+        return decide.rewind(now, found, request.mode, ids, totals)
+
+    told = with_session(book, request.workbench_id, rule, target.record.session_seq)
+    undone = told.state.undos[-1] if told.state.undos else None
+    restored = None
+    if undone is not None and undone.message_id == ids.message and target.checkpoint is not None:
+        restored = target.checkpoint.checkpoint_id if request.mode == "restore_published" else None
+    return Undone(
+        conversation_head_id=told.state.head_id,
+        discarded_count=len(target.discarded),
+        draft_revision_id=told.state.current_revision(),
+        restored_checkpoint_id=restored,
+        fallback=is_fallback,
+        warnings=(*told.warnings, *(("revision_fallback",) if is_fallback else ())),
+    )
+
+
+def redo(book: Book, request: requests.WorkbenchOnly) -> RedoDone:
+    """Take the last rewind back (W15.12)."""
+    known = book.state(request.workbench_id)
+    ids, totals = book.ids(), book.desk.totals(known.bench)
+    seq = 0
+    if known.undos:
+        back = known.records.get(known.undos[-1].from_head_id)
+        seq = back.session_seq if back else 0
+    told = with_session(book, request.workbench_id, lambda now: decide.redo(now, ids, totals), seq)
+    return RedoDone(
+        conversation_head_id=told.state.head_id,
+        draft_revision_id=told.state.current_revision(),
+        warnings=told.warnings,
+    )
+
+
+def _preview(book: Book, known: WorkshopState, target: decide.Target, mode: str | None) -> Undone:
+    found = decide.effects(known, target, mode)
+    lost: tuple[str, ...] = ()
+    if target.is_crossing and target.checkpoint is not None:
+        lost = _files_lost(book, known.bench.published, target.checkpoint.tree)
+    return Undone(
+        conversation_head_id=known.head_id,
+        discarded_count=found.discarded_count,
+        effects=UndoEffects(
+            discarded_count=found.discarded_count,
+            draft=found.draft,
+            published_changed=found.published_changed,
+            revision_available=found.revision_available,
+            choices=found.choices,
+            files_lost=lost,
+        ),
+    )
+
+
+def _files_lost(book: Book, now: TreeId, then: TreeId) -> tuple[str, ...]:
+    """Return the files of Published that would disappear (B10.13)."""
+    changes = tree.diff(now, then, book.store.load_tree)
+    return tuple(sorted(change.path for change in changes if change.after is None))
+
+
+def _readable(
+    book: Book, known: WorkshopState, target: decide.Target, mode: str | None
+) -> tuple[decide.Target, bool]:
+    """Return the target with the newest state of the Draft that can be read (B8.18)."""
+    wanted = target.revision
+    if mode is not None or wanted is None or wanted.draft is None:
+        return target, False
+    line = {record.message_id for record in known.line(target.record.message_id)}
+    bound = [r for r in known.bench.revisions if r.message_id is None or r.message_id in line]
+    for one in reversed(bound):
+        if one.draft is not None and not book.desk.missing(one.draft.tree):
+            return replace(target, revision=one), one is not wanted
+    raise DraftUnreadable("no state of the Draft up to there can be read", reason="missing_blob")
+
+
+def with_session(
+    book: Book,
+    bench_id: str,
+    rule: Rule,
+    to_seq: int,
+    message_id: MessageId | None = None,
+) -> Told:
+    """Commit a move of the head together with the prompt session's (P2.15)."""
+    for last in (False,) * (_TRIES - 1) + (True,):
+        parts = _session_moves(book, bench_id, to_seq, message_id)
+        try:
+            return book.commit(bench_id, rule, parts=parts)
+        except HeadMoved:  # somebody wrote to the prompt session meanwhile
+            if last:
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
+def _session_moves(
+    book: Book, bench_id: str, to_seq: int, message_id: MessageId | None
+) -> list[Part]:
+    """Return what takes the prompt session to where it stood at a record; nothing if it is there.
+
+    A place that a rewind made inactive is brought back as a snapshot: what the session knew right
+    after that event is the fold of the events up to it.
+    """
+    own = prompt_session(bench_id)
+    if book.session_seq(bench_id) <= to_seq:
+        return []
+    session = Session(session_id=own, log=book.store, clock=book.clock)
+    fact: object = SessionRewound(to_seq=to_seq, message_id=message_id or "")
+    if not session.is_active(to_seq):
+        fact = SessionRestored(snapshot_ref=session.put(session.snapshot_at(to_seq).to_json()))
+    record = NewRecord(book.new("evt"), fact)
+    return [session_part(own, [record], after=session.seq)]

@@ -1,0 +1,123 @@
+"""`Workshop`: the facade of this room, one method a command (W3)."""
+
+from __future__ import annotations
+
+from backshop.base.ambient import Clock, Mint
+from backshop.base.errors import BackshopError
+from backshop.bench import Bench, draft_state
+from backshop.models import Models
+
+from . import decide, reading, requests, rewinding
+from .answers import (
+    Conversation,
+    Nothing,
+    RedoDone,
+    Sent,
+    State,
+    ToolLog,
+    ToolLogEntry,
+    Undone,
+)
+from .book import Book
+from .errors import ModelUnavailable
+from .state import WorkshopState
+
+
+class Workshop:
+    """The chat of every bench of one home. Safe for threads and for several processes."""
+
+    def __init__(
+        self, bench: Bench, models: Models, mint: Mint, clock: Clock, *, flow: str = "rpi"
+    ) -> None:
+        self.book = Book(bench, mint, clock)
+        self._models = models
+        self._flow = flow
+
+    # ------------------------------------------------------------ reading
+
+    def get_state(self, request: requests.WorkbenchOnly) -> State:
+        """Say where the conversation of a workbench stands."""
+        known = self.book.state(request.workbench_id)
+        return reading.state(
+            known,
+            draft=draft_state(self.book.desk, known.bench),
+            flow=known.flow or self._flow,
+            model_id=self.model_of(known),
+            default=self.model_of(known),
+            now_ms=self.book.clock.now_ms(),
+        )
+
+    def get_conversation(self, request: requests.GetConversation) -> Conversation:
+        """Return a page of the conversation."""
+        return reading.conversation(self.book, request)
+
+    def get_tool_log(self, request: requests.GetToolLog) -> ToolLog:
+        """Return a page of the tool log."""
+        return reading.tool_log(self.book, request)
+
+    def get_tool_log_entry(self, request: requests.GetToolLogEntry) -> ToolLogEntry:
+        """Return one entry of the tool log with a slice of its result."""
+        return reading.tool_log_entry(self.book, request)
+
+    def model_of(self, known: WorkshopState) -> str:
+        """Return the model that answers next: the bench's, else the person's default (M2.1)."""
+        return known.model_id or self._models.default_model().model_id
+
+    # ------------------------------------------------------------ saying
+
+    def send_user_message(self, request: requests.SendUserMessage) -> Sent:
+        """Append the person's message; nothing answers it yet."""
+        wish = decide.Send(
+            message_id=self.book.new_message(),
+            text=request.text,
+            mode=request.mode,
+            origin=request.origin,
+            client_message_id=request.client_message_id,
+            session_seq=self.book.session_seq(request.workbench_id),
+        )
+        told = self.book.commit(request.workbench_id, lambda now: decide.send(now, wish))
+        first = decide.repeated(told.state, request.client_message_id)
+        return Sent(message_id=first or wish.message_id, warnings=told.warnings)
+
+    def switch_model(self, request: requests.SwitchModel) -> Nothing:
+        """Let another model answer from the next turn on."""
+        try:
+            model_id = self._models.adapter(request.model_id).model_id
+        except BackshopError as error:
+            raise ModelUnavailable(
+                f"this model cannot be used: {error.message}", reason="model_unavailable"
+            ) from error
+        before = self.model_of(self.book.state(request.workbench_id))
+        record = self.book.new_message()
+        told = self.book.commit(
+            request.workbench_id,
+            lambda now: decide.switch_model(now, model_id, now.model_id or before, record),
+        )
+        return Nothing(warnings=told.warnings)
+
+    def set_flow(self, request: requests.SetFlow) -> Nothing:
+        """Choose how turns are executed."""
+        self.book.commit(
+            request.workbench_id,
+            lambda now: decide.set_flow(now, request.flow, now.flow or self._flow),
+        )
+        return Nothing()
+
+    def dismiss_reminder(self, request: requests.DismissReminder) -> Nothing:
+        """Hide the reminder of a Draft for a while."""
+        known = self.book.state(request.workbench_id)
+        reminder = draft_state(self.book.desk, known.bench).reminder
+        self.book.commit(
+            request.workbench_id, lambda now: decide.dismiss(now, request.draft_id, reminder)
+        )
+        return Nothing()
+
+    # ------------------------------------------------------------ going back
+
+    def undo_to_message(self, request: requests.UndoToMessage) -> Undone:
+        """Go back to a record; with `dry_run` only say what that would do."""
+        return rewinding.undo(self.book, request)
+
+    def redo(self, request: requests.WorkbenchOnly) -> RedoDone:
+        """Take the last rewind back."""
+        return rewinding.redo(self.book, request)

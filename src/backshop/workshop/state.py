@@ -1,0 +1,229 @@
+"""A conversation as its facts tell it: records, turns, tool log, and the bench it is about.
+
+The head is the bench's, because revisions and checkpoints are bound to it. Records form a tree by
+`parent_id`; the way from the head to the root is the active line, all else is inactive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from backshop.base.ids import (
+    BatchId,
+    BlobId,
+    CheckpointId,
+    DraftId,
+    MessageId,
+    RevisionId,
+    ToolResultId,
+    TurnId,
+)
+from backshop.base.pmap import PMap
+from backshop.bench.state import BenchState, Revision
+
+from .events import Problem, Spent
+
+RUNNING, PAUSED = "running", "paused"
+CARDS_OF_CHANGE = ("checkpoint_published", "checkpoint_restored")
+"""System events that say that Published is another one since (W15.3)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One entry of the conversation (W2.2)."""
+
+    message_id: MessageId
+    type: str
+    role: str
+    text: str
+    created_ms: int
+    parent_id: MessageId | None
+    seq: int
+    turn_id: TurnId | None = None
+    advances_head: bool = True
+    status: str = "complete"
+    event_kind: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    session_seq: int = 0
+
+    @property
+    def changes_published(self) -> bool:
+        """Whether going back beyond it means another Published."""
+        return self.event_kind in CARDS_OF_CHANGE and bool(self.metadata.get("checkpoint_id"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """The item a turn is at."""
+
+    number: int
+    total: int
+    label: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One user message and the work that answers it."""
+
+    turn_id: TurnId
+    user_message_id: MessageId
+    message_id: MessageId
+    mode: str
+    flow: str
+    model_id: str
+    published_generation: int
+    started_ms: int
+    status: str = RUNNING
+    run_id: str | None = None
+    session_id: str | None = None
+    node_id: str | None = None
+    workflow_id: str | None = None
+    phase: str | None = None
+    item: Item | None = None
+    done_items: int = 0
+    boundary: RevisionId | None = None
+    """The Draft's revision where phase or item began; None is no Draft (W11.13)."""
+    batches: tuple[BatchId, ...] = ()
+    """Batches since that boundary."""
+    failed_attempts: int = 0
+    """Failed attempts at the present item."""
+    has_written: bool = False
+    is_cancel_asked: bool = False
+    problem: Problem | None = None
+    ended_ms: int | None = None
+    spent: Spent = field(default_factory=Spent)
+
+    @property
+    def is_summary_interrupted(self) -> bool:
+        """Whether only its Summary is missing (W11.18)."""
+        return self.problem is not None and self.problem.reason == "summary_interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolEntry:
+    """One call in the tool log (W8.4)."""
+
+    entry_id: int
+    result_id: ToolResultId
+    turn_id: TurnId
+    phase: str
+    tool: str
+    args_ref: BlobId
+    args_sha256: str
+    call_id: str
+    at_ms: int
+    path: str | None = None
+    run_id: str | None = None
+    node_id: str | None = None
+    item: int | None = None
+    attempt: int | None = None
+    model_id: str | None = None
+    batch_id: BatchId | None = None
+    draft_revision_id: RevisionId | None = None
+    result_ref: BlobId | None = None
+    result_bytes: int | None = None
+    success: bool | None = None
+    error: str | None = None
+    elapsed_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo:
+    """A rewind that can still be taken back."""
+
+    message_id: MessageId
+    from_head_id: MessageId
+    saved_revision_id: RevisionId | None
+    pre_restore_checkpoint_id: CheckpointId | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkshopState:
+    """Everything rules and answers need of one bench and its conversation."""
+
+    bench: BenchState = field(default_factory=BenchState)
+    records: PMap[Record] = field(default_factory=PMap)
+    turns: PMap[Turn] = field(default_factory=PMap)
+    turn_id: TurnId | None = None
+    """The newest turn."""
+    model_id: str | None = None
+    announced_model_id: str | None = None
+    """The model the last `model_switched` record named, or None if there is none."""
+    flow: str | None = None
+    tools: PMap[ToolEntry] = field(default_factory=PMap)
+    sent: PMap[MessageId] = field(default_factory=PMap)
+    """Messages by the id the client gave them."""
+    undos: tuple[Undo, ...] = ()
+    notices: frozenset[str] = frozenset()
+    dismissed: tuple[DraftId, str, int] | None = None
+    """The Draft and reminder that was dismissed last, and when."""
+    session_seq: int = 0
+    """Where the prompt session stood at the last record."""
+
+    @property
+    def head_id(self) -> MessageId | None:
+        """The record the conversation ends at."""
+        return self.bench.conversation_head_id
+
+    @property
+    def head(self) -> Record | None:
+        """The same as a record."""
+        return None if self.head_id is None else self.records.get(self.head_id)
+
+    @property
+    def turn(self) -> Turn | None:
+        """The newest turn."""
+        return None if self.turn_id is None else self.turns.get(self.turn_id)
+
+    @property
+    def running(self) -> Turn | None:
+        """The turn that runs, or would if its process lived."""
+        turn = self.turn
+        return turn if turn is not None and turn.status == RUNNING else None
+
+    @property
+    def paused(self) -> Turn | None:
+        """The turn that can be resumed."""
+        turn = self.turn
+        return turn if turn is not None and turn.status == PAUSED else None
+
+    def line(self, head_id: MessageId | None) -> list[Record]:
+        """Return the records from the first to `head_id`."""
+        found: list[Record] = []
+        at = head_id
+        while at is not None and (record := self.records.get(at)) is not None:
+            found.append(record)
+            at = record.parent_id
+        return found[::-1]
+
+    def active_line(self) -> list[Record]:
+        """Return the records from the first to the head."""
+        return self.line(self.head_id)
+
+    def revision_at(self, message_id: MessageId) -> Revision | None:
+        """Return the Draft's state at a record: None when there was never one (B8.14)."""
+        line = {record.message_id for record in self.line(message_id)}
+        bound = (
+            r
+            for r in reversed(self.bench.revisions)
+            if r.message_id is None or r.message_id in line
+        )
+        return next(bound, None)
+
+    def current_revision(self) -> RevisionId | None:
+        """Return the Draft's revision, None without a Draft."""
+        return None if self.bench.draft is None else self.bench.draft.revision_id
+
+    def is_turn_active(self, turn_id: TurnId) -> bool:
+        """Whether a turn's work is part of the conversation as it is now (W15.5)."""
+        turn = self.turns.get(turn_id)
+        if turn is None:
+            return False
+        line = {record.message_id for record in self.active_line()}
+        if turn.user_message_id not in line:
+            return False
+        if turn.message_id in self.records:
+            return turn.message_id in line
+        return turn_id == self.turn_id

@@ -1,0 +1,232 @@
+"""How a turn goes on, streams, ends or stops: its part of the fold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from . import events as ev
+from .records import added, given_up, turned, without_none
+from .state import PAUSED, RUNNING, Item, Record, Turn, WorkshopState
+
+Progress = (
+    ev.TurnStarted
+    | ev.TurnResumed
+    | ev.PhaseStarted
+    | ev.PhaseEnded
+    | ev.ItemStarted
+    | ev.ItemAttemptFailed
+    | ev.ItemEnded
+    | ev.CancelAsked
+)
+
+
+def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
+    """Say how far a turn is."""
+    if isinstance(fact, ev.TurnStarted):
+        return _started(state, fact, at_ms)
+    turn = state.turns.get(fact.turn_id)
+    if turn is None:
+        return state
+    match fact:
+        case ev.TurnResumed():
+            turn = replace(
+                turn,
+                status=RUNNING,
+                message_id=fact.message_id,
+                model_id=fact.model_id,
+                problem=None,
+                is_cancel_asked=False,
+            )
+        case ev.PhaseStarted(phase=phase):
+            turn = replace(turn, phase=phase)
+        case ev.PhaseEnded(aborted=False, node_id=node_id):
+            turn = _at_boundary(state, replace(turn, node_id=node_id or turn.node_id))
+        case ev.PhaseEnded():
+            pass
+        case ev.ItemStarted():
+            item = Item(
+                number=fact.number, total=fact.total, label=fact.label, attempt=fact.attempt
+            )
+            turn = replace(turn, item=item)
+        case ev.ItemAttemptFailed():
+            turn = _at_boundary(state, turn)
+            turn = replace(turn, failed_attempts=turn.failed_attempts + 1)
+        case ev.ItemEnded(node_id=node_id):
+            turn = _at_boundary(state, replace(turn, node_id=node_id or turn.node_id))
+            turn = replace(turn, done_items=turn.done_items + 1, failed_attempts=0)
+        case ev.CancelAsked():
+            turn = replace(turn, is_cancel_asked=True)
+    return turned(state, turn)
+
+
+def _started(state: WorkshopState, fact: ev.TurnStarted, at_ms: int) -> WorkshopState:
+    turn = Turn(
+        turn_id=fact.turn_id,
+        user_message_id=fact.user_message_id,
+        message_id=fact.message_id,
+        mode=fact.mode,
+        flow=fact.flow,
+        model_id=fact.model_id,
+        published_generation=fact.published_generation,
+        started_ms=at_ms,
+        run_id=fact.run_id,
+        session_id=fact.session_id,
+        node_id=fact.node_id,
+        workflow_id=fact.workflow_id,
+        boundary=state.current_revision(),
+    )
+    state = replace(given_up(state), turn_id=fact.turn_id)
+    return turned(state, turn)
+
+
+def _at_boundary(state: WorkshopState, turn: Turn) -> Turn:
+    return replace(turn, boundary=state.current_revision(), batches=())
+
+
+def streamed(state: WorkshopState, fact: ev.AnswerStreamed, at_ms: int, seq: int) -> WorkshopState:
+    """Add text to an answer that is being written; the first makes its record."""
+    known = state.records.get(fact.message_id)
+    if known is not None:
+        return added(state, replace(known, text=known.text + fact.text))
+    turn = state.turns.get(fact.turn_id)
+    if turn is None:
+        return state
+    return added(state, _answer(state, turn, fact.text, "streaming", at_ms, seq))
+
+
+def _answer(
+    state: WorkshopState, turn: Turn, text: str, status: str, at_ms: int, seq: int
+) -> Record:
+    """Return a turn's record; what is shown already keeps its place and its time."""
+    known = state.records.get(turn.message_id)
+    return Record(
+        message_id=turn.message_id,
+        type="assistant_message",
+        role="assistant",
+        text=text,
+        created_ms=known.created_ms if known else at_ms,
+        parent_id=known.parent_id if known else state.head_id,
+        seq=known.seq if known else seq,
+        turn_id=turn.turn_id,
+        status=status,
+        metadata=without_none(
+            model_id=turn.model_id,
+            provider_id=turn.model_id.partition(":")[0],
+            flow=turn.flow,
+            run_id=turn.run_id,
+            workflow_id=turn.workflow_id,
+        ),
+    )
+
+
+def ended(state: WorkshopState, fact: ev.TurnEnded, at_ms: int, seq: int) -> WorkshopState:
+    """End a turn with its record."""
+    turn = state.turns.get(fact.turn_id)
+    if turn is None:
+        return state
+    turn = replace(
+        turn,
+        status=fact.status,
+        problem=fact.problem,
+        ended_ms=at_ms,
+        spent=_sum(turn.spent, fact.spent),
+        phase=fact.phase or turn.phase,
+    )
+    record = _final(state, turn, fact.text, fact.record_status, fact.session_seq, at_ms, seq)
+    if fact.summary_source is not None:
+        about = {**record.metadata, "summary_source": fact.summary_source}
+        record = replace(record, metadata=about)
+    state = replace(turned(state, turn), session_seq=fact.session_seq)
+    state = added(state, record)
+    if fact.problem is None or fact.notice_id is None:
+        return state
+    kind = "run_canceled" if fact.status == "canceled" else "run_failed"
+    return _problem(state, turn, fact, kind, at_ms, seq)
+
+
+def paused(state: WorkshopState, fact: ev.TurnPaused, at_ms: int, seq: int) -> WorkshopState:
+    """Stop a turn where it can go on, with a record of what was done so far."""
+    turn = state.turns.get(fact.turn_id)
+    if turn is None:
+        return state
+    turn = replace(
+        turn,
+        status=PAUSED,
+        problem=fact.problem,
+        phase=fact.phase,
+        spent=_sum(turn.spent, fact.spent),
+    )
+    record = _final(state, turn, fact.text, "interrupted", fact.session_seq, at_ms, seq)
+    state = added(replace(turned(state, turn), session_seq=fact.session_seq), record)
+    return _problem(state, turn, fact, "run_paused", at_ms, seq)
+
+
+def _final(
+    state: WorkshopState,
+    turn: Turn,
+    text: str,
+    status: str,
+    session_seq: int,
+    at_ms: int,
+    seq: int,
+) -> Record:
+    record = _answer(state, turn, text, status, at_ms, seq)
+    about = without_none(
+        **record.metadata,
+        job_elapsed_ms=max(0, at_ms - turn.started_ms),
+        usage={
+            "input_tokens": turn.spent.input_tokens,
+            "output_tokens": turn.spent.output_tokens,
+            "estimated": turn.spent.estimated,
+        },
+        has_draft=state.bench.draft is not None,
+        draft_revision_id=state.current_revision(),
+    )
+    return replace(record, metadata=about, session_seq=session_seq)
+
+
+def _problem(
+    state: WorkshopState,
+    turn: Turn,
+    fact: ev.TurnEnded | ev.TurnPaused,
+    kind: str,
+    at_ms: int,
+    seq: int,
+) -> WorkshopState:
+    """Add the system event of a turn that did not come to its end, beside its answer."""
+    problem = fact.problem
+    assert problem is not None
+    assert fact.notice_id is not None
+    about: dict[str, object] = {
+        "turn_id": turn.turn_id,
+        "phase": fact.phase,
+        "error": {
+            "error_code": problem.code,
+            "reason": problem.reason,
+            "message": problem.message,
+            "actions": list(problem.actions),
+        },
+    }
+    record = Record(
+        message_id=fact.notice_id,
+        type="system_event",
+        role="system",
+        text=problem.message,
+        created_ms=at_ms,
+        parent_id=turn.message_id,
+        seq=seq,
+        turn_id=turn.turn_id,
+        advances_head=False,
+        event_kind=kind,
+        metadata=about,
+        session_seq=state.session_seq,
+    )
+    return added(state, record)
+
+
+def _sum(one: ev.Spent, other: ev.Spent) -> ev.Spent:
+    return ev.Spent(
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        estimated=one.estimated or other.estimated,
+    )

@@ -1,0 +1,271 @@
+"""What is said stays said: records, head, cards, going back and forth, the model that answers."""
+
+from __future__ import annotations
+
+import pytest
+from tests.workshop.conftest import Chat
+
+from backshop.app import Backshop
+from backshop.testing.ambient import FixedClock
+
+BUSY = ("DRAFT_EXISTS", "draft_exists", ())
+
+
+@pytest.mark.rule("W5.2", "W2.6", "W23.1", "W23.2")
+def test_a_message_becomes_the_head_and_bad_ones_leave_no_trace(chat):
+    first = chat.send("  Hello \n")
+    second = chat.send("Again")
+
+    messages = chat.call("WorkshopGetConversation")["messages"]
+    assert [(m["message_id"], m["text"], m.get("parent_id")) for m in messages] == [
+        (first, "  Hello", None),
+        (second, "Again", first),
+    ]
+    assert chat.state()["conversation_head_id"] == second
+    refused = chat.refused
+    name = "WorkshopSendUserMessage"
+    assert refused(name, text=" \n\t")[:2] == ("VALIDATION_FAILED", "empty_message")
+    assert refused(name, text="x" * 102_401)[:2] == ("LIMIT_EXCEEDED", "message_too_long")
+    assert refused(name, text="x", mode="fly")[:2] == ("VALIDATION_FAILED", "bad_params")
+    assert refused(name, text="\ud800")[:2] == ("VALIDATION_FAILED", "bad_json")
+    chat.write({"a.txt": "a"})
+    assert refused(name, text="x") == BUSY
+
+
+@pytest.mark.rule("W3.1", "W23.3")
+def test_sending_twice_under_one_id_is_sending_once(chat):
+    first = chat.send("Once", client_message_id="c-1")
+
+    assert chat.send("Once", client_message_id="c-1") == first
+    assert chat.said() == [("user", "Once")]
+
+
+@pytest.mark.rule("W23.4")
+def test_a_new_process_finds_the_same_conversation(tmp_path):
+    with Backshop.open(tmp_path / "home", settings={"model.default": "scripted:demo"}) as shop:
+        chat = Chat(shop, tmp_path)
+        chat.send("Hello")
+        chat.call("WorkshopSwitchModel", model_id="scripted:echo")
+        before, said = chat.state(), chat.said()
+        own = chat.id
+    with Backshop.open(tmp_path / "home", settings={"model.default": "scripted:demo"}) as shop:
+        again = shop.call("WorkshopGetState", {"workbench_id": own})
+        found = shop.call("WorkshopGetConversation", {"workbench_id": own})["messages"]
+
+    assert again == before
+    assert len(found) == len(said) == 2
+
+
+@pytest.mark.rule("W16.1", "M2.3")
+def test_switching_the_model_is_a_record_unless_it_is_the_same(chat):
+    chat.call("WorkshopSwitchModel", model_id="scripted:demo")
+    assert chat.said() == []
+
+    chat.call("WorkshopSwitchModel", model_id="scripted:echo")
+
+    [record] = chat.call("WorkshopGetConversation")["messages"]
+    assert record["metadata"] == {
+        "from_model_id": "scripted:demo",
+        "to_model_id": "scripted:echo",
+    }
+    assert (record["event_kind"], record["advances_head"]) == ("model_switched", True)
+    assert chat.state()["model_id"] == "scripted:echo"
+    code = ("PROVIDER_NOT_CONFIGURED", "model_unavailable", ())
+    assert chat.refused("WorkshopSwitchModel", model_id="nobody:none") == code
+    assert chat.refused("WorkshopSwitchModel", model_id="openai:gpt-5.2") == code
+
+
+@pytest.mark.rule("W18.1", "B9.9", "B9.14", "W2.5")
+def test_publishing_and_discarding_leave_cards(chat):
+    chat.send("First")
+    chat.write({"a.txt": "a"})
+    chat.call("DraftDiscard")
+    chat.write({"a.txt": "b"})
+    done = chat.call("DraftPublish")
+
+    messages = chat.call("WorkshopGetConversation")["messages"]
+    kinds = [m.get("event_kind") for m in messages]
+    assert kinds == [
+        None,
+        "draft_created",
+        "draft_discarded",
+        "draft_created",
+        "checkpoint_published",
+    ]
+    card = messages[-1]
+    assert card["metadata"]["checkpoint_id"] == done["checkpoint_id"]
+    assert card["metadata"]["counts"] == {"added": 1, "modified": 0, "deleted": 0, "renamed": 0}
+    assert chat.state()["conversation_head_id"] == card["message_id"]
+
+
+@pytest.mark.rule("W15.1", "W15.5", "W23.54", "W23.55", "W23.60", "B8.14")
+def test_going_back_takes_chat_and_draft_together(chat):
+    chat.add({"a.txt": "one"})
+    first = chat.send("First")
+    second = chat.send("Second")
+    chat.write({"a.txt": "two"})
+    chat.write({"a.txt": "three"})
+
+    effects = chat.call("WorkshopUndoToMessage", message_id=first, dry_run=True)["effects"]
+    back = chat.call("WorkshopUndoToMessage", message_id=first)
+
+    assert effects == {
+        "discarded_count": 1,
+        "draft": "discard",
+        "published_changed": False,
+        "revision_available": True,
+        "choices": [],
+        "files_lost": [],
+    }
+    assert back["conversation_head_id"] == first
+    assert (chat.draft(), chat.published(), chat.on_disk("draft")) == (None, {"a.txt": "one"}, None)
+    assert chat.said() == [("user", "First"), ("undo", "")]
+    inactive = chat.call("WorkshopGetConversation", include_inactive=True)["messages"]
+    assert {m["text"]: m["active"] for m in inactive if m.get("role") == "user"} == {
+        "First": True,
+        "Second": False,
+    }
+    assert chat.refused("WorkshopUndoToMessage", message_id=second)[1] == "message_inactive"
+    third = chat.send("Third")
+    parent = chat.call("WorkshopGetConversation")["messages"][-1]["parent_id"]
+    assert (parent, chat.state()["conversation_head_id"]) == (first, third)
+
+
+@pytest.mark.rule("W15.12", "W23.61")
+def test_redo_takes_rewinds_back_newest_first(chat):
+    chat.add({"a.txt": "one"})
+    first = chat.send("First")
+    second = chat.send("Second")
+    third = chat.send("Third")
+    chat.write({"a.txt": "two"})
+    draft = chat.draft()
+    chat.call("WorkshopUndoToMessage", message_id=second)
+    chat.call("WorkshopUndoToMessage", message_id=first)
+
+    assert chat.call("WorkshopRedo")["conversation_head_id"] == second
+    assert chat.draft() is None
+    assert chat.call("WorkshopRedo")["conversation_head_id"] == third
+    assert chat.draft() == draft == chat.on_disk("draft")
+    assert chat.refused("WorkshopRedo")[:2] == ("VALIDATION_FAILED", "nothing_to_redo")
+    chat.call("WorkshopUndoToMessage", message_id=first)
+    chat.send("Other")
+    assert chat.refused("WorkshopRedo")[1] == "nothing_to_redo"
+
+
+@pytest.mark.rule("W15.3", "W15.4", "W23.56", "B10.13")
+def test_across_a_publish_the_person_chooses(chat):
+    chat.add({"a.txt": "one"})
+    first = chat.send("First")
+    chat.write({"a.txt": "two"})
+    chat.call("DraftPublish")
+    chat.add({"b.txt": "later"})
+    chat.send("Second")
+
+    refusal = chat.refused("WorkshopUndoToMessage", message_id=first)
+    shown = chat.call("WorkshopUndoToMessage", message_id=first, dry_run=True)["effects"]
+
+    offered = ("chat_only", "restore_published")
+    assert refusal == ("CONFLICT_PUBLISHED_CHANGED", "published_changed", offered)
+    assert (shown["published_changed"], shown["files_lost"]) == (True, ["b.txt"])
+    bad = chat.refused("WorkshopUndoToMessage", message_id=first, mode="discard_draft")
+    assert bad[1] == "bad_mode"
+    done = chat.call("WorkshopUndoToMessage", message_id=first, mode="restore_published")
+    assert chat.published() == {"a.txt": "one"} == chat.on_disk("published")
+    assert done["restored_checkpoint_id"]
+    assert [c["reason"] for c in chat.call("CheckpointsList")["checkpoints"]] == [
+        "pre_restore",
+        "publish",
+    ]
+    chat.call("WorkshopRedo")
+    assert chat.published() == {"a.txt": "two", "b.txt": "later"}
+    chat.call("WorkshopUndoToMessage", message_id=first, mode="chat_only")
+    assert chat.published() == {"a.txt": "two", "b.txt": "later"}
+    assert chat.state()["conversation_head_id"] == first
+
+
+@pytest.mark.rule("B8.16", "B8.17", "W23.57")
+def test_a_discarded_draft_cannot_come_back_by_going_back(chat):
+    chat.send("First")
+    second = chat.send("Second")
+    chat.write({"a.txt": "two"})
+    chat.call("DraftDiscard")
+    chat.send("Third")
+
+    refusal = chat.refused("WorkshopUndoToMessage", message_id=second)
+    chat.call("WorkshopUndoToMessage", message_id=second, mode="discard_draft")
+
+    offered = ("chat_only", "discard_draft")
+    assert refusal == ("REVISION_PRUNED", "revision_pruned", offered)
+    assert (chat.draft(), chat.state()["conversation_head_id"]) == (None, second)
+
+
+@pytest.mark.rule("W15.3", "W23.58")
+def test_there_are_records_one_cannot_go_back_to(chat):
+    first = chat.send("First")
+    chat.send("Second")
+    chat.call("WorkshopUndoToMessage", message_id=first)
+    banner = chat.call("WorkshopGetConversation")["messages"][-1]["message_id"]
+
+    undo = "WorkshopUndoToMessage"
+    assert chat.refused(undo, message_id=banner)[:2] == ("VALIDATION_FAILED", "bad_target")
+    stranger = "msg_" + "0" * 26
+    assert chat.refused(undo, message_id=stranger)[:2] == ("NOT_FOUND", "message_not_found")
+    before = chat.shop.store.last_seq()
+    assert chat.call(undo, message_id=first)["discarded_count"] == 0
+    assert chat.shop.store.last_seq() == before
+
+
+@pytest.mark.rule("B10.10", "B10.11", "W18.1")
+def test_restoring_a_checkpoint_takes_the_conversation_back_and_forth(chat):
+    chat.add({"a.txt": "one"})
+    first = chat.send("First")
+    kept = chat.call("CheckpointCreate", description="good")["checkpoint_id"]
+    chat.send("Second")
+    chat.write({"a.txt": "two"})
+    chat.call("DraftPublish")
+    head = chat.state()["conversation_head_id"]
+
+    done = chat.call("CheckpointRestore", checkpoint_id=kept)
+
+    said = chat.call("WorkshopGetConversation")["messages"]
+    assert [m.get("event_kind") or m["text"] for m in said] == ["First", "checkpoint_restored"]
+    assert said[-1]["parent_id"] == first
+    chat.call("CheckpointRestore", checkpoint_id=done["pre_restore_checkpoint_id"])
+    said = chat.call("WorkshopGetConversation")["messages"]
+    assert said[-1]["parent_id"] == head
+    assert [m["text"] for m in said if m["role"] == "user"] == ["First", "Second"]
+
+
+@pytest.mark.rule("B7.8", "B7.9", "W18.5")
+def test_a_reminder_can_be_put_off(tmp_path):
+    clock = FixedClock()
+    options = {"settings": {"model.default": "scripted:demo"}, "clock": clock}
+    with Backshop.open(tmp_path / "home", **options) as shop:
+        chat = Chat(shop, tmp_path)
+        chat.write({"a.txt": "a"})
+        hour = 3_600_000
+        clock.move(25 * hour)
+        draft_id = chat.state()["draft"]["draft_id"]
+
+        assert chat.state()["reminder"] == "age"
+        chat.call("WorkshopDismissReminder", draft_id=draft_id)
+        assert chat.state()["reminder"] == "none"
+        clock.move(25 * hour)
+        assert chat.state()["reminder"] == "age"
+        other = "draft_" + "0" * 26
+        assert chat.refused("WorkshopDismissReminder", draft_id=other)[0] == "NOT_FOUND"
+
+
+@pytest.mark.rule("W2.7", "W3")
+def test_long_conversations_come_in_pages(chat):
+    sent = [chat.send(f"Message {n}") for n in range(7)]
+
+    newest = chat.call("WorkshopGetConversation", limit=3)
+    older = chat.call(
+        "WorkshopGetConversation", limit=5, before=newest["messages"][0]["message_id"]
+    )
+
+    assert [m["message_id"] for m in newest["messages"]] == sent[4:]
+    assert (newest["has_more"], older["has_more"]) == (True, False)
+    assert [m["message_id"] for m in older["messages"]] == sent[:4]
+    assert chat.refused("WorkshopGetConversation", limit=0)[1] == "bad_params"
