@@ -18,7 +18,7 @@ class Chat(Room):
 
     def send(self, text: str = "Do it", **more) -> str:
         """Send a message and return its id."""
-        return self.call("WorkshopSendUserMessage", text=text, **more)["message_id"]
+        return str(self.call("WorkshopSendUserMessage", text=text, **more)["message_id"])
 
     def state(self):
         """Return the Workshop's state."""

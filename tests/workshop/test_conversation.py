@@ -239,8 +239,7 @@ def test_restoring_a_checkpoint_takes_the_conversation_back_and_forth(chat):
 @pytest.mark.rule("B7.8", "B7.9", "W18.5")
 def test_a_reminder_can_be_put_off(tmp_path):
     clock = FixedClock()
-    options = {"settings": {"model.default": "scripted:demo"}, "clock": clock}
-    with Backshop.open(tmp_path / "home", **options) as shop:
+    with Backshop.open(tmp_path / "home", clock=clock) as shop:
         chat = Chat(shop, tmp_path)
         chat.write({"a.txt": "a"})
         hour = 3_600_000
