@@ -40,9 +40,9 @@ ANYBODY = frozenset(
 PUBLISH = frozenset(
     {
         *("AccessSet", "CheckpointRestore", "DraftPublish", "EgressGrantWorkshopConsent"),
-        *("EgressRevokeConsent", "PublishedRepair", "RailsSessionDelete", "RailsSessionSetKeep"),
+        *("EgressRevokeConsent", "PublishedReconcile", "PublishedRepair", "RailsSessionDelete"),
         *("WorkbenchDelete", "WorkbenchFileRename", "WorkbenchFilesAdd", "WorkbenchFilesRemove"),
-        *("WorkbenchRename", "WorkbenchSetLimits", "WorkbenchUndelete"),
+        *("RailsSessionSetKeep", "WorkbenchRename", "WorkbenchSetLimits", "WorkbenchUndelete"),
     }
 )
 # Reads that hand out more than a look: a fork is a new bench, an extract writes to the machine.

@@ -9,10 +9,11 @@ from typing import Any
 
 from backshop.base.codec import decode, encode
 from backshop.base.command import Command
-from backshop.base.errors import NotFound
+from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import UserId
 
 from .access import Gate
+from .engine import LastErrors
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Registry:
     def __init__(self, gate: Gate | None = None) -> None:
         self._bound: dict[str, Bound] = {}
         self._gate = gate
+        self.errors = LastErrors()
 
     def add(self, commands: Iterable[Command[Any, Any, Any]], facade: Any) -> None:
         """Register a room's commands; a name that is taken is a defect."""
@@ -66,8 +68,15 @@ class Registry:
         """
         bound = self.find(name)
         request = decode(bound.command.request, data)
-        if user is None or self._gate is None:
-            return encode(bound.run(request))
-        self._gate.admit(bound.command, request, user)
-        answer = bound.command.run(self._gate.facade(bound.facade, user), request)
-        return encode(self._gate.settle(answer, request, user))
+        gate = self._gate if user is not None else None
+        if gate is not None and user is not None:
+            gate.admit(bound.command, request, user)
+        facade = bound.facade if gate is None or user is None else gate.facade(bound.facade, user)
+        try:
+            answer = bound.command.run(facade, request)
+        except BackshopError as error:
+            self.errors.note(data, error.info(bound.command.phase))
+            raise
+        if gate is not None and user is not None:
+            answer = gate.settle(answer, request, user)
+        return encode(answer)

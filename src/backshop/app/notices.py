@@ -153,6 +153,7 @@ TABLE: dict[str, tuple[Row, ...]] = {
         ("WorkshopDraftRevisionCreated", _revision),
     ),
     "draft.restored": (("DraftStateChanged", _draft_open),),
+    "draft.rebased": (("DraftStateChanged", _draft_open),),
     "draft.published": (
         ("WorkbenchFilesChanged", _files),
         ("DraftStateChanged", _draft_gone),

@@ -92,6 +92,14 @@ def _object(value: Any) -> dict[str, Any]:
     return value
 
 
+def _onboarding(value: Any) -> dict[str, Any]:
+    kinds = {"completed": bool, "dismissed": bool, "version": int}
+    found = _object(value)
+    if not all(type(part) is kinds.get(key) for key, part in found.items()):
+        raise ValueError
+    return found
+
+
 def _text(longest: int) -> Parse:
     def check(value: Any) -> str:
         if not isinstance(value, str) or not 1 <= len(value) <= longest or not value.isprintable():
@@ -117,6 +125,13 @@ def _list(value: Any) -> tuple[Any, ...]:
 _LEVELS = ("debug", "info", "warning", "error")
 
 SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        name="onboarding",
+        default={},
+        parse=_onboarding,
+        allowed="an object with completed, dismissed (true or false) and version (a number)",
+        summary="How far the first steps of the web app were taken.",
+    ),
     Setting(
         name="database_url",
         env="BACKSHOP_DATABASE_URL",

@@ -39,6 +39,8 @@ from .access import Gate
 from .access import Limits as AccessLimits
 from .commands import Registry
 from .config import Config, load
+from .engine import COMMANDS as ENGINE_COMMANDS
+from .engine import Engine
 from .hub import Hub
 from .modelling import BenchScopes, FileSettings
 from .people import COMMANDS as PEOPLE_COMMANDS
@@ -197,6 +199,7 @@ class Backshop:
         registry.add(MODEL_COMMANDS, self.models)
         registry.add(CONTEXT_COMMANDS, self.contextual)
         registry.add(WORKSHOP_COMMANDS, self.workshop)
+        registry.add(ENGINE_COMMANDS, Engine(self.config, registry.errors))
         return registry
 
     @cached_property

@@ -293,6 +293,35 @@ class Repaired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """What became of a path that others had changed; theirs may lie under `copy_path`."""
+
+    path: str
+    keep: str
+    copy_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciled:
+    """The Draft begins from what Published is now."""
+
+    published_generation: int
+    resolved: tuple[Resolved, ...] = ()
+    draft_revision_id: str | None = None
+    checkpoint_id: str | None = None
+    dry_run: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditText:
+    """The audit log as JSON Lines."""
+
+    jsonl: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
     """One thing that happened (B17.1)."""
 

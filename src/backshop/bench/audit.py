@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 from backshop.base.ambient import timestamp
+from backshop.base.codec import encode
 from backshop.base.errors import ValidationFailed
 from backshop.store import Event
 
 from . import requests
-from .answers import AuditEntry, AuditPage
+from .answers import AuditEntry, AuditPage, AuditText
 from .desk import Desk, stream_of
 from .events import BenchEvent
 
@@ -27,6 +30,7 @@ KINDS = {
     "draft.batch_applied": "batch_applied",
     "draft.restored": "draft_rewound",
     "draft.rewound": "draft_rewound",
+    "draft.rebased": "draft_rebased",
     "draft.deletions_confirmed": "deletions_confirmed",
     "draft.published": "draft_published",
     "draft.discarded": "draft_discarded",
@@ -58,6 +62,20 @@ def page(desk: Desk, request: requests.AuditList) -> AuditPage:
             return AuditPage(entries=tuple(entries), next_after_seq=entries[-1].seq)
         entries.append(_entry(event, kind))
     return AuditPage(entries=tuple(entries))
+
+
+def export(desk: Desk, request: requests.BenchRequest) -> AuditText:
+    """Return every entry, one JSON object a line (B17.4)."""
+    lines: list[str] = []
+    after: int | None = 0
+    while after is not None:
+        asked = requests.AuditList(
+            workbench_id=request.workbench_id, after_seq=after, limit=PAGE_MAX
+        )
+        found = page(desk, asked)
+        lines += [json.dumps(encode(one), ensure_ascii=False) for one in found.entries]
+        after = found.next_after_seq
+    return AuditText(jsonl="".join(f"{line}\n" for line in lines), entries=len(lines))
 
 
 def _entry(event: Event, kind: str) -> AuditEntry:

@@ -71,6 +71,7 @@ COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("DraftRestoreRevision", "Bring an earlier revision of the Draft back.", requests.DraftRestoreRevision, answers.Batched, Bench.draft_restore_revision, phase="review", writes=True),
     _command("DraftRescan", "Deal with outside edits of the Draft's folder.", requests.RepairMode, answers.Repaired, Bench.draft_rescan, phase="review", writes=True),
     _command("PublishedRepair", "Deal with outside edits of the Published folder.", requests.RepairMode, answers.Repaired, Bench.published_repair, phase="publish", writes=True),
+    _command("PublishedReconcile", "Bring the Draft onto what others made of Published.", requests.PublishedReconcile, answers.Reconciled, Bench.published_reconcile, phase="publish", writes=True),
     _command("CheckpointCreate", "Keep Published as it is.", requests.CheckpointCreate, answers.CheckpointMade, Bench.checkpoint_create, writes=True),
     _command("CheckpointsList", "List checkpoints.", requests.CheckpointsList, answers.CheckpointList, Bench.checkpoints_list),
     _command("CheckpointGet", "Return one checkpoint.", requests.CheckpointId_, answers.CheckpointInfo, Bench.checkpoint_get),
@@ -100,5 +101,6 @@ COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("ContextGetArtifact", "Return the files of a context item.", requests.ContextSlot, context.Artifact, Bench.context_get_artifact),
     _command("ContextUpdateDirect", "Replace the files of a context item by hand.", requests.ContextUpdateDirect, context.ContextItem, Bench.context_update_direct, writes=True),
     _command("ContextDelete", "Empty a context item.", requests.ContextSlot, answers.Done, Bench.context_delete, writes=True),
+    _command("AuditExport", "Return the whole audit log as JSON Lines.", requests.BenchRequest, answers.AuditText, Bench.audit_export),
     _command("AuditList", "Return the audit log of a workbench.", requests.AuditList, answers.AuditPage, Bench.audit_list),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from backshop.base import paths, tree
@@ -282,8 +282,11 @@ def publish(desk: Desk, request: requests.DraftPublish, progress: Progress = _si
             lambda now: decide.publish(now, wish, checkpoint_id, message_id),
         )
         progress("finalizing")
+        proofs = desk.views.proofs(done.state, found)
     kept = checkpoint_id if done.state.checkpoint(checkpoint_id) else None
-    return _published(done.state, done.state.published, found, kept, warnings=done.warnings)
+    return _published(
+        done.state, done.state.published, found, kept, proofs=proofs, warnings=done.warnings
+    )
 
 
 def _publish_wish(
@@ -298,7 +301,18 @@ def _publish_wish(
         counts=(number.added, number.modified, number.deleted, number.renamed),
         before=desk.totals(state),
         after=desk.totals_after(state, draft.tree),
+        since_review=_since(desk, reviewed, draft.tree),
     )
+
+
+def _since(desk: Desk, reviewed: TreeId | None, now: TreeId) -> list[BenchPath]:
+    """Return what differs from the tree that was reviewed, if that tree is still known."""
+    if reviewed is None or reviewed == now:
+        return []
+    try:
+        return [change.path for change in desk.compare.changes(reviewed, now)]
+    except (NotFound, ValueError):
+        return []
 
 
 def _fact(desk: Desk, state: BenchState, change: Change) -> FileFact:
@@ -320,6 +334,7 @@ def _published(
     checkpoint_id: str | None,
     *,
     dry_run: bool = False,
+    proofs: Mapping[BenchPath, bool] | None = None,
     warnings: tuple[str, ...] = (),
 ) -> Published:
     return Published(
@@ -329,13 +344,13 @@ def _published(
         checkpoint_id=checkpoint_id,
         no_changes=not found,
         dry_run=dry_run,
-        changed=tuple(changed_file(change) for change in found),
+        changed=tuple(changed_file(change, proofs) for change in found),
         warnings=warnings,
     )
 
 
-def changed_file(change: Change) -> ChangedFile:
-    """Return a change as an answer lists it."""
+def changed_file(change: Change, proofs: Mapping[BenchPath, bool] | None = None) -> ChangedFile:
+    """Return a change as an answer lists it; `proofs` say what was seen in the folder since."""
     return ChangedFile(
         path=change.path,
         kind=change.kind,
@@ -345,6 +360,7 @@ def changed_file(change: Change) -> ChangedFile:
         bytes_after=change.after.size if change.after else None,
         sha256_before=change.before.sha256 if change.before else None,
         sha256_after=change.after.sha256 if change.after else None,
+        verified=None if proofs is None else proofs.get(change.path),
     )
 
 
@@ -378,6 +394,7 @@ def _require_clean_published(desk: Desk, state: BenchState) -> None:
             "another program changed the Published folder",
             reason="published_changed",
             detail=_listed(outside),
+            choices=decide.CHOICES,
         )
 
 

@@ -228,6 +228,21 @@ class DraftRewound:
     actor: str = "user"
 
 
+@event("draft.rebased")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftRebased:
+    """Others changed Published; the Draft now begins from what is there (B9.16)."""
+
+    draft_id: DraftId
+    base_tree: TreeId
+    base_generation: int
+    tree: TreeId
+    revision_id: RevisionId
+    paths: tuple[BenchPath, ...]
+    """What others had changed."""
+    actor: str = "user"
+
+
 @event("draft.deletions_confirmed")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletionsConfirmed:
@@ -370,6 +385,7 @@ BenchEvent = (
     | BatchApplied
     | DraftRestored
     | DraftRewound
+    | DraftRebased
     | DeletionsConfirmed
     | DraftPublished
     | DraftDiscarded

@@ -24,6 +24,7 @@ from .events import (
     DraftCreated,
     DraftDiscarded,
     DraftPublished,
+    DraftRebased,
     DraftRestored,
     DraftRewound,
     FileRenamed,
@@ -87,6 +88,7 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             | BatchApplied()
             | DraftRestored()
             | DraftRewound()
+            | DraftRebased()
             | DeletionsConfirmed()
             | DraftPublished()
             | DraftDiscarded()
@@ -121,6 +123,7 @@ DraftEvent = (
     | BatchApplied
     | DraftRestored
     | DraftRewound
+    | DraftRebased
     | DeletionsConfirmed
     | DraftPublished
     | DraftDiscarded
@@ -147,6 +150,8 @@ def _apply_draft(state: BenchState, fact: DraftEvent, at_ms: int) -> BenchState:
             return _restored_draft(state, fact, at_ms)
         case DraftRewound():
             return _rewound(state, fact, at_ms)
+        case DraftRebased():
+            return _rebased(state, fact, at_ms)
         case DeletionsConfirmed():
             return _confirmed(state, fact, at_ms)
         case DraftPublished():
@@ -201,6 +206,22 @@ def _rewound(state: BenchState, fact: DraftRewound, at_ms: int) -> BenchState:
         return replace(state, draft=None, revisions=(*state.revisions, gone))
     draft = replace(found.draft, revision_id=fact.revision_id, activity_ms=at_ms)
     return _revised(state, fact.kind, draft, fact.message_id, at_ms)
+
+
+def _rebased(state: BenchState, fact: DraftRebased, at_ms: int) -> BenchState:
+    """Begin the Draft anew from what Published is now; agreed deletions were of other contents."""
+    if state.draft is None:
+        return state
+    draft = replace(
+        state.draft,
+        base_tree=fact.base_tree,
+        base_generation=fact.base_generation,
+        tree=fact.tree,
+        revision_id=fact.revision_id,
+        activity_ms=at_ms,
+        confirmed=PMap[BlobId](),
+    )
+    return _revised(state, "rebase", draft, state.conversation_head_id, at_ms)
 
 
 def _revised(

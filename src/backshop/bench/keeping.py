@@ -110,13 +110,12 @@ def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
                 "the checkpoint lacks contents", reason="missing_blob", detail=lost[0]
             )
         found = desk.compare.changes(state.published, target.tree)
-        changed = tuple(changed_file(change) for change in found)
         if request.dry_run:
             return Restored(
                 published_generation=state.generation,
                 tree=target.tree,
                 dry_run=True,
-                changed=changed,
+                changed=tuple(changed_file(change) for change in found),
             )
         pre, message = desk.new_checkpoint(), desk.new_message()
         totals = desk.totals(state)
@@ -125,11 +124,12 @@ def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
             request.workbench_id,
             lambda now: decide.restore(now, wanted, pre, message, totals, text),
         )
+        proofs = desk.views.proofs(done.state, found)
     return Restored(
         published_generation=done.state.generation,
         tree=done.state.published,
         pre_restore_checkpoint_id=pre,
-        changed=changed,
+        changed=tuple(changed_file(change, proofs) for change in found),
         warnings=done.warnings,
     )
 

@@ -11,7 +11,7 @@ from . import decide, requests
 from .answers import Repaired
 from .desk import Desk
 from .drafting import Author, Put, write
-from .events import FileFact, PublishedRepaired, Source
+from .events import CheckpointCreated, FileFact, PublishedRepaired, Source
 from .state import BenchState
 from .views import Outside
 
@@ -30,7 +30,7 @@ def rescan(desk: Desk, request: requests.RepairMode) -> Repaired:
             salvaged = desk.views.salvage(bench_id, outside)
             desk.views.rebuild(bench_id, "draft", draft.tree)
             return Repaired(published_generation=state.generation, salvaged=tuple(salvaged))
-        puts = _adopted(desk, outside)
+        puts = adopted(desk, outside)
         if not puts:  # links and pipes only: there is nothing to take over (B4.7)
             desk.views.rebuild(bench_id, "draft", draft.tree)
             return Repaired(published_generation=state.generation)
@@ -54,7 +54,7 @@ def repair_published(desk: Desk, request: requests.RepairMode) -> Repaired:
             fact = PublishedRepaired(salvaged=tuple(salvaged))
             desk.commit(request.workbench_id, lambda _: [fact])
             return Repaired(published_generation=state.generation, salvaged=tuple(salvaged))
-        puts = _adopted(desk, outside)
+        puts = adopted(desk, outside)
         after = _adopt(desk, state, puts) if puts else state
         if outside:
             desk.views.rebuild(bench_id, "published", after.published)
@@ -63,6 +63,20 @@ def repair_published(desk: Desk, request: requests.RepairMode) -> Repaired:
 
 def _adopt(desk: Desk, state: BenchState, puts: list[Put]) -> BenchState:
     assert state.bench_id is not None
+    built, facts, removed = taken_over(desk, state, puts)
+    kept = kept_before(desk, state)
+    done = desk.commit(
+        state.bench_id,
+        lambda now: decide.adopt(now, built.id, facts, removed, kept),
+        blobs=tuple(built.nodes.values()),
+    )
+    return done.state
+
+
+def taken_over(
+    desk: Desk, state: BenchState, puts: list[Put]
+) -> tuple[tree.Built, list[FileFact], list[BenchPath]]:
+    """Return Published with outside edits: its tree, the files that come and those that go."""
     files: dict[BenchPath, tree.File | None] = {
         paths.bench_path(put.path): None if put.blob is None else tree.File(put.blob, put.size)
         for put in puts
@@ -79,8 +93,12 @@ def _adopt(desk: Desk, state: BenchState, puts: list[Put]) -> BenchState:
         for path, file in files.items()
         if file is not None
     ]
-    removed = [path for path, file in files.items() if file is None]
-    kept = decide.checkpoint(
+    return built, facts, [path for path, file in files.items() if file is None]
+
+
+def kept_before(desk: Desk, state: BenchState) -> CheckpointCreated:
+    """Return the checkpoint that outside edits are taken over with (B9.5)."""
+    return decide.checkpoint(
         state,
         desk.new_checkpoint(),
         "auto",
@@ -88,15 +106,9 @@ def _adopt(desk: Desk, state: BenchState, puts: list[Put]) -> BenchState:
         desk.totals(state),
         "before_adopt",
     )
-    done = desk.commit(
-        state.bench_id,
-        lambda now: decide.adopt(now, built.id, facts, removed, kept),
-        blobs=tuple(built.nodes.values()),
-    )
-    return done.state
 
 
-def _adopted(desk: Desk, outside: list[Outside]) -> list[Put]:
+def adopted(desk: Desk, outside: list[Outside]) -> list[Put]:
     """Return outside edits as a batch; what is not a regular file stays out of it (B4.7)."""
     strange = [
         one.path

@@ -171,6 +171,24 @@ class RepairMode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PathChoice:
+    """What to keep of one path: `theirs`, `ours` or `both`."""
+
+    path: str
+    keep: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedReconcile:
+    """Others changed Published: what to keep, for all paths and for single ones."""
+
+    workbench_id: str
+    keep: str
+    choices: tuple[PathChoice, ...] = ()
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointCreate:
     """Keep Published as it is now."""
 

@@ -21,6 +21,7 @@ from . import (
     keeping,
     lifecycle,
     outside,
+    reconciling,
     requests,
     review,
     sample,
@@ -28,6 +29,7 @@ from . import (
 from .answers import (
     Added,
     AuditPage,
+    AuditText,
     Batched,
     BenchList,
     CheckpointInfo,
@@ -41,6 +43,7 @@ from .answers import (
     FileList,
     Opened,
     Published,
+    Reconciled,
     Removed,
     Renamed,
     Repaired,
@@ -168,6 +171,10 @@ class Bench:
         """Deal with outside edits of the Published folder."""
         return outside.repair_published(self.desk, request)
 
+    def published_reconcile(self, request: requests.PublishedReconcile) -> Reconciled:
+        """Bring the Draft onto what others made of Published."""
+        return reconciling.reconcile(self.desk, request)
+
     def apply_batch(self, bench_id: str, puts: Sequence[Put], author: Author) -> Batched:
         """Write to the Draft; for tools and the Workshop, not a command of its own."""
         return drafting.apply_batch(self.desk, bench_id, puts, author)
@@ -260,6 +267,10 @@ class Bench:
     def audit_list(self, request: requests.AuditList) -> AuditPage:
         """Return the audit log."""
         return audit.page(self.desk, request)
+
+    def audit_export(self, request: requests.BenchRequest) -> AuditText:
+        """Return the whole audit log as JSON Lines."""
+        return audit.export(self.desk, request)
 
 
 def _unsaid(_: BenchState) -> None:

@@ -14,7 +14,7 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
@@ -27,11 +27,13 @@ from backshop.base.ids import BenchId, BlobId, TreeId, check_id
 from backshop.base.paths import BenchPath
 from backshop.store import Placer, Store, View, file_error
 
+from .compare import Change
 from .errors import BenchBusy
 from .state import BenchState
 
 LOCK_WAIT_S = 10.0  # B3.7
 _POLL_S = 0.02
+_PROOF_MAX_BYTES = 1024 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +218,28 @@ class Views:
         if blob is not None and (blob.st_dev, blob.st_ino) == (here.st_dev, here.st_ino):
             return self._store.blobs.is_sound(file.sha256)
         return _hash(actual) == file.sha256
+
+    def proofs(self, state: BenchState, changes: Iterable[Change]) -> dict[BenchPath, bool]:
+        """Read changed files back from the Published folder: path → is what it should be (B9.15).
+
+        Up to 1 GiB is read; what lies beyond is left out.
+        """
+        assert state.bench_id is not None
+        folder = self.folder(state.bench_id) / "published"
+        found: dict[BenchPath, bool] = {}
+        left = _PROOF_MAX_BYTES
+        for change in changes:
+            actual = folder / change.path
+            try:
+                if change.after is None:
+                    found[change.path] = not os.path.lexists(actual)
+                    continue
+                left -= change.after.size
+                if left >= 0:
+                    found[change.path] = _hash(actual) == change.after.sha256
+            except OSError:
+                found[change.path] = False
+        return found
 
     def salvage(self, bench_id: BenchId, found: list[Outside]) -> list[str]:
         """Copy outside bytes into a stamped folder; return where they are, below `salvage/`."""

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from .bench import BENCH, ask
-from .door import Door, DoorGroup, clean, pass_door, table
-from .review import SIGNS
+from .door import Door, DoorGroup, pass_door, table
+from .review import changed_lines, proof_lines
 
 
 @click.group(cls=DoorGroup)
@@ -84,10 +84,10 @@ def checkpoint_pin(door: Door, bench: str, checkpoint_id: str, off: bool) -> Non
 def checkpoint_restore(door: Door, bench: str, checkpoint_id: str, dry_run: bool) -> None:
     """Bring a checkpoint back; what is there now is kept as another one."""
     done = ask(door, "CheckpointRestore", bench, checkpoint_id=checkpoint_id, dry_run=dry_run)
-    door.show(done, lambda value: _changed(value["changed"]))
+    door.show(done, lambda value: "\n".join([_changed(v := value["changed"]), *proof_lines(v)]))
 
 
 def _changed(found: list[dict[str, Any]]) -> str:
     if not found:
         return "nothing differs"
-    return "\n".join(f"{SIGNS[one['kind']]} {clean(one['path'])}" for one in found)
+    return "\n".join(changed_lines(found))

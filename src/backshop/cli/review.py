@@ -50,10 +50,11 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
     request: dict[str, Any] = {"dry_run": dry_run, **({"reviewed_tree": tree} if tree else {})}
 
     def human(value: dict[str, Any]) -> str:
-        lines = [f"{SIGNS[c['kind']]} {clean(c['path'])}" for c in value["changed"]]
+        lines = changed_lines(value["changed"])
         if value["dry_run"]:
             return "\n".join([*lines, "would be published; nothing was changed"])
         lines.append(f"published: generation {value['published_generation']}")
+        lines += proof_lines(value["changed"])
         if value.get("checkpoint_id"):
             lines.append(f"what was there before is kept as {value['checkpoint_id']}")
         return "\n".join(lines)
@@ -76,6 +77,26 @@ def discard(door: Door, bench: str, paths: tuple[str, ...]) -> None:
         for path in paths:
             done = shop.call("DraftRevertPath", {"workbench_id": bench_id, "path": path})
     door.show(done, lambda _: f"{len(paths)} file(s) are as they were")
+
+
+def changed_lines(changed: list[dict[str, Any]]) -> list[str]:
+    """Return changed files for people: sign, path, sizes."""
+    return [f"{SIGNS[c['kind']]} {clean(c['path'])}{_sizes(c)}" for c in changed]
+
+
+def _sizes(change: dict[str, Any]) -> str:
+    before, after = change.get("bytes_before"), change.get("bytes_after")
+    if before is None or after is None:
+        return f"  ({after if before is None else before} bytes)"
+    return f"  ({before} → {after} bytes)"
+
+
+def proof_lines(changed: list[dict[str, Any]]) -> list[str]:
+    """Say what was read back from the folder after a change."""
+    wrong = [clean(c["path"]) for c in changed if c.get("verified") is False]
+    proved = sum(c.get("verified") is True for c in changed)
+    said = [f"{proved} file(s) read back, each as published"] if proved else []
+    return [*said, *(f"not as published in the folder: {path}" for path in wrong)]
 
 
 def _change_set(shop: Backshop, bench_id: str) -> dict[str, Any]:
@@ -143,6 +164,45 @@ def draft_rescan(door: Door, bench: str, mode: str | None) -> None:
         raise click.UsageError("say --adopt or --revert")
     done = ask(door, "DraftRescan", bench, mode=mode)
     door.show(done, lambda v: "\n".join(["done", *(f"kept: {p}" for p in v["salvaged"])]))
+
+
+@draft.command("reconcile")
+@BENCH
+@click.option(
+    "--keep",
+    type=click.Choice(["theirs", "ours", "both"]),
+    required=True,
+    help="Whose version the Draft goes on with.",
+)
+@click.option("--theirs", multiple=True, metavar="PATH", help="Keep theirs of this path.")
+@click.option("--ours", multiple=True, metavar="PATH", help="Keep ours of this path.")
+@click.option("--both", multiple=True, metavar="PATH", help="Keep both of this path.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be kept.")
+@pass_door
+def draft_reconcile(
+    door: Door,
+    bench: str,
+    keep: str,
+    theirs: tuple[str, ...],
+    ours: tuple[str, ...],
+    both: tuple[str, ...],
+    dry_run: bool,
+) -> None:
+    """Bring the Draft onto what other programs made of Published, and go on."""
+    groups = {"theirs": theirs, "ours": ours, "both": both}
+    choices = [{"path": p, "keep": word} for word, paths in groups.items() for p in paths]
+    request = {"keep": keep, "choices": choices, "dry_run": dry_run}
+
+    def human(value: dict[str, Any]) -> str:
+        lines = [
+            f"{clean(one['path'])}: {one['keep']}"
+            + (f", theirs as {clean(one['copy_path'])}" if one.get("copy_path") else "")
+            for one in value["resolved"]
+        ]
+        end = "nothing was changed" if dry_run else "the Draft begins from what is there now"
+        return "\n".join([*(lines or ["nobody else changed anything"]), end])
+
+    door.show(ask(door, "PublishedReconcile", bench, **request), human)
 
 
 def change_set_text(value: dict[str, Any], bench_id: str) -> str:

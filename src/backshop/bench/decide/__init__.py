@@ -27,6 +27,7 @@ from .draft import (
     rewind,
 )
 from .files import add, adopt, remove, rename_file
+from .reconcile import CHOICES, KEEP, RebaseWish, Settled, Three, rebase, settle
 from .refuse import (
     LISTED_PATHS,
     Totals,
@@ -38,10 +39,15 @@ from .refuse import (
 )
 
 __all__ = [
+    "CHOICES",
+    "KEEP",
     "LISTED_PATHS",
     "BatchIds",
     "BatchWish",
     "PublishWish",
+    "RebaseWish",
+    "Settled",
+    "Three",
     "Totals",
     "add",
     "adopt",
@@ -60,6 +66,7 @@ __all__ = [
     "pin",
     "prune",
     "publish",
+    "rebase",
     "remove",
     "rename",
     "rename_file",
@@ -72,6 +79,7 @@ __all__ = [
     "revision_of",
     "rewind",
     "set_limits",
+    "settle",
     "stale_pins",
     "undelete",
     "with_facts",

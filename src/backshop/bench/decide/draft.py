@@ -33,6 +33,7 @@ from backshop.bench.events import (
 from backshop.bench.state import BenchState, Revision
 
 from .checkpoint import checkpoint
+from .reconcile import CHOICES
 from .refuse import (
     LISTED_PATHS,
     Totals,
@@ -197,6 +198,8 @@ class PublishWish:
     counts: tuple[int, int, int, int]
     before: Totals
     after: Totals
+    since_review: Sequence[BenchPath] = ()
+    """What changed in the Draft after the tree that was reviewed."""
 
 
 def publish(
@@ -206,13 +209,17 @@ def publish(
     draft = require_draft(state)
     if wish.reviewed_tree is not None and wish.reviewed_tree != draft.tree:
         raise ConfirmationRequired(
-            "the Draft changed since it was reviewed", reason="draft_changed"
+            "the Draft changed since it was reviewed",
+            reason="draft_changed",
+            detail=", ".join(wish.since_review[:LISTED_PATHS]) or None,
+            hints=(f"review tree {draft.tree}",),
         )
     if (draft.base_generation, draft.base_tree) != (state.generation, state.published):
         raise PublishedChanged(
             f"the Draft began at generation {draft.base_generation}, "
             f"Published is at {state.generation}",
             reason="published_changed",
+            choices=CHOICES,
         )
     if draft.tree == state.published:
         return [

@@ -1,0 +1,207 @@
+"""Commands about the running engine and its settings (B18.2, B19)."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from backshop.base.command import Command, Nothing
+from backshop.base.errors import ErrorInfo
+from backshop.base.ids import check_id
+
+from .config import Config, load, save
+from .settings import SETTINGS
+
+API_VERSION = 1
+ONBOARDING_VERSION = 1
+_KEPT_ERRORS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineInfo:
+    """What is running."""
+
+    engine_version: str
+    api_version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastErrorRequest:
+    """A question about one workbench."""
+
+    workbench_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastError:
+    """The last error a command about a workbench ended with, if there was one."""
+
+    error: ErrorInfo | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingInfo:
+    """One setting with the value in force; secrets are masked."""
+
+    name: str
+    value: Any
+    source: str
+    default: Any
+    allowed: str
+    summary: str
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Onboarding:
+    """How far the first steps were taken, and for which version of them."""
+
+    completed: bool = False
+    dismissed: bool = False
+    version: int = ONBOARDING_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllSettings:
+    """Every setting, and whether to show the first steps."""
+
+    settings: tuple[SettingInfo, ...]
+    onboarding: Onboarding
+    show_onboarding: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsSet:
+    """Keep a value in `settings.json`; null takes it out again."""
+
+    key: str
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """It is kept; a running process takes most settings up when it starts next."""
+
+
+class LastErrors:
+    """The last error of each workbench, as long as this process runs."""
+
+    def __init__(self) -> None:
+        self._errors: OrderedDict[str, ErrorInfo] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def note(self, request: object, error: ErrorInfo) -> None:
+        """Remember an error if the request was about a workbench."""
+        bench_id = request.get("workbench_id") if isinstance(request, dict) else None
+        if not isinstance(bench_id, str):
+            return
+        with self._lock:
+            self._errors[bench_id] = error
+            self._errors.move_to_end(bench_id)
+            while len(self._errors) > _KEPT_ERRORS:
+                self._errors.popitem(last=False)
+
+    def of(self, bench_id: str) -> ErrorInfo | None:
+        """Return the last one."""
+        with self._lock:
+            return self._errors.get(bench_id)
+
+
+class Engine:
+    """What is running, and with which settings."""
+
+    def __init__(self, config: Config, errors: LastErrors) -> None:
+        self._config = config
+        self._errors = errors
+
+    def info(self, _: Nothing) -> EngineInfo:
+        """Return the versions."""
+        return EngineInfo(engine_version=version("backshop"), api_version=API_VERSION)
+
+    def last_error(self, request: LastErrorRequest) -> LastError:
+        """Return the last error of a workbench."""
+        return LastError(error=self._errors.of(check_id(request.workbench_id, "wb")))
+
+    def settings(self, _: Nothing) -> AllSettings:
+        """Return every setting as it stands: in force here, or kept for the next start."""
+        kept = load(home=self._config.home).values
+        found = []
+        for setting in SETTINGS:
+            mine = self._config.values[setting.name]
+            shown = mine if mine.source not in ("file", "default") else kept[setting.name]
+            found.append(
+                SettingInfo(
+                    name=setting.name,
+                    value=shown.shown,
+                    source=shown.source,
+                    default=setting.default,
+                    allowed=setting.allowed,
+                    summary=setting.summary,
+                    secret=setting.secret,
+                )
+            )
+        steps = Onboarding(**kept["onboarding"].value)
+        seen = (steps.completed or steps.dismissed) and steps.version >= ONBOARDING_VERSION
+        return AllSettings(settings=tuple(found), onboarding=steps, show_onboarding=not seen)
+
+    def set(self, request: SettingsSet) -> Kept:
+        """Keep a setting."""
+        save(self._config.home, request.key, request.value)
+        return Kept()
+
+    def set_onboarding(self, request: Onboarding) -> Kept:
+        """Remember how far the first steps were taken."""
+        steps = {
+            "completed": request.completed,
+            "dismissed": request.dismissed,
+            "version": request.version,
+        }
+        save(self._config.home, "onboarding", steps)
+        return Kept()
+
+
+COMMANDS: tuple[Command[Engine, Any, Any], ...] = (
+    Command(
+        name="EngineGetInfo",
+        summary="Say what is running.",
+        request=Nothing,
+        response=EngineInfo,
+        run=Engine.info,
+    ),
+    Command(
+        name="EngineGetLastError",
+        summary="Return the last error of a workbench.",
+        request=LastErrorRequest,
+        response=LastError,
+        run=Engine.last_error,
+    ),
+    Command(
+        name="SettingsGet",
+        summary="Return every setting.",
+        request=Nothing,
+        response=AllSettings,
+        run=Engine.settings,
+        phase="settings",
+    ),
+    Command(
+        name="SettingsSet",
+        summary="Keep a setting, or take it out.",
+        request=SettingsSet,
+        response=Kept,
+        run=Engine.set,
+        phase="settings",
+        writes=True,
+    ),
+    Command(
+        name="SettingsSetOnboarding",
+        summary="Remember how far the first steps were taken.",
+        request=Onboarding,
+        response=Kept,
+        run=Engine.set_onboarding,
+        phase="settings",
+        writes=True,
+    ),
+)
