@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from backshop.app import Backshop
 from backshop.bench import Author, Put, Source
