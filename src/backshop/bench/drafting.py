@@ -1,42 +1,26 @@
-"""The Draft: written in batches, corrected by the person, published or thrown away (B7–B9)."""
+"""The Draft: written in batches, corrected by the person (B7, B8)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backshop.base import paths, tree
-from backshop.base.ambient import timestamp
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import LimitExceeded, NotFound, ValidationFailed
-from backshop.base.ids import BlobId, MessageId, RevisionId, TreeId, check_id, check_sha256
+from backshop.base.ids import BlobId, MessageId, RevisionId, TreeId, check_id
 from backshop.base.paths import BenchPath
 
-from . import decide, lifecycle, requests, review
-from .answers import Batched, ChangedFile, Done, DraftState, Published
-from .compare import Change
+from . import decide, lifecycle, requests
+from .answers import Batched, DraftState
 from .desk import Commit, Desk
-from .errors import BenchDamaged, PublishedChanged
-from .events import FileFact, PathChange, Source
-from .state import BenchState, Draft
-from .views import Outside
+from .events import PathChange, Source
+from .state import BenchState
 
 OPERATIONS_MAX = 500  # B8.4
 FILES_MAX = 200
 NEW_BYTES_MAX = 256 * 1024 * 1024
 NOTE_MAX_CHARS = 280
-PHASES = (
-    "validating",
-    "conflict_check",
-    "checkpoint_pre_publish",
-    "swap_directories",
-    "finalizing",
-)
-Progress = Callable[[str], None]
-
-
-def _silent(_: str) -> None:
-    """Nobody watches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,150 +237,3 @@ def restore_revision(desk: Desk, request: requests.DraftRestoreRevision) -> Batc
     return Batched(
         draft_id=draft.draft_id, draft_revision_id=draft.revision_id, warnings=done.warnings
     )
-
-
-# ---------------------------------------------------------------- publish and discard
-
-
-def publish(desk: Desk, request: requests.DraftPublish, progress: Progress = _silent) -> Published:
-    """Make the Draft Published; what was reviewed is what is published (B9)."""
-    reviewed = None
-    if request.reviewed_tree is not None:
-        reviewed = TreeId(check_sha256(request.reviewed_tree))
-    with desk.locked(request.workbench_id) as state:
-        progress("validating")
-        draft = decide.require_draft(state)
-        _require_clean_draft(desk, state, draft)
-        progress("conflict_check")
-        _require_clean_published(desk, state)
-        found = desk.compare.changes(draft.base_tree, draft.tree)
-        wish = _publish_wish(desk, state, draft, found, reviewed)
-        if request.dry_run:
-            decide.publish(state, wish, desk.new_checkpoint(), desk.new_message())
-            return _published(state, draft.tree, found, None, dry_run=True)
-        progress("checkpoint_pre_publish")
-        checkpoint_id, message_id = desk.new_checkpoint(), desk.new_message()
-        progress("swap_directories")
-        done = desk.commit(
-            request.workbench_id,
-            lambda now: decide.publish(now, wish, checkpoint_id, message_id),
-        )
-        progress("finalizing")
-        proofs = desk.views.proofs(done.state, found)
-    kept = checkpoint_id if done.state.checkpoint(checkpoint_id) else None
-    return _published(
-        done.state, done.state.published, found, kept, proofs=proofs, warnings=done.warnings
-    )
-
-
-def _publish_wish(
-    desk: Desk, state: BenchState, draft: Draft, found: Sequence[Change], reviewed: TreeId | None
-) -> decide.PublishWish:
-    number = review.counts(found)
-    return decide.PublishWish(
-        reviewed_tree=reviewed,
-        files=[_fact(desk, state, change) for change in found if change.after is not None],
-        removed={c.path: c.before.sha256 for c in found if c.kind == "DELETED" and c.before},
-        moved=[c.old_path for c in found if c.old_path is not None],
-        counts=(number.added, number.modified, number.deleted, number.renamed),
-        before=desk.totals(state),
-        after=desk.totals_after(state, draft.tree),
-        since_review=_since(desk, reviewed, draft.tree),
-    )
-
-
-def _since(desk: Desk, reviewed: TreeId | None, now: TreeId) -> list[BenchPath]:
-    """Return what differs from the tree that was reviewed, if that tree is still known."""
-    if reviewed is None or reviewed == now:
-        return []
-    try:
-        return [change.path for change in desk.compare.changes(reviewed, now)]
-    except (NotFound, ValueError):
-        return []
-
-
-def _fact(desk: Desk, state: BenchState, change: Change) -> FileFact:
-    assert change.after is not None
-    known = state.files.records.get(change.old_path or change.path)
-    return FileFact(
-        path=change.path,
-        file_id=known.file_id if known else desk.new_file(),
-        sha256=change.after.sha256,
-        size=change.after.size,
-        imported=False,
-    )
-
-
-def _published(
-    state: BenchState,
-    tree_id: TreeId,
-    found: Sequence[Change],
-    checkpoint_id: str | None,
-    *,
-    dry_run: bool = False,
-    proofs: Mapping[BenchPath, bool] | None = None,
-    warnings: tuple[str, ...] = (),
-) -> Published:
-    return Published(
-        published_generation=state.generation,
-        published_at=timestamp(state.updated_ms),
-        tree=tree_id,
-        checkpoint_id=checkpoint_id,
-        no_changes=not found,
-        dry_run=dry_run,
-        changed=tuple(changed_file(change, proofs) for change in found),
-        warnings=warnings,
-    )
-
-
-def changed_file(change: Change, proofs: Mapping[BenchPath, bool] | None = None) -> ChangedFile:
-    """Return a change as an answer lists it; `proofs` say what was seen in the folder since."""
-    return ChangedFile(
-        path=change.path,
-        kind=change.kind,
-        old_path=change.old_path,
-        similarity=change.similarity,
-        bytes_before=change.before.size if change.before else None,
-        bytes_after=change.after.size if change.after else None,
-        sha256_before=change.before.sha256 if change.before else None,
-        sha256_after=change.after.sha256 if change.after else None,
-        verified=None if proofs is None else proofs.get(change.path),
-    )
-
-
-def discard(desk: Desk, request: requests.BenchRequest) -> Done:
-    """Throw the Draft away; works even when it is damaged (B9.14)."""
-    message_id = desk.new_message()
-    with desk.locked(request.workbench_id):
-        done = desk.commit(request.workbench_id, lambda s: decide.discard(s, message_id))
-    return Done(warnings=done.warnings)
-
-
-def _require_clean_draft(desk: Desk, state: BenchState, draft: Draft) -> None:
-    assert state.bench_id is not None
-    lost = desk.missing(draft.tree)
-    if lost:
-        raise BenchDamaged("the Draft lacks contents", reason="missing_blob", detail=lost[0])
-    outside = desk.views.outside(state.bench_id, "draft", draft.tree)
-    if outside:
-        raise ValidationFailed(
-            "another program changed the Draft's folder",
-            reason="draft_outside_changes",
-            detail=_listed(outside),
-        )
-
-
-def _require_clean_published(desk: Desk, state: BenchState) -> None:
-    assert state.bench_id is not None
-    outside = desk.views.outside(state.bench_id, "published", state.published)
-    if outside:
-        raise PublishedChanged(
-            "another program changed the Published folder",
-            reason="published_changed",
-            detail=_listed(outside),
-            choices=decide.CHOICES,
-        )
-
-
-def _listed(outside: list[Outside]) -> str:
-    return ", ".join(one.path for one in outside[: decide.LISTED_PATHS])

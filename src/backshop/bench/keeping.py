@@ -16,8 +16,8 @@ from .answers import (
     Restored,
 )
 from .desk import Desk
-from .drafting import changed_file
 from .errors import RestoreFailed
+from .publishing import changed_file
 from .state import BenchState, Checkpoint
 
 PAGE_MAX = 1000

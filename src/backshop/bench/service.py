@@ -21,6 +21,7 @@ from . import (
     keeping,
     lifecycle,
     outside,
+    publishing,
     reconciling,
     requests,
     review,
@@ -141,11 +142,11 @@ class Bench:
 
     def draft_publish(self, request: requests.DraftPublish) -> Published:
         """Make the Draft Published."""
-        return drafting.publish(self.desk, request)
+        return publishing.publish(self.desk, request)
 
     def draft_discard(self, request: requests.BenchRequest) -> Done:
         """Throw the Draft away."""
-        return drafting.discard(self.desk, request)
+        return publishing.discard(self.desk, request)
 
     def draft_delete_path(self, request: requests.DraftPath) -> Batched:
         """Delete a path of the Draft."""
