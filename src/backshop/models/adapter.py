@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from backshop.base.errors import BackshopError
 from backshop.prompts import (
+    ConversationItem,
     MarkdownSection,
     Prompt,
     PromptFailed,
@@ -160,10 +161,13 @@ class AdapterBase:
         overrides_store: PromptOverridesStore | None = None,
         overrides_tag: str | None = None,
         parse_output: bool = False,
+        conversation: tuple[ConversationItem, ...] | None = None,
         max_output_tokens: int | None = None,
         session: Session,
     ) -> PromptResponse[OutputT]:
         """Evaluate a prompt with somebody beside its loop: the way a product runs an agent.
+
+        `conversation` is told instead of the session's own to a prompt that wants one.
 
         Raises:
             PromptEvaluationError: there is no answer; `error.reason` may be `repeated_call`,
@@ -179,6 +183,7 @@ class AdapterBase:
                 parse_output=parse_output,
                 workspace=attendant.workspace,
                 attendant=attendant,
+                conversation=conversation,
                 max_output_tokens=max_output_tokens,
             )
         )

@@ -66,6 +66,7 @@ class Task:
     aliases: dict[str, str] = field(default_factory=dict)
     workspace: object | None = None
     attendant: Attendant | None = None
+    conversation: tuple[ConversationItem, ...] | None = None  # None is the session's own
     max_output_tokens: int | None = None
 
 
@@ -185,7 +186,9 @@ class Evaluation:
         )
         told: tuple[Message, ...] = ()
         if self.prompt.include_conversation:
-            told = tuple(map(_said_before, self._session[ConversationItem].all()))
+            given = self._task.conversation
+            items = self._session[ConversationItem].all() if given is None else given
+            told = tuple(map(_said_before, items))
         user = rendered.user_text or ("" if told else BEGIN)
         asked = (Message(role=Role.USER, text=user),) if user else ()
         return [*found, *told, *asked]

@@ -56,9 +56,6 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "reply": Kind("Reply", "reply", conversation=True, step=wording.REPLY),
         "proposal": Kind("Proposal", "proposal", conversation=True, step=wording.PROPOSAL),
         "compression": Kind("Compression", "compression", ("material",), step=wording.COMPRESSION),
-        "context-process": Kind(
-            "Context item", "context_process", ("material",), step=wording.CONTEXT_PROCESS
-        ),
     }
 )
 
@@ -174,7 +171,7 @@ def build_prompt(key: str, facts: Facts) -> Prompt[Any]:
 
 
 def bundled_prompts(tools: Callable[[str], tuple[Any, ...]]) -> tuple[Prompt[Any], ...]:
-    """Return every bundled prompt on an empty bench, for lists, lint and overrides (P7.12).
+    """Return the prompts of turns on an empty bench, for lists, lint and overrides (P7.12).
 
     `tools` gives the tools of a prompt's key, so that their descriptions can be looked up too.
     """

@@ -50,6 +50,9 @@ class Artifacts:
     """What a compression or context call is about."""
 
 
+NO_ARTIFACTS = Artifacts()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """The facts of one call. `complete` says that every file is represented in `listing`."""
@@ -66,7 +69,7 @@ class Facts:
     today: date = date(2000, 1, 1)
     max_turns: int = 1
     tools: tuple[Tool, ...] = ()
-    artifacts: Artifacts = Artifacts()
+    artifacts: Artifacts = NO_ARTIFACTS
     request: str = ""
     conversation: tuple[ConversationItem, ...] = ()
     """The excerpt that conversation-bearing calls get, the request at its end."""

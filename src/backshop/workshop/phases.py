@@ -85,6 +85,11 @@ PHASES: Mapping[PhaseKey, Phase] = MappingProxyType(
 )
 
 
+def phase_of(key: str) -> Phase | None:
+    """Return the phase a prompt's key belongs to; None for prompts that are no phase."""
+    return next((one for one in PHASES.values() if one.key == key), None)
+
+
 def phases_of(mode: Mode) -> tuple[PhaseKey, ...]:
     """Return the phases of a turn: one that only asks neither plans nor writes (W1.5)."""
     if mode is Mode.ASK:
