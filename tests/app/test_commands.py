@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +16,8 @@ from backshop.app import Backshop, Registry, fault_of
 from backshop.base.codec import schema
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.store import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.rule("S5.1")
@@ -19,6 +27,80 @@ def test_a_name_is_registered_once():
 
     with pytest.raises(ValueError, match="twice"):
         registry.add(COMMANDS, None)
+
+
+@pytest.mark.rule("S5.1", "S2.4")
+def test_a_room_on_offer_is_loaded_for_its_names_only():
+    loaded = []
+
+    def offer(name):
+        def load():
+            loaded.append(name)
+            return [([replace(COMMANDS[0], name=name)], None)]
+
+        return load
+
+    registry = Registry()
+    for name in ("BenchList", "RailsList", "ModelsList"):
+        registry.offer((name[:5],), offer(name))
+
+    assert registry.find("RailsList").command.name == "RailsList"
+    assert loaded == ["RailsList"]
+    assert "BenchList" in registry
+    assert loaded == ["RailsList", "BenchList"]
+    with pytest.raises(NotFound) as missing:
+        registry.find("ModelsLst")
+    assert missing.value.hints[0] == "ModelsList"  # nobody is forgotten when it matters
+    assert [bound.command.name for bound in registry] == ["BenchList", "ModelsList", "RailsList"]
+
+
+@pytest.mark.rule("S5.1")
+def test_a_room_that_cannot_be_loaded_says_so_every_time():
+    def broken():
+        raise ValidationFailed("a setting is wrong", reason="bad_setting")
+
+    registry = Registry()
+    registry.offer(("Rails",), broken)
+
+    for _ in range(2):
+        with pytest.raises(ValidationFailed):
+            registry.find("RailsList")
+
+
+@pytest.mark.rule("S2.4")
+def test_a_command_of_one_room_leaves_the_others_alone(tmp_path):
+    script = (
+        "import sys; from backshop.cli import main; code = main(['bench', 'list', '--json']);"
+        "heavy = {'backshop.rails', 'backshop.models', 'backshop.web', 'duckdb', 'openai',"
+        " 'anthropic', 'asyncio', 'jsonschema'};"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr); sys.exit(code)"
+    )
+    env = {"PYTHONPATH": str(ROOT / "src"), "BACKSHOP_HOME": str(tmp_path), "PATH": os.defpath}
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env)
+
+    assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.rule("T5.1", "S2.4")
+def test_the_store_knows_the_facts_of_rooms_nobody_has_asked_for(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.call("WorkbenchCreate", {"name": "Mine"})
+        shop.call("start_workflow", {"workflowId": "wr.rpi", "goal": "look"})
+    script = (
+        "import sys; from backshop.cli import main; code = main(['doctor', '--json']);"
+        "sys.exit(code)"
+    )
+    env = {
+        "PYTHONPATH": str(ROOT / "src"),
+        "BACKSHOP_HOME": str(tmp_path / "home"),
+        "PATH": os.defpath,
+    }
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env)
+
+    found = {one["subject"]: one for one in json.loads(done.stdout)["findings"]}
+    assert found["streams"] == {"level": "ok", "subject": "streams", "message": "2 healthy"}
 
 
 @pytest.mark.rule("S5.1")

@@ -11,16 +11,17 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backshop.base.ambient import Clock
 from backshop.base.command import Command
 from backshop.base.errors import AccessDenied, LimitExceeded, Retry, RetryKind
 from backshop.base.ids import UserId
-from backshop.bench import BenchList
-from backshop.rails import Rails
 
 from .people import People, Role
+
+if TYPE_CHECKING:
+    from backshop.rails import Rails
 
 MINUTE_S = 60.0
 
@@ -100,6 +101,8 @@ class Gate:
 
     def facade(self, facade: Any, user: UserId) -> Any:
         """Return the facade as this person sees it: lists of sessions hold only theirs."""
+        from backshop.rails import Rails  # loaded by now if the command is one of its own
+
         if isinstance(facade, Rails):
             state = self._people.state
             return facade.only(lambda session: state.role(user, session).includes(Role.READ))
@@ -107,6 +110,8 @@ class Gate:
 
     def settle(self, response: Any, request: Any, user: UserId) -> Any:
         """Give what was made to its maker, and leave out of a list what is not theirs."""
+        from backshop.bench import BenchList  # loaded by now if the command is one of its own
+
         if isinstance(response, BenchList):
             state = self._people.state
             return replace(

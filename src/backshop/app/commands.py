@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -28,13 +29,23 @@ class Bound:
         return self.command.run(self.facade, request)
 
 
+Offer = tuple[Iterable[Command[Any, Any, Any]], Any]
+Load = Callable[[], Iterable[Offer]]
+
+
 class Registry:
-    """Every command of the product. Doors look up, decode, run, encode; they add nothing."""
+    """Every command of the product. Doors look up, decode, run, encode; they add nothing.
+
+    A room can be offered instead of added: it is loaded when a name is asked for that nobody else
+    has. What its names usually begin with only decides who is asked first.
+    """
 
     def __init__(self, gate: Gate | None = None) -> None:
         self._bound: dict[str, Bound] = {}
         self._gate = gate
         self.errors = LastErrors()
+        self._offers: list[tuple[tuple[str, ...], Load]] = []
+        self._loading = threading.RLock()
 
     def add(self, commands: Iterable[Command[Any, Any, Any]], facade: Any) -> None:
         """Register a room's commands; a name that is taken is a defect."""
@@ -43,11 +54,28 @@ class Registry:
                 raise ValueError(f"the command {command.name} is registered twice")
             self._bound[command.name] = Bound(command, facade)
 
+    def offer(self, usually: tuple[str, ...], load: Load) -> None:
+        """Name a room whose commands and facades `load` gives when they are needed."""
+        self._offers.append((usually, load))
+
     def __iter__(self) -> Iterator[Bound]:
+        self._load(None)
         return iter(self._bound[name] for name in sorted(self._bound))
 
     def __contains__(self, name: str) -> bool:
+        self._load(name)
         return name in self._bound
+
+    def _load(self, name: str | None) -> None:
+        """Load rooms until one has the name; without a name all of them."""
+        if name in self._bound:
+            return
+        with self._loading:
+            self._offers.sort(key=lambda offer: name is None or not name.startswith(offer[0]))
+            while self._offers and name not in self._bound:
+                for commands, facade in self._offers[0][1]():
+                    self.add(commands, facade)
+                self._offers.pop(0)  # after it succeeded: a failure is told again, not forgotten
 
     def find(self, name: str) -> Bound:
         """Return a command by name.
@@ -55,6 +83,7 @@ class Registry:
         Raises:
             NotFound: with the nearest names as hints.
         """
+        self._load(name)
         found = self._bound.get(name)
         if found is None:
             near = tuple(get_close_matches(name, self._bound, n=3))

@@ -5,46 +5,47 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.event import known_after
 from backshop.base.ids import UserId
-from backshop.bench import COMMANDS as BENCH_COMMANDS
-from backshop.bench import Bench
-from backshop.formats import Formats, Kind
-from backshop.models import COMMANDS as MODEL_COMMANDS
-from backshop.models import Models, load_plugins
-from backshop.prompts import COMMANDS as PROMPT_COMMANDS
-from backshop.prompts import LocalPromptOverridesStore, Prompts, find_root, installed_prompts
-from backshop.rails import COMMANDS as RAILS_COMMANDS
-from backshop.rails import (
-    DEFINITION_COMMANDS,
-    Authoring,
-    Catalog,
-    Definitions,
-    Places,
-    Rails,
-    git_places,
-    read_git_sources,
-)
-from backshop.rails import Settings as RailsSettings
 from backshop.store import COMMANDS as STORE_COMMANDS
 from backshop.store import Store
-from backshop.workshop import COMMANDS as WORKSHOP_COMMANDS
-from backshop.workshop import CONTEXT_COMMANDS, Contextual, Workshop
 
 from .access import Gate
 from .access import Limits as AccessLimits
-from .commands import Registry
+from .commands import Offer, Registry
 from .config import Config, load
 from .engine import COMMANDS as ENGINE_COMMANDS
 from .engine import Engine
 from .hub import Hub
-from .modelling import BenchScopes, FileSettings
 from .people import COMMANDS as PEOPLE_COMMANDS
 from .people import People
+
+if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for (S2.4)
+    from backshop.bench import Bench
+    from backshop.formats import Formats
+    from backshop.models import Models
+    from backshop.prompts import Prompts
+    from backshop.rails import Catalog, Definitions, Places, Rails
+    from backshop.workshop import Contextual, Workshop
+
+
+@known_after
+def _load_rooms() -> None:
+    """Load every room that registers facts; a stream may hold facts of any of them."""
+    for room in ("prompts", "bench", "models", "rails", "workshop"):
+        import_module(f"backshop.{room}")
+
+
+# What names of commands begin with, room by room; a wrong entry costs time only.
+_BENCH = ("Workbench", "Draft", "Review", "Checkpoint", "Context", "Published", "Audit", "Settings")
+_RAILS = ("Rails", "start_", "continue_", "resume_", "inspect_", "list_", "checkpoint_")
+_MODELS = ("Models", "Providers", "Egress", "Usage", "UserGet", "UserSet")
 
 
 class Backshop:
@@ -89,6 +90,8 @@ class Backshop:
 
     @cached_property
     def _workflow_places(self) -> Places:
+        from backshop.rails import Places, git_places, read_git_sources
+
         config = self.config
         users = [config.home / "workflows", *map(Path, config["workflow_path"])]
         return Places(
@@ -99,6 +102,8 @@ class Backshop:
 
     @cached_property
     def _catalog(self) -> Catalog:
+        from backshop.rails import Catalog
+
         return Catalog(self._workflow_places)
 
     @property
@@ -108,6 +113,8 @@ class Backshop:
     @cached_property
     def definitions(self) -> Definitions:
         """Workflow definitions as people write them."""
+        from backshop.rails import Authoring, Definitions, read_git_sources
+
         workspace = self.config["rails.workspace"]
         return Definitions(
             Authoring(self._catalog, self._workflow_places),
@@ -120,9 +127,11 @@ class Backshop:
     @cached_property
     def rails(self) -> Rails:
         """Workflows for agents."""
+        from backshop.rails import Rails, Settings
+
         config = self.config
         workspace = config["rails.workspace"]
-        settings = RailsSettings(
+        settings = Settings(
             preset=config["rails.preset"],
             notes=config["rails.notes"],
             workspace=Path(workspace) if workspace else None,
@@ -137,22 +146,38 @@ class Backshop:
     @cached_property
     def formats(self) -> Formats:
         """What is inside files; its workers start with the first call and end with `close`."""
+        from backshop.formats import Formats
+
         return Formats(cache=self.config.home / "cache")
 
     @cached_property
     def benches(self) -> Bench:
         """Files, Draft, review and checkpoints."""
+        from backshop.bench import Bench
+
         return Bench(self.store, self.formats, self.mint, self.clock)
 
     @cached_property
     def prompts(self) -> Prompts:
         """Prompts that are bundled or installed, and their overrides."""
+        from backshop.prompts import (
+            LocalPromptOverridesStore,
+            Prompts,
+            find_root,
+            installed_prompts,
+        )
+
         root = find_root(home=self.config.home)
         return Prompts(installed_prompts(), LocalPromptOverridesStore(root, clock=self.clock))
 
     @cached_property
     def models(self) -> Models:
         """Providers, keys, consent, and adapters that call models."""
+        from backshop.formats import Kind
+        from backshop.models import Models, load_plugins
+
+        from .modelling import BenchScopes, FileSettings
+
         made = Models(
             store=self.store,
             settings=FileSettings(self.config),
@@ -177,11 +202,15 @@ class Backshop:
     @cached_property
     def contextual(self) -> Contextual:
         """Context items made by a model."""
+        from backshop.workshop import Contextual
+
         return Contextual(self.benches, self.models)
 
     @cached_property
     def workshop(self) -> Workshop:
         """The conversation of every workbench, and the built-in agent."""
+        from backshop.workshop import Workshop
+
         return Workshop(
             self.benches, self.models, self.mint, self.clock, flow=self.config["workshop.flow"]
         )
@@ -192,15 +221,38 @@ class Backshop:
         registry = Registry(self.gate)
         registry.add(PEOPLE_COMMANDS, self.people)
         registry.add(STORE_COMMANDS, self.store)
-        registry.add(RAILS_COMMANDS, self.rails)
-        registry.add(DEFINITION_COMMANDS, self.definitions)
-        registry.add(BENCH_COMMANDS, self.benches)
-        registry.add(PROMPT_COMMANDS, self.prompts)
-        registry.add(MODEL_COMMANDS, self.models)
-        registry.add(CONTEXT_COMMANDS, self.contextual)
-        registry.add(WORKSHOP_COMMANDS, self.workshop)
         registry.add(ENGINE_COMMANDS, Engine(self.config, registry.errors))
+        registry.offer(_BENCH, self._bench_commands)
+        registry.offer(_RAILS, self._rails_commands)
+        registry.offer(("Prompt",), self._prompt_commands)
+        registry.offer(_MODELS, self._model_commands)
+        registry.offer(("Workshop", "ContextProcess"), self._workshop_commands)
         return registry
+
+    def _bench_commands(self) -> list[Offer]:
+        from backshop.bench import COMMANDS
+
+        return [(COMMANDS, self.benches)]
+
+    def _rails_commands(self) -> list[Offer]:
+        from backshop.rails import COMMANDS, DEFINITION_COMMANDS
+
+        return [(COMMANDS, self.rails), (DEFINITION_COMMANDS, self.definitions)]
+
+    def _prompt_commands(self) -> list[Offer]:
+        from backshop.prompts import COMMANDS
+
+        return [(COMMANDS, self.prompts)]
+
+    def _model_commands(self) -> list[Offer]:
+        from backshop.models import COMMANDS
+
+        return [(COMMANDS, self.models)]
+
+    def _workshop_commands(self) -> list[Offer]:
+        from backshop.workshop import COMMANDS, CONTEXT_COMMANDS
+
+        return [(COMMANDS, self.workshop), (CONTEXT_COMMANDS, self.contextual)]
 
     @cached_property
     def people(self) -> People:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
@@ -35,6 +36,8 @@ class UnknownEvent(Exception):
 
 _BY_NAME: dict[str, EventType] = {}
 _BY_CLASS: dict[type, EventType] = {}
+_UNLOADED: list[Callable[[], None]] = []
+_LOADING = threading.RLock()
 
 
 def event(
@@ -67,6 +70,21 @@ def _refuse_lossy(name: str, cls: type) -> None:
             raise ValueError(f"{name}: {one.name} may be None and does not default to it")
 
 
+def known_after(load: Callable[[], None]) -> None:
+    """Name what registers more kinds; it runs once, when a kind is met that nobody knows yet."""
+    _UNLOADED.append(load)
+
+
+def _find(name: str) -> EventType | None:
+    found = _BY_NAME.get(name)
+    if found is not None:
+        return found
+    with _LOADING:
+        while name not in _BY_NAME and _UNLOADED:
+            _UNLOADED.pop()()
+    return _BY_NAME.get(name)
+
+
 def type_of(fact: object) -> EventType:
     """Return the registered type of a fact."""
     return _BY_CLASS[type(fact)]
@@ -89,7 +107,7 @@ def from_body(name: str, version: int, body: bytes) -> Any:
     Fields this program does not know are passed over: a later program of the same version may
     have added optional ones, and they stay in the row (R4.19).
     """
-    kind = _BY_NAME.get(name)
+    kind = _find(name)
     if kind is not None and version == kind.version:
         return decode_stored(kind.cls, body, ignore_unknown=True)
     data = parse(body)
@@ -105,7 +123,7 @@ def from_data(name: str, version: int, data: dict[str, Any]) -> Any:
         UnknownEvent: the kind, or a version newer than ours.
         ValidationFailed: the data does not fit its kind.
     """
-    kind = _BY_NAME.get(name)
+    kind = _find(name)
     if kind is None or not 1 <= version <= kind.version:
         raise UnknownEvent(name, version)
     for step in range(version, kind.version):
