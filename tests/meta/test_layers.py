@@ -23,6 +23,7 @@ LIBRARY_ROOMS = {
     "lib-office": {"formats"},
     "lib-providers": {"models"},
     "lib-pages": {"web"},
+    "lib-telemetry": {"base"},
 }
 # Modules of pure rules, marked ◆ in docs/spec/architecture.md.
 PURE = {

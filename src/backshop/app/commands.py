@@ -12,6 +12,7 @@ from backshop.base.codec import decode, encode
 from backshop.base.command import Command
 from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import UserId
+from backshop.base.telemetry import watch
 
 from .access import Gate
 from .engine import LastErrors
@@ -95,6 +96,10 @@ class Registry:
 
         Without a user the caller is the home's owner; with one, access is checked first (T6.4).
         """
+        with watch("command", command=self.find(name).command.name):
+            return self._call(name, data, user)
+
+    def _call(self, name: str, data: object, user: UserId | None) -> Any:
         bound = self.find(name)
         request = decode(bound.command.request, data)
         gate = self._gate if user is not None else None

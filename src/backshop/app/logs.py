@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any
+
+from backshop.base.ambient import timestamp
 
 FILE_MAX_BYTES = 5 * 1024 * 1024
 FILES_KEPT = 3
@@ -26,7 +30,34 @@ class _OwnFile(RotatingFileHandler):
         """Drop a record that cannot be written: a full disk must not become a second error."""
 
 
-def attach(home: Path, level: str) -> None:
+class _Lines(logging.Formatter):
+    """One JSON object a line, for programs that read logs."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record as JSON."""
+        line: dict[str, Any] = {
+            "time": timestamp(int(record.created * 1000)),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "process": record.process,
+            "message": record.getMessage(),
+        }
+        if record.exc_info and not record.exc_text:
+            record.exc_text = self.formatException(record.exc_info)
+        if record.exc_text:
+            line["exception"] = record.exc_text
+        return json.dumps(line, ensure_ascii=False)
+
+
+def guard(keeper: logging.Filter) -> None:
+    """Let a filter see every record before it is written: of ours, and of the host program's."""
+    ours, root = logging.getLogger(_NAME).handlers, logging.getLogger().handlers
+    for sink in (*ours, *root, logging.lastResort):
+        if sink is not None:
+            sink.addFilter(keeper)
+
+
+def attach(home: Path, level: str, layout: str = "text") -> None:
     """Send the log of this program to `<home>/logs/backshop.log` and nowhere else."""
     logger = logging.getLogger(_NAME)
     path = str((home / "logs" / "backshop.log").absolute())
@@ -37,8 +68,10 @@ def attach(home: Path, level: str) -> None:
     handler = _OwnFile(
         path, maxBytes=FILE_MAX_BYTES, backupCount=FILES_KEPT, encoding="utf-8", delay=True
     )
-    handler.setFormatter(logging.Formatter(_FORMAT))
+    handler.setFormatter(_Lines() if layout == "json" else logging.Formatter(_FORMAT))
     handler.setLevel(level.upper())
+    for keeper in logging.lastResort.filters if logging.lastResort else ():
+        handler.addFilter(keeper)  # guards that came before this file
     logger.addHandler(handler)
     logger.setLevel(logging.DEBUG)
     logger.propagate = False

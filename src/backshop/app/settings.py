@@ -149,6 +149,14 @@ SETTINGS: tuple[Setting, ...] = (
         summary="How much goes to the log.",
     ),
     Setting(
+        name="log_format",
+        env="BACKSHOP_LOG_FORMAT",
+        default="text",
+        parse=_choice("text", "json"),
+        allowed="text, json",
+        summary="How lines of the log are written; json is one object a line.",
+    ),
+    Setting(
         name="offline",
         env="BACKSHOP_OFFLINE",
         default=False,

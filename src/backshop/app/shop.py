@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
@@ -23,6 +22,7 @@ from .config import Config, load
 from .engine import COMMANDS as ENGINE_COMMANDS
 from .engine import Engine
 from .hub import Hub
+from .logs import guard
 from .people import COMMANDS as PEOPLE_COMMANDS
 from .people import People
 
@@ -189,9 +189,7 @@ class Backshop:
             plugins=load_plugins(),
             formats=tuple(kind.value for kind in Kind),
         )
-        for sink in (*logging.getLogger().handlers, logging.lastResort):
-            if sink is not None:
-                sink.addFilter(made.redactor)  # M3.12
+        guard(made.redactor)  # M3.12
         return made
 
     @cached_property

@@ -28,7 +28,7 @@ class Door:
         from backshop.app import attach, load  # loaded when a command needs it (S2.4)
 
         config = load(home=self.home)
-        attach(config.home, config["log"])
+        attach(config.home, config["log"], config["log_format"])
         return config
 
     @contextmanager
@@ -37,7 +37,7 @@ class Door:
         from backshop.app import Backshop, attach  # loaded when a command needs it (S2.4)
 
         with Backshop.open(self.home) as shop:
-            attach(shop.config.home, shop.config["log"])
+            attach(shop.config.home, shop.config["log"], shop.config["log_format"])
             yield shop
 
     def call(self, name: str, request: dict[str, Any], human: Callable[[Any], str]) -> None:

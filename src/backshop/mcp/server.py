@@ -12,6 +12,7 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
 from backshop import __version__
+from backshop.base.telemetry import watch
 
 from .toolbox import Called, OfferedTool, Offering
 
@@ -63,7 +64,7 @@ async def _offered(offering: Offering) -> dict[str, OfferedTool]:
 async def _run(tool: OfferedTool, arguments: dict[str, Any]) -> Called:
     """Run the tool in a worker thread; one that takes too long goes on unheard (R7.3)."""
     with anyio.move_on_after(CALL_TIMEOUT_S):
-        return await anyio.to_thread.run_sync(tool.call, arguments, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(_watched, tool, arguments, abandon_on_cancel=True)
     error = {
         "code": "TIMEOUT",
         "message": f"{tool.name} took longer than {CALL_TIMEOUT_S:.0f} s",
@@ -71,6 +72,13 @@ async def _run(tool: OfferedTool, arguments: dict[str, Any]) -> Called:
         "retry": {"kind": "retryable_immediate"},
     }
     return Called((f"TIMEOUT: {error['message']}",), {"error": error}, is_error=True)
+
+
+def _watched(tool: OfferedTool, arguments: dict[str, Any]) -> Called:
+    with watch("tool", tool=tool.name, door="mcp") as span:
+        called = tool.call(arguments)
+        span.note(error_type="refused" if called.is_error else None)
+    return called
 
 
 def _described(tool: OfferedTool) -> types.Tool:

@@ -91,7 +91,8 @@ class Offering:
             from backshop.app import Backshop, attach  # loaded after the client is greeted
 
             self._shop = Backshop.open(self._home)
-            attach(self._shop.config.home, self._shop.config["log"])
+            config = self._shop.config
+            attach(config.home, config["log"], config["log_format"])
         return self._shop
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from backshop.base.telemetry import count, watch
 from backshop.prompts import LimitReached, Session, TextDelta, TokenUsage
 
 from . import messages as wire
@@ -98,7 +99,7 @@ class Asker:
         self.turns += 1
         schedule = Schedule()
         while True:
-            answer, failed, has_shown = self._attempt(request)
+            answer, failed, has_shown = self._watched(request)
             if failed is None:
                 self.check_limits()
                 return answer
@@ -110,6 +111,18 @@ class Asker:
     def failure(self, message: str, phase: Phase, code: str) -> PromptEvaluationError:
         """Return an error of this run."""
         return PromptEvaluationError(message, prompt_name=self._prompt_name, phase=phase, code=code)
+
+    def _watched(self, request: ModelRequest) -> tuple[Answer, Failed | None, bool]:
+        about = {"model": request.model_id, "purpose": request.purpose.value}
+        with watch("model", **about) as span:
+            answer, failed, has_shown = self._attempt(request)
+            if failed is not None:
+                span.note(error_type=failed.error.error_code)
+            if (usage := answer.usage) is not None:
+                span.note(tokens_input=usage.input_tokens, tokens_output=usage.output_tokens)
+                count("tokens", usage.input_tokens, direction="input", **about)
+                count("tokens", usage.output_tokens, direction="output", **about)
+        return answer, failed, has_shown
 
     def _attempt(self, request: ModelRequest) -> tuple[Answer, Failed | None, bool]:
         answer, failed = Answer(), None
@@ -205,9 +218,9 @@ class Asker:
                 "max_output_tokens": spent.output_tokens,
                 "max_total_tokens": spent.input_tokens + spent.output_tokens,
             }
-            for name, count in used.items():
+            for name, amount in used.items():
                 cap = getattr(one.limits, name)
-                if cap is not None and count > cap:
+                if cap is not None and amount > cap:
                     session.dispatch(LimitReached(limit=name, value=str(cap)))
                     raise self.failure(
                         f"{count} tokens used of {cap}", Phase.BUDGET, "TOKEN_BUDGET"

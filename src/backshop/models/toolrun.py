@@ -11,6 +11,7 @@ from typing import Any
 
 from backshop.base.errors import BackshopError
 from backshop.base.limits import TOOL_RESULT_MAX_BYTES
+from backshop.base.telemetry import watch
 from backshop.prompts import (
     Prompt,
     RenderedPrompt,
@@ -69,7 +70,9 @@ class ToolRunner:
             result = ToolResult.failure(reason, detail)
             hints = checked.problem.hints if checked.problem else ()
         else:
-            result, hints = self._run(tool, call, transaction), ()
+            with watch("tool", tool=tool.name) as span:
+                result, hints = self._run(tool, call, transaction), ()
+                span.note(error_type=result.code)
         text = result.text() if result.ok else failure_text(result, hints)
         shown, result_ref = self._cut(text)
         record = ToolInvoked(

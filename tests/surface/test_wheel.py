@@ -1,0 +1,81 @@
+"""The package as people get it: a wheel, installed into an environment that knows nothing of us."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src"
+BUILD = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+
+
+def run(*command: str | Path, **env: str) -> str:
+    """Run a program without anything of ours in its environment."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        cwd=ROOT if "hatchling" in str(command) else "/",
+        env={**clean, **env},
+        timeout=110,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """Built by the backend itself; nothing is fetched."""
+    folder: Path = tmp_path_factory.mktemp("dist")
+    return folder / run(sys.executable, "-c", BUILD, folder).split()[-1]
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """An environment with the wheel; the libraries it needs are lent by the one of the tests."""
+    place: Path = tmp_path_factory.mktemp("env") / "venv"
+    base = Path(sysconfig.get_path("stdlib")).parents[1] / "bin" / "python3"
+    run(base if base.exists() else sys.executable, "-m", "venv", place)
+    python = place / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel)
+    own = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    (own / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return place / "bin"
+
+
+@pytest.mark.rule("S2.3")
+def test_the_wheel_holds_every_file_of_the_package(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if name.startswith("backshop/")}
+    there = {
+        path.relative_to(SOURCE).as_posix()
+        for path in (SOURCE / "backshop").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+    assert packed == there
+    assert "backshop/py.typed" in packed
+
+
+@pytest.mark.rule("S2.3", "S4.2")
+def test_an_installed_package_makes_the_demo_bench(installed, tmp_path):
+    backshop, home = installed / "backshop", tmp_path / "home"
+
+    where = run(installed / "python", "-c", "import backshop; print(backshop.__file__)")
+    made = json.loads(run(backshop, "demo", "--setup-only", "--json", "--home", home))
+    files = json.loads(run(backshop, "bench", "files", made["name"], "--json", "--home", home))
+    flows = json.loads(run(backshop, "workflow", "list", "--json", "--home", home))
+
+    assert str(installed.parent) in where
+    assert made["created"] is True
+    assert files["total"] == 9
+    assert any("wr.rpi" in json.dumps(one) for one in flows["workflows"])
