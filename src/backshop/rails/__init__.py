@@ -1,5 +1,7 @@
 """Workflows for agents: authored as data, compiled, pinned, executed from facts."""
 
+from .artifact import Shown
+from .artifact import shown as shown_artifact
 from .authoring import Authoring, Checked, Saved, SourceText, starting_point
 from .builtins import Builtin, builtins
 from .catalog import Catalog
@@ -52,6 +54,7 @@ __all__ = [
     "Saved",
     "Settings",
     "Severity",
+    "Shown",
     "SourceKind",
     "SourceText",
     "StartSession",
@@ -62,4 +65,5 @@ __all__ = [
     "read_git_sources",
     "starting_point",
     "offered",
+    "shown_artifact",
 ]

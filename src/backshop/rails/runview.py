@@ -110,10 +110,11 @@ def badges(node: NodeState) -> list[str]:
         found.add("blocked")
     if node.edge is not None and node.edge.cause.kind in ("non_tip_advance", "intentional_fork"):
         found.add("fork")
-    if any(key.startswith("CapabilityObserved") for key in node.counts):
+    observed = [name for name in node.capabilities if f"CapabilityObserved:{name}" in node.counts]
+    if observed:
         found.add("capability")
-    if any(one.displayed == "unavailable" for one in node.capabilities.values()):
-        found.add("degraded_capability")
+    if any(node.capabilities[name].displayed == "unavailable" for name in observed):
+        found = found - {"capability"} | {"degraded_capability"}
     return sorted(found)
 
 

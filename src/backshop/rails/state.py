@@ -7,7 +7,7 @@ same in the first minute of a session and after years of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
@@ -151,7 +151,7 @@ class SessionState:
 
 EMPTY = SessionState()
 FOLD_NAME = "rails.session"
-FOLD_VERSION = 3
+FOLD_VERSION = 4
 ONCE_PER_LINEAGE = frozenset({"CAPABILITY_DEGRADED", "ARTIFACT_UNRECOGNISED"})
 
 
@@ -342,7 +342,9 @@ def _node_fact(state: SessionState, event: Recorded, fact: object) -> SessionSta
             kept = {k: v for k, v in node.context.items() if k not in fact.removed}
             node = replace(node, context={**kept, **fact.set})
         case ev.PreferencesChanged():
-            node = replace(node, preferences=fact.effective, badges=node.badges | {"mode_change"})
+            node = replace(node, preferences=fact.effective)
+            if fact.source != "system":
+                node = replace(node, badges=node.badges | {"mode_change"})
             state = _baseline(state, node, fact)
         case ev.CapabilityObserved():
             node = _observed(node, fact)
@@ -384,13 +386,11 @@ def _gap(node: NodeState, fact: ev.GapRecorded) -> NodeState:
     return replace(node, gaps=gaps, badges=node.badges | {"gap"})
 
 
-def _changed(state: SessionState, node_id: str, change: _Change) -> SessionState:
+def _changed(
+    state: SessionState, node_id: str, change: Callable[[NodeState], NodeState]
+) -> SessionState:
     node = state.nodes.get(node_id)
     return state if node is None else replace(state, nodes=state.nodes.put(node_id, change(node)))
-
-
-class _Change(Protocol):
-    def __call__(self, node: NodeState, /) -> NodeState: ...
 
 
 def _touch(state: SessionState, event: Recorded, node_id: str) -> SessionState:

@@ -14,8 +14,9 @@ from backshop.base.codec import encode
 from backshop.base.limits import DORMANT_DAYS
 from backshop.store import Head
 
-from . import graph, preferences, resume
+from . import graph, preferences, resume, template
 from .errors import RailsError
+from .interpret import scope
 from .respond import resume_ref
 from .resuming import status_of, title_of
 from .sessions import Readable, Sessions, stream_of
@@ -125,8 +126,11 @@ def node_title(sessions: Sessions, node: NodeState) -> str:
     workflow = sessions.maybe_workflow(node.workflow_hash)
     if position is None or workflow is None:
         return "(lost)"
-    pending = position.engine.pending
-    return "Complete" if pending is None else workflow.steps[pending.step_id].title
+    engine = position.engine
+    if engine.pending is None:
+        return "Complete"
+    title = workflow.steps[engine.pending.step_id].title
+    return template.render(title, scope(workflow, engine.stack, node.context))
 
 
 def salvage_of(found: Readable) -> Json:

@@ -30,8 +30,8 @@ styles (`style=` in templates; `element.style` in scripts is fine), `innerHTML` 
 `fragment(text)` for HTML of our own server, and anything from elsewhere.
 """
 
-from . import benches, workshop
+from . import benches, studio, workflows, workshop
 
-ROUTES = (*benches.ROUTES, *workshop.ROUTES)
+ROUTES = (*benches.ROUTES, *workshop.ROUTES, *studio.ROUTES, *workflows.ROUTES)
 
 __all__ = ["ROUTES"]

@@ -1,0 +1,277 @@
+"""A run's graph as boxes and lines with words on them, ready for a template (U6.2).
+
+Everything in it that a workflow or an agent wrote is text for the template to escape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .layout import LANE_STEP, MARGIN, NODE_HEIGHT, NODE_WIDTH, ROW_STEP, Item, Placed, layout
+
+TITLE_MAX_CHARS = 23
+LINE_MAX_CHARS = 27
+BADGES: Mapping[str, str] = {
+    "blocked": "blocked",
+    "gap": "gap",
+    "divergence": "left the plan",
+    "warning": "warning",
+    "capability": "capability seen",
+    "degraded_capability": "capability missing",
+    "mode_change": "mode changed",
+    "fork": "branch",
+}
+KINDS: Mapping[str, str] = {
+    "step": "waiting",
+    "checkpoint": "checkpoint",
+    "blocked_attempt": "blocked attempt",
+    "complete": "complete",
+    "ghost": "skipped",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """One node as it is drawn; `label` is what a screen reader says."""
+
+    id: str
+    node_id: str  # whose page it opens; a ghost opens that of the node it stands beside
+    kind: str
+    title: str
+    line: str
+    label: str
+    x: int
+    y: int
+    badges: tuple[str, ...] = ()
+    is_current: bool = False
+    is_main: bool = False
+    is_collapsed: bool = False
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One edge as it is drawn."""
+
+    path: str
+    kind: str
+    is_main: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """The whole drawing."""
+
+    boxes: tuple[Box, ...]
+    lines: tuple[Line, ...]
+    width: int
+    height: int
+    box_width: int = NODE_WIDTH
+    box_height: int = NODE_HEIGHT
+    ghosts: int = 0
+    branches: int = 1
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+def drawn(run: Mapping[str, Any], *, with_ghosts: bool = False) -> Graph:
+    """Return the drawing of what `RailsRunGet` says."""
+    nodes: Sequence[Mapping[str, Any]] = run["nodes"]
+    ghosts = list(_ghosts(run))
+    items = [
+        Item(
+            id=one["nodeId"],
+            parent=one.get("parentNodeId"),
+            order=one["eventIndex"],
+            is_main=one["isOnPreferredPath"],
+            is_side=one["nodeKind"] == "checkpoint",
+        )
+        for one in nodes
+    ]
+    shown = ghosts if with_ghosts else []
+    items += [
+        Item(id=one.id, parent=one.parent, order=at, is_side=True)
+        for at, one in enumerate(shown, start=len(items))
+    ]
+    placed = layout(items)
+    where = placed.by_id()
+    boxes = [_box(one, run, where[one["nodeId"]]) for one in nodes]
+    boxes += [_ghost_box(one, where[one.id]) for one in shown]
+    kinds = {edge["to"]: edge["edgeKind"] for edge in run["edges"]}
+    main = {one.id for one in boxes if one.is_main}
+    lines = [
+        Line(
+            path=link.path,
+            kind=kinds.get(link.target, "ghost"),
+            is_main=link.origin in main and link.target in main,
+        )
+        for link in placed.links
+    ]
+    return Graph(
+        boxes=tuple(boxes),
+        lines=tuple(lines),
+        width=placed.width,
+        height=placed.height,
+        ghosts=len(ghosts),
+        branches=run["branches"],
+        counts=_counts(boxes),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One thing of a timeline: a node of a run, or a note of the session."""
+
+    x: int
+    y: int
+    kind: str
+    title: str
+    run_id: str | None
+    node_id: str | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """One lane of a timeline."""
+
+    x: int
+    name: str
+    run_id: str | None
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """What happened in a session, downwards; one lane per run and one for its own notes."""
+
+    lanes: tuple[Lane, ...]
+    marks: tuple[Mark, ...]
+    width: int
+    height: int
+
+
+def timeline(session: Mapping[str, Any]) -> Timeline:
+    """Return the timeline of what `RailsSessionGet` says (R10.3, R10.10)."""
+    head, row = 56, 34
+    runs = list(session["runList"])
+    lanes = [
+        Lane(
+            x=MARGIN + at * LANE_STEP,
+            name=cut(one.get("title") or one["workflowId"], TITLE_MAX_CHARS),
+            run_id=one["runId"],
+            number=at % 6,
+        )
+        for at, one in enumerate(runs)
+    ]
+    notes = Lane(x=MARGIN + len(runs) * LANE_STEP, name="Session notes", run_id=None, number=6)
+    if not runs or any(one["runId"] is None for one in session["timeline"]):
+        lanes.append(notes)
+    across = {lane.run_id: lane.x for lane in lanes}
+    marks = [
+        Mark(
+            x=across[one["runId"]],
+            y=head + at * row,
+            kind=one["nodeKind"],
+            title=cut(str(one["title"]), TITLE_MAX_CHARS),
+            run_id=one["runId"],
+            node_id=one["nodeId"],
+            at=one["at"],
+        )
+        for at, one in enumerate(session["timeline"])
+        if one["runId"] in across
+    ]
+    width = 2 * MARGIN + max(1, len(lanes)) * LANE_STEP
+    return Timeline(
+        lanes=tuple(lanes),
+        marks=tuple(marks),
+        width=width,
+        height=head + len(marks) * row + ROW_STEP // 2,
+    )
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text on one line, shortened with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class _Ghost:
+    """Steps that were passed over on the way to a node."""
+
+    id: str
+    node_id: str
+    parent: str
+    steps: tuple[str, ...]
+    why: str
+
+
+def _ghosts(run: Mapping[str, Any]) -> Iterator[_Ghost]:
+    """Yield the skipped steps, each only where a branch first passes over it."""
+    by_node: dict[str, list[Mapping[str, Any]]] = {}
+    for one in run["skipped"]:
+        by_node.setdefault(one["nodeId"], []).append(one)
+    known: dict[str | None, frozenset[str]] = {None: frozenset()}
+    for node in run["nodes"]:
+        node_id, parent = node["nodeId"], node.get("parentNodeId")
+        before = known.get(parent, frozenset())
+        new = [one for one in by_node.get(node_id, ()) if str(one["stepId"]) not in before]
+        steps = tuple(dict.fromkeys(str(one["stepId"]) for one in new))
+        known[node_id] = before | frozenset(steps) if steps else before
+        if steps:
+            why = "; ".join(str(one["why"]) for one in new)
+            yield _Ghost(f"ghost-{node_id}", node_id, parent or node_id, steps, why)
+
+
+def _box(one: Mapping[str, Any], run: Mapping[str, Any], place: Placed) -> Box:
+    is_current = one["nodeId"] == run.get("preferredTip")
+    is_complete = one.get("pendingStepId") is None and one["title"] == "Complete"
+    kind = "complete" if is_complete and one["nodeKind"] == "step" else one["nodeKind"]
+    badges = tuple(BADGES.get(name, name) for name in one["badges"])
+    where = f"pass {one['pass']}" if one.get("pass") else ""
+    said = [f"waits at {one['title']}" if kind == "step" else f"{KINDS[kind]}: {one['title']}"]
+    said += [where, *badges, "preferred tip" if is_current else ""]
+    return Box(
+        id=one["nodeId"],
+        node_id=one["nodeId"],
+        kind=kind,
+        title=cut(one["title"], TITLE_MAX_CHARS),
+        line=cut(" · ".join(filter(None, [where, *badges])) or _after(one), LINE_MAX_CHARS),
+        label=", ".join(filter(None, said)),
+        x=place.x,
+        y=place.y,
+        badges=tuple(one["badges"]),
+        is_current=is_current,
+        is_main=one["isOnPreferredPath"],
+        is_collapsed=bool(one.get("collapsed")),
+        parent=one.get("parentNodeId"),
+    )
+
+
+def _after(one: Mapping[str, Any]) -> str:
+    return f"after {one['completedStepId']}" if one.get("completedStepId") else "start"
+
+
+def _ghost_box(one: _Ghost, place: Placed) -> Box:
+    names = ", ".join(one.steps)
+    return Box(
+        id=one.id,
+        node_id=one.node_id,
+        kind="ghost",
+        title=cut(names, TITLE_MAX_CHARS),
+        line="skipped",
+        label=f"skipped: {names}. {one.why}",
+        x=place.x,
+        y=place.y,
+        parent=one.parent,
+    )
+
+
+def _counts(boxes: Sequence[Box]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for box in boxes:
+        for name in box.badges:
+            found[name] = found.get(name, 0) + 1
+    return found

@@ -1,0 +1,20 @@
+// The list of sessions: stays true while agents work; a bundle can be picked as a file.
+import { $, load, on } from "./dom.js";
+import { follow } from "./events.js";
+
+let queued = null;
+function refresh() {
+  queued ??= setTimeout(async () => {
+    queued = null;
+    const list = $("#sessions");
+    const held = document.activeElement?.closest("#sessions")?.querySelector("a:focus")?.getAttribute("href");
+    list.replaceChildren(await load(`/studio/list?${list.dataset.query}`));
+    if (held) $(`#sessions a[href="${CSS.escape(held)}"]`)?.focus();
+  }, 150);
+}
+follow({}, { RailsRunChanged: refresh, RailsSessionChanged: refresh }, { onReconnect: refresh });
+
+on(document, "change", "#bundle-file", async (_, picker) => {
+  const [file] = picker.files;
+  if (file) $("#bundle").value = await file.text();
+});
