@@ -13,6 +13,7 @@ from backshop.testing.conformance.store import TOTAL, Counted, counted
 
 Say = Callable[[str], None]
 APPENDS = 6
+SNAPSHOT_STEP = 256
 
 
 def store_of(folder: Path) -> Store:
@@ -70,6 +71,16 @@ def batch(folder: Path, say: Say) -> None:
             contents = [f"batch {round_} content {number}".encode() for number in range(count)]
             for name in store.blobs.put_many(contents):
                 say(name)
+
+
+def snapshot(folder: Path, say: Say) -> None:
+    """Fold a stream long enough to be kept, let it be kept, and fold it in a fresh store."""
+    with store_of(folder) as store:
+        events = [counted(number) for number in range(SNAPSHOT_STEP + 10)]
+        store.append(Plan((Part("session:long", events),)))
+        say(str(store.state("session:long", TOTAL).count))
+    with store_of(folder) as store:
+        say(str(store.state("session:long", TOTAL).count))
 
 
 def materialise(folder: Path, say: Say) -> None:

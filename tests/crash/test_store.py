@@ -8,6 +8,7 @@ from tests.crash.harness import Harness
 
 from backshop.base import tree
 from backshop.base.ids import BlobId, TreeId
+from backshop.testing.conformance.store import TOTAL
 
 pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(600)]
 SCENARIOS = "tests.crash.scenarios"
@@ -92,6 +93,18 @@ def test_many_contents_on_a_disk_that_fails(harness, start, scaled, errno):
             assert names >= set(run.said)
             assert all(store.blobs.verify(name) for name in names)
             assert not list(store.blobs.folder.glob("tmp-*"))
+
+
+@pytest.mark.rule("T3.3")
+def test_killed_while_a_state_is_kept(harness, start, scaled):
+    for kill in harness.kills(f"{SCENARIOS}:snapshot", start, sample=scaled(12, 10_000)):
+        with scenarios.store_of(kill.folder) as store:
+            check_whole(store)
+            events = list(store.read("session:long"))
+            state = store.state("session:long", TOTAL)
+        assert kill.said in ([], [str(len(events))], [str(len(events))] * 2)
+        assert state.count == len(events)
+        assert state.total == sum(event.fact.number for event in events)
 
 
 @pytest.mark.rule("T4.4", "B3.5")

@@ -55,6 +55,7 @@ def write_backup(store: Store, target: Path, *, now_ms: int) -> Copied:
         copy = engine.Sqlite(folder / "store.db", lock_wait_ms=LOCK_WAIT_MS)
         try:
             _copy_database(store.database, copy)
+            _drop_snapshots(copy)
             copied = _copy_blobs(copy, store.blobs, folder / "blobs")
             with copy.reader() as cursor:
                 cursor.text("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -153,8 +154,15 @@ def _copy_blobs(database: engine.Sqlite, source: Blobs, folder: Path) -> Copied:
     return Copied(len(heads), sum(int(row[2]) + 1 for row in heads), count, size)
 
 
+def _drop_snapshots(database: engine.Database) -> None:
+    """Leave out what is a cache: a home never starts with states somebody else computed."""
+    with database.transaction() as cursor:
+        cursor.run("snapshots_clear")
+
+
 def _check_chains(folder: Path, database_url: str | None) -> None:
     with Store.open(folder, database_url=database_url) as store:
+        _drop_snapshots(store.database)
         for head in store.streams():
             found = store.health(head.stream)
             if not found.is_healthy:

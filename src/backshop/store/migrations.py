@@ -19,7 +19,12 @@ def _first(database: Database, cursor: Cursor) -> None:
         cursor.text(schema.definition(sql, database.dialect))
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first,)
+def _second(database: Database, cursor: Cursor) -> None:
+    for sql in schema.SECOND:
+        cursor.text(schema.definition(sql, database.dialect))
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first, _second)
 VERSION = len(MIGRATIONS)
 
 

@@ -13,7 +13,7 @@ from backshop.base.event import UnknownEvent
 
 from .connection import Cursor
 from .errors import StreamNotHealthy
-from .log import EMPTY, Event, chain_break, event_of
+from .log import EMPTY, Appended, Event, chain_break, event_of
 
 S = TypeVar("S")
 
@@ -129,3 +129,12 @@ def apply_checked(fold: Fold[S], known: Folded[S], event: Event) -> Folded[S]:
             f"event {event.idx} of {event.stream} does not fit its kind",
             reason="schema_validation_failed",
         ) from error
+
+
+def with_new(target: tuple[str, Fold[Any]], folded: Folded[Any], appended: Appended) -> Folded[Any]:
+    """Return the state after what has just been appended to its stream."""
+    stream, fold = target
+    for event in appended.events:
+        if event.stream == stream:
+            folded = apply_checked(fold, folded, event)
+    return folded

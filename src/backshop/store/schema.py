@@ -59,6 +59,13 @@ FIRST = (  # what migration 1 makes; never edited after a release
         stream TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, expires_ms {INT} NOT NULL)""",
 )
 
+SECOND = (  # migration 2: states kept beside the log (T3.3)
+    """CREATE TABLE IF NOT EXISTS snapshot (
+        stream TEXT NOT NULL, fold TEXT NOT NULL, code TEXT NOT NULL, idx {INT} NOT NULL,
+        hash TEXT NOT NULL, checksum TEXT NOT NULL, data {BYTES} NOT NULL,
+        PRIMARY KEY (stream, fold))""",
+)
+
 
 def _list(table: str, but: str = "") -> str:
     return ", ".join(name for name in TABLES[table] if name != but)
@@ -126,6 +133,14 @@ STATEMENTS = {
     " SET owner = excluded.owner, expires_ms = excluded.expires_ms",
     "lease_drop": "DELETE FROM lease WHERE stream = :name AND owner = :owner",
     "leases_drop": "DELETE FROM lease WHERE stream = :name",
+    "snapshot": "SELECT code, idx, hash, checksum, data FROM snapshot"
+    " WHERE stream = :stream AND fold = :fold",
+    "snapshot_put": "INSERT INTO snapshot (stream, fold, code, idx, hash, checksum, data)"
+    " VALUES (:stream, :fold, :code, :idx, :hash, :checksum, :data)"
+    " ON CONFLICT (stream, fold) DO UPDATE SET code = excluded.code, idx = excluded.idx,"
+    " hash = excluded.hash, checksum = excluded.checksum, data = excluded.data",
+    "snapshots_drop": "DELETE FROM snapshot WHERE stream = :name",
+    "snapshots_clear": "DELETE FROM snapshot",
 }
 
 

@@ -22,7 +22,8 @@ from .connection import Cursor
 from .errors import StoreUnavailable
 from .lease import Leases
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan
-from .project import Fold, FoldCache, Folded, apply_checked, forward
+from .project import Fold, FoldCache, Folded, forward, with_new
+from .snapshot import Snapshots
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -64,6 +65,7 @@ class Store:
         self._clock = clock
         self._mint = mint
         self._cache = FoldCache()
+        self._snapshots = Snapshots(database)
         self._checked: set[str] = set()
         self._news = threading.Condition()
         self.blobs = Blobs(home / "blobs", InlineBlobs(database), home / "cache" / "blobs")
@@ -104,6 +106,7 @@ class Store:
 
     def close(self) -> None:
         """Close the database."""
+        self._snapshots.close()
         self.database.close()
 
     def __enter__(self) -> Store:
@@ -150,6 +153,9 @@ class Store:
     ) -> tuple[tuple[Any, ...], Appended]:
         """Do the same over several streams; the rule gets their states and returns a plan."""
         stored: set[bytes] = set()
+        for stream, fold in targets:
+            if self._cache.get(stream, fold).last is None:
+                self.state(stream, fold)  # a long history is not folded while others wait
         while True:
             try:
                 done = self._in_transaction(
@@ -160,7 +166,7 @@ class Store:
                 stored.update(wanted.blobs)
                 continue
             for (stream, fold), folded in zip(targets, done[0], strict=True):
-                self._cache.put(stream, fold, folded)
+                self._keep(stream, fold, folded)
             if done[1].parts and not done[1].replayed:
                 self._announce()
             return tuple(folded.state for folded in done[0]), done[1]
@@ -188,7 +194,7 @@ class Store:
             raise _LargeBlobs(large)
         appended = log.append(cursor, plan, self._clock, self._mint)
         if not appended.replayed:
-            states = [_with_new(t, f, appended) for t, f in zip(targets, states, strict=True)]
+            states = [with_new(t, f, appended) for t, f in zip(targets, states, strict=True)]
         return states, appended
 
     def _in_transaction(self, work: Callable[[Cursor], T]) -> T:
@@ -220,9 +226,12 @@ class Store:
 
     def state(self, stream: str, fold: Fold[S]) -> S:
         """Return the stream's state, brought forward by the new events alone."""
+        known = self._cache.get(log.check_stream(stream), fold)
         with self.database.reader() as cursor:
-            folded = forward(cursor, log.check_stream(stream), fold, self._cache.get(stream, fold))
-        self._cache.put(stream, fold, folded)
+            if known.last is None:
+                known = self._snapshots.load(cursor, stream, fold) or known
+            folded = forward(cursor, stream, fold, known)
+        self._keep(stream, fold, folded)
         return folded.state
 
     def position(self, stream: str) -> int:
@@ -324,9 +333,10 @@ class Store:
             cursor.lock_stream(log.check_stream(stream))
             if cursor.count("stream_drop", {"name": stream}) == 0:
                 raise NotFound("there is no such stream", reason="not_found")
-            for table in ("events_drop", "pins_drop", "leases_drop"):
+            for table in ("events_drop", "pins_drop", "leases_drop", "snapshots_drop"):
                 cursor.run(table, {"name": stream})
         self._cache.forget(stream)
+        self._snapshots.forget(stream)
         self._checked.discard(stream)
 
     def key_ring(self) -> KeyRing:
@@ -362,11 +372,14 @@ class Store:
         before_ms = self._clock.now_ms() - int(grace_hours * 3_600_000)
         return gc.Collector(self.database, self.blobs, before_ms).collect(apply=apply)
 
-    # ------------------------------------------------------------ private
-
     def _one(self, name: str, params: dict[str, Any] | None = None) -> tuple[Any, ...] | None:
         with self.database.reader() as cursor:
             return cursor.one(name, params)
+
+    def _keep(self, stream: str, fold: Fold[S], folded: Folded[S]) -> None:
+        """Remember a committed state; if it pays, for other processes too."""
+        self._cache.put(stream, fold, folded)
+        self._snapshots.offer(stream, fold, folded)
 
     def _set_on_head(self, name: str, params: dict[str, Any]) -> None:
         with self.database.transaction() as cursor:
@@ -384,13 +397,3 @@ class _LargeBlobs(BackshopError):
     def __init__(self, blobs: list[bytes]) -> None:
         super().__init__("large blobs come first")
         self.blobs = blobs
-
-
-def _with_new(
-    target: tuple[str, Fold[Any]], folded: Folded[Any], appended: Appended
-) -> Folded[Any]:
-    stream, fold = target
-    for event in appended.events:
-        if event.stream == stream:
-            folded = apply_checked(fold, folded, event)
-    return folded
