@@ -48,10 +48,11 @@ class Served:
 
     def client(self, *, logged_in: bool = True) -> httpx2.Client:
         """Return a client without a browser's scruples: it can send any header."""
-        made = httpx2.Client(base_url=self.address, timeout=10)
+        cookies = {}
         if logged_in:
-            made.get(self.link())
-        return made
+            with httpx2.Client() as entering:
+                cookies = dict(entering.get(self.link()).cookies)
+        return httpx2.Client(base_url=self.address, timeout=10, cookies=cookies)
 
     def bench(self, name: str = "Reports", files: dict[str, str | bytes] | None = None) -> str:
         """Make a bench with files."""

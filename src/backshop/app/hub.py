@@ -19,7 +19,7 @@ from backshop.base.ambient import timestamp
 from backshop.base.errors import BackshopError
 from backshop.store import Event, Store
 
-from .notices import PER_FACT, Fact, Notification, notifications
+from .notices import PER_FACT, Fact, Look, Notification, notifications
 
 FOLLOW_S = 0.5  # how long the follower waits before it looks whether it is to end
 PENDING_MAX = 10_000  # notifications a slow subscriber may be behind; then it has to resume
@@ -98,8 +98,9 @@ class Subscription:
 class Hub:
     """The one place notifications come from. Threads start with the first subscriber."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, look: Look) -> None:
         self._store = store
+        self._look = look
         self._lock = threading.Lock()  # held while notifications are sent: their order is its order
         self._subscribers: set[Subscription] = set()
         self._seq: int | None = None
@@ -186,7 +187,7 @@ class Hub:
         assert self._seq is not None
         while page := self._store.tail(self._seq, _PAGE):
             for event in page:
-                for note in _announced(event):
+                for note in self._announced(event):
                     self._send(note)
             self._seq = page[-1].seq
 
@@ -200,20 +201,20 @@ class Hub:
             for event in page:
                 if event.seq > until_seq:
                     return
-                for note in _announced(event):
+                for note in self._announced(event):
                     if note.position is not None and note.position > after:
                         made.offer(note)
             seq = page[-1].seq
 
-
-def _announced(event: Event) -> list[Notification]:
-    fact = Fact(
-        seq=event.seq,
-        stream=event.stream,
-        kind=event.kind,
-        scope_a=event.scope_a,
-        scope_b=event.scope_b,
-        at=timestamp(event.at_ms),
-        data=event.data,
-    )
-    return notifications(fact)
+    def _announced(self, event: Event) -> list[Notification]:
+        fact = Fact(
+            seq=event.seq,
+            stream=event.stream,
+            kind=event.kind,
+            scope_a=event.scope_a,
+            scope_b=event.scope_b,
+            at=timestamp(event.at_ms),
+            data=event.data,
+            look=self._look,
+        )
+        return notifications(fact)

@@ -1,19 +1,31 @@
 """The one table from committed facts to the notifications the specs name (B19, W4, M16, R7.26).
 
 A row says which notifications a kind of fact is announced by and what they carry. Nothing here
-reads anything but the fact itself, so that any process derives the same notifications in the
-same order, live or long after.
+reads anything but the fact and the record it made, so that any process derives the same
+notifications in the same order, live or long after.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 PER_FACT = 16  # positions are `seq * PER_FACT + index`: a fact has fewer notifications than this
 
 Data = Mapping[str, Any]
+
+
+class Look(Protocol):
+    """What a row may ask about the bench of a fact."""
+
+    def record(self, workbench_id: str, message_id: str) -> tuple[Data, int] | None:
+        """Return a record of the conversation and the position of the fact that made it."""
+        ...
+
+    def has_draft(self, workbench_id: str) -> bool:
+        """Say whether there is a Draft now."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +39,12 @@ class Fact:
     scope_b: str | None
     at: str
     data: Data
+    look: Look
+
+    @property
+    def name(self) -> str:
+        """The id of the bench or session whose fact it is."""
+        return self.stream.partition(":")[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +82,28 @@ def notifications(fact: Fact) -> list[Notification]:
                 Notification(
                     name=event,
                     payload=data,
-                    position=fact.seq * PER_FACT + index,
+                    position=None if is_signal(event) else fact.seq * PER_FACT + index,
                     workbench_id=name if kind == "bench" else None,
                     session_id=name if kind == "session" else None,
                 )
             )
     return made
+
+
+def is_signal(name: str) -> bool:
+    """Say whether an event has no position and is not replayed (W4.1)."""
+    return name in SIGNALS or name.endswith(("Progress", "Warning"))
+
+
+SIGNALS = frozenset(
+    {
+        "UsageUpdated",
+        "WorkbenchClutterChanged",
+        "WorkshopAssistantStream",
+        "WorkshopToolComplete",
+        "WorkshopToolExecuting",
+    }
+)
 
 
 def _pick(*keys: str, **fixed: Any) -> Callable[[Fact], Data]:
@@ -126,7 +160,7 @@ def _revision(fact: Fact) -> Data:
 
 def _run(status: str) -> Callable[[Fact], Data]:
     return lambda fact: {
-        "sessionId": fact.stream.partition(":")[2],
+        "sessionId": fact.name,
         "runId": fact.scope_a,
         "nodeId": fact.scope_b,
         "status": status,
@@ -134,7 +168,57 @@ def _run(status: str) -> Callable[[Fact], Data]:
 
 
 def _session(reason: str) -> Callable[[Fact], Data]:
-    return lambda fact: {"sessionId": fact.stream.partition(":")[2], "reason": reason}
+    return lambda fact: {"sessionId": fact.name, "reason": reason}
+
+
+def _message(key: str) -> Row:
+    """Announce the record whose id stands under `key`, if this fact is the one that made it."""
+
+    def payload(fact: Fact) -> Data | None:
+        message_id = fact.data.get(key)
+        if not isinstance(message_id, str):
+            return None
+        if message_id.startswith("draft_"):
+            message_id = f"msg_{message_id.partition('_')[2]}"
+        found = fact.look.record(fact.name, message_id)
+        return None if found is None or found[1] != fact.seq else {"message": found[0]}
+
+    return ("WorkshopMessageAdded", payload)
+
+
+def _progress(fact: Fact) -> Data:
+    data = fact.data
+    return {
+        "turn_id": data["turn_id"],
+        "current_item": data["number"],
+        "total_items": data["total"],
+        "item_label": data["label"],
+        "attempt": data["attempt"],
+    }
+
+
+def _completed(fact: Fact) -> Data:
+    status = fact.data.get("record_status", "interrupted")
+    return {"message_id": fact.data["message_id"], "status": status}
+
+
+def _finished(fact: Fact) -> Data:
+    picked = _pick("turn_id", "message_id")(fact)
+    status = fact.data.get("status", "paused")
+    return {**picked, "status": status, "has_draft": fact.look.has_draft(fact.name)}
+
+
+def _rewound_draft(fact: Fact) -> Data:
+    return {"has_draft": fact.data.get("tree") is not None}
+
+
+def _head(fact: Fact) -> Data:
+    picked = _pick("draft_revision_id")(fact)
+    return {"conversation_head_id": fact.data["to_head_id"], **picked}
+
+
+def _not_a_rewind(payload: Callable[[Fact], Data]) -> Callable[[Fact], Data | None]:
+    return lambda fact: None if fact.data.get("is_rewind") else payload(fact)
 
 
 TABLE: dict[str, tuple[Row, ...]] = {
@@ -147,23 +231,59 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "files.removed": (("WorkbenchFilesChanged", _files),),
     "file.renamed": (("WorkbenchFilesChanged", _files),),
     "published.adopted": (("WorkbenchFilesChanged", _files),),
-    "draft.created": (("DraftStateChanged", _draft_open),),
+    "draft.created": (("DraftStateChanged", _draft_open), _message("draft_id")),
     "draft.batch_applied": (
         ("DraftStateChanged", _draft_open),
         ("WorkshopDraftRevisionCreated", _revision),
     ),
     "draft.restored": (("DraftStateChanged", _draft_open),),
     "draft.rebased": (("DraftStateChanged", _draft_open),),
+    "draft.rewound": (("DraftStateChanged", _rewound_draft),),
     "draft.published": (
         ("WorkbenchFilesChanged", _files),
         ("DraftStateChanged", _draft_gone),
+        _message("message_id"),
     ),
-    "draft.discarded": (("DraftStateChanged", _draft_gone),),
+    "draft.discarded": (("DraftStateChanged", _draft_gone), _message("message_id")),
     "checkpoint.created": (("CheckpointCreated", _checkpoint),),
     "checkpoint.restored": (
         ("WorkbenchFilesChanged", _files),
-        ("CheckpointRestored", _pick("checkpoint_id")),
+        ("CheckpointRestored", _not_a_rewind(_pick("checkpoint_id"))),
+        _message("message_id"),
     ),
+    "workshop.message_sent": (_message("message_id"),),
+    "workshop.model_switched": (
+        ("WorkshopModelSwitched", lambda fact: {"model_id": fact.data["to_model_id"]}),
+        _message("message_id"),
+    ),
+    "workshop.phase_started": (("WorkshopPhaseStarted", _pick("turn_id", "phase")),),
+    "workshop.phase_ended": (("WorkshopPhaseCompleted", _pick("turn_id", "phase", "aborted")),),
+    "workshop.item_started": (("WorkshopImplementProgress", _progress),),
+    "workshop.answer_streamed": (_message("message_id"),),
+    "workshop.turn_ended": (
+        _message("message_id"),
+        ("WorkshopAssistantMessageComplete", _completed),
+        _message("notice_id"),
+        ("WorkshopTurnFinished", _finished),
+    ),
+    "workshop.turn_paused": (
+        _message("message_id"),
+        ("WorkshopAssistantMessageComplete", _completed),
+        _message("notice_id"),
+        ("WorkshopTurnFinished", _finished),
+    ),
+    "workshop.cancel_asked": (("WorkshopRunCancelRequested", _pick("turn_id")),),
+    "workshop.rewound": (_message("message_id"), ("WorkshopUndoCompleted", _head)),
+    "workshop.redone": (_message("message_id"), ("WorkshopRedoCompleted", _head)),
+    "workshop.regenerated": (
+        _message("message_id"),
+        (
+            "WorkshopRegenerateCompleted",
+            lambda fact: {"message_id": fact.data.get("new_message_id")},
+        ),
+    ),
+    "workshop.noticed": (_message("message_id"),),
+    "workshop.compressed": (_message("message_id"), _message("summary_message_id")),
     "checkpoints.pruned": (("CheckpointsPruned", _pick("checkpoint_ids", "reason")),),
     "context.changed": (("ContextChanged", _pick("category", "action")),),
     "consent.granted": (

@@ -23,6 +23,7 @@ from .engine import COMMANDS as ENGINE_COMMANDS
 from .engine import Engine
 from .hub import Hub
 from .logs import guard
+from .looking import Looker
 from .people import COMMANDS as PEOPLE_COMMANDS
 from .people import People
 
@@ -195,7 +196,7 @@ class Backshop:
     @cached_property
     def hub(self) -> Hub:
         """Notifications of everything that is committed, here or by another process."""
-        return Hub(self.store)
+        return Hub(self.store, Looker(lambda: self.workshop))
 
     @cached_property
     def contextual(self) -> Contextual:

@@ -25,8 +25,10 @@ PATH_FIELDS: dict[str, tuple[str, ...]] = {
     "RailsWorkflowValidate": ("path", "workspacePath"),
 }
 """Fields that name a path of the server: refused where it can be reached from elsewhere (S7.5)."""
-PATH_WORDS = frozenset({"workspacePath", "workspace_path", "destination_dir", "source_paths"})
-"""Fields that do so in whatever command they occur."""
+PATH_WORDS = frozenset(
+    {"workspacePath", "workspace_path", "destination_dir", "source_path", "source_paths"}
+)
+"""Fields that do so in whatever command they occur, however deep."""
 
 
 async def rpc(request: Request) -> Response:
@@ -74,5 +76,14 @@ def names_server_path(command: object, params: object) -> bool:
     """Say whether a call names a path of the machine the server runs on."""
     if not isinstance(command, str) or not isinstance(params, dict):
         return False
-    words = {*PATH_FIELDS.get(command, ()), *PATH_WORDS}
-    return any(params.get(word) is not None for word in words)
+    here = (params.get(word) for word in PATH_FIELDS.get(command, ()))
+    return any(value is not None for value in here) or _has_path(params)
+
+
+def _has_path(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(
+            (key in PATH_WORDS and part is not None) or _has_path(part)
+            for key, part in value.items()
+        )
+    return isinstance(value, list) and any(_has_path(part) for part in value)

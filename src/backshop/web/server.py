@@ -17,15 +17,17 @@ from starlette.routing import Route
 
 from backshop import __version__
 from backshop.app import Backshop, secret_of
-from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.canon import parse
+from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 
-from . import forms, pages
+from . import forms, pages, turns
 from .events import events
 from .files import download, download_all, upload
+from .markdown import rendered
 from .pages.kit import THEME_COOKIE, THEMES
 from .render import STATIC, version
 from .render import page as render
-from .rpc import rpc
+from .rpc import read_body, rpc
 from .security import COOKIE_DAYS, Door, Gate, Login
 from .site import Site, fault_response
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 KEY_FILE = "web.key"
 BACKLOG = 128
 GRACE_S = 1
+MARKDOWN_MAX_BYTES = 2 * 1024 * 1024
 
 
 def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
@@ -56,6 +59,8 @@ def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
             Route("/bench/{bench_id}/files", upload, methods=["POST"]),
             Route("/bench/{bench_id}/files.zip", download_all),
             Route("/bench/{bench_id}/files/{path:path}", download),
+            Route("/markdown", markdown, methods=["POST"]),
+            *turns.ROUTES,
             *forms.ROUTES,
             *pages.ROUTES,
         ],
@@ -69,6 +74,19 @@ def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
 async def healthz(_: Request) -> Response:
     """Say that the server lives, to anybody."""
     return JSONResponse({"status": "ok", "version": __version__})
+
+
+async def markdown(request: Request) -> Response:
+    """Render a piece of Markdown: an answer while it is still being written (U3.1)."""
+    site: Site = request.app.state.site
+    try:
+        body = parse(await read_body(request, MARKDOWN_MAX_BYTES))
+        text = body.get("text") if isinstance(body, dict) else None
+        if not isinstance(text, str):
+            raise ValidationFailed("a text is wanted", reason="bad_params")
+    except BackshopError as error:
+        return fault_response(error)
+    return JSONResponse({"html": str(await site.run(rendered, text))})
 
 
 async def enter(request: Request) -> Response:

@@ -30,8 +30,22 @@ styles (`style=` in templates; `element.style` in scripts is fine), `innerHTML` 
 `fragment(text)` for HTML of our own server, and anything from elsewhere.
 """
 
-from . import benches, studio, workflows, workshop
+from . import (
+    benches,
+    context,
+    settings,
+    studio,
+    workflows,
+    workshop,
+)
 
-ROUTES = (*benches.ROUTES, *workshop.ROUTES, *studio.ROUTES, *workflows.ROUTES)
+ROUTES = (
+    *benches.ROUTES,
+    *context.ROUTES,
+    *settings.ROUTES,
+    *studio.ROUTES,
+    *workflows.ROUTES,
+    *workshop.ROUTES,
+)
 
 __all__ = ["ROUTES"]

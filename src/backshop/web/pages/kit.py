@@ -130,12 +130,18 @@ def safe_path(given: object) -> str | None:
 def bench_context(visit: Visit, here: str) -> dict[str, Any]:
     """Return what `bench.html` shows around every page of a bench; `here` is the page's name."""
     opened = visit.bench("WorkbenchOpen")
+    bench_id = visit.params["bench_id"]
+    workshop, refusal = attempt(visit, "WorkshopGetState", workbench_id=bench_id)
+    models, _ = attempt(visit, "ModelsListSupported")
+    notices = [*opened.get("recovery", ()), *opened.get("warnings", ())]
     return {
         "here": here,
         "bench": opened["workbench"],
         "draft": opened["draft"],
         "health": opened["health"],
-        "notices": [*opened.get("recovery", ()), *opened.get("warnings", ())],
+        "notices": [*notices, *([refusal["message"]] if refusal else ())],
+        "workshop": workshop or {},
+        "models": models["models"] if models else [],
         "position": visit.site.hub.position,
     }
 

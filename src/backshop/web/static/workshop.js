@@ -1,32 +1,354 @@
-// The Workshop page.
-import { $, load, toast } from "./dom.js";
-import { post } from "./rpc.js";
+// The Workshop page: state decides what stands in the composer's place, events keep it true.
+import { $, $$, ask, clearError, el, load, on, say, showError, toast } from "./dom.js";
+import { call, post } from "./rpc.js";
 import { follow } from "./events.js";
 import { refreshDraftBar } from "./page.js";
+import { Transcript } from "./transcript.js";
+import { Composer } from "./composer.js";
+import { shortcuts } from "./shortcuts.js";
 
 const bench = document.body.dataset.bench;
+const talk = $(".talk");
+const PHASES = JSON.parse(talk.dataset.phases);
+const TOOLS = JSON.parse(talk.dataset.tools);
+const here = { workbench_id: bench };
+let state = JSON.parse(talk.dataset.state);
+let lastTool = 0;
 
-async function refreshFiles() {
-  $("#files").replaceChildren(await load(`/bench/${bench}/file-list`));
+const transcript = new Transcript(bench);
+const composer = new Composer(bench, send);
+
+// ---------------------------------------------------------------- state
+
+function show() {
+  const turn = state.active_turn;
+  const paused = turn ? null : state.resumable_turn;
+  $("#turn-line").hidden = !turn;
+  $("#paused").hidden = !paused;
+  $("#draft-actions").hidden = Boolean(turn) || !state.has_draft;
+  $("#composer").hidden = Boolean(turn) || state.has_draft;
+  if (turn) showTurn(turn);
+  if (paused) $("#paused-text").textContent = pausedText(paused);
+  $$("[data-redo]").forEach((button, at, all) => { button.hidden = !state.can_redo || at !== all.length - 1; });
+  $$(".rewound [data-regenerate]").forEach((button, at, all) => { button.hidden = !state.can_regenerate || at !== all.length - 1; });
+  $$("[data-restore]").forEach((button) => { button.disabled = state.has_draft; button.title = state.has_draft ? "Publish or discard the Draft first" : ""; });
+  $("#welcome").hidden = transcript.messages().length > 0;
 }
+
+function showTurn(turn) {
+  const isItem = turn.phase === "implement" && turn.total_items;
+  const text = isItem ? `Working on item ${turn.current_item} of ${turn.total_items}: ${turn.item_label ?? ""}` : PHASES[turn.phase] ?? "Working…";
+  if ($("#phase").textContent !== text) { $("#phase").textContent = text; say(text); }
+  const bar = $("#progress");
+  bar.hidden = !isItem;
+  if (isItem) { bar.max = turn.total_items; bar.value = turn.current_item - 1; }
+  $("#stop").disabled = turn.cancel_requested;
+  if (turn.cancel_requested) $("#tool").textContent = "stopping…";
+}
+
+function pausedText(turn) {
+  const done = turn.total_items ? `${turn.done_items} of ${turn.total_items} items are done. ` : "";
+  return `The turn is paused. ${done}${turn.error?.message ?? "It was interrupted and can go on where it stopped."}`;
+}
+
+setInterval(() => {
+  const began = state.active_turn?.started_at;
+  if (!began) return;
+  const seconds = Math.max(0, Math.round((Date.now() - new Date(began)) / 1000));
+  $("#elapsed").textContent = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}, 1000);
+
+// Re-read everything that may have changed; calls that come close together become one.
+let pending = null;
+function refresh() {
+  pending ??= new Promise((resolve) => setTimeout(resolve, 40)).then(async () => {
+    pending = null;
+    [state] = await Promise.all([call("WorkshopGetState", here), transcript.sync()]);
+    show();
+  });
+  return pending;
+}
+
+async function refreshFiles() { $("#files").replaceChildren(await load(`/bench/${bench}/file-list`)); }
+
+// ---------------------------------------------------------------- what the person does
+
+async function send(text, mode) {
+  composer.clear();
+  const done = await begin({ text, mode, client_message_id: crypto.randomUUID() });
+  if (done === "refused") composer.fill(text);
+}
+
+// Begin a turn; a refusal is shown with what can be done about it, the dialog for consent included.
+async function begin(wish) {
+  clearError($("#errors"));
+  try {
+    const answer = await post(`/bench/${bench}/turn`, wish).catch((error) => {
+      if (!error.envelope) throw error;
+      return { error: error.envelope };
+    });
+    if (answer.error) { refused(answer, wish); return answer.message_id ? "stands" : "refused"; }
+    return "done";
+  } finally {
+    await refresh();
+    transcript.toEnd();
+  }
+}
+
+function refused(answer, wish) {
+  const again = answer.message_id && !wish.regenerate ? { message_id: answer.message_id } : wish;
+  const envelope = answer.error;
+  if (envelope.error_code === "EGRESS_CONSENT_REQUIRED") { consent(again); }
+  say(envelope.message, { assertive: true });
+  showError($("#errors"), envelope, {
+    retry: () => begin(again),
+    resume: () => begin(again),
+    grant_consent: () => consent(again),
+    switch_model: () => $("#model")?.focus(),
+    discard_draft: () => $("#ask-discard").showModal(),
+    cancel_run: stop,
+  });
+}
+
+async function consent(again) {
+  const status = await call("EgressGetConsentStatus", { ...here, model_id: state.model_id });
+  const files = status.files ?? [];
+  const news = new Set(status.new_items ?? []);
+  say("Your consent is needed before anything is sent", { assertive: true });
+  const answer = await ask("Send to a model outside this machine?", [
+    el("p", {}, "Backshop is about to send parts of this workbench to ", el("strong", {}, status.provider_id), " (", status.host, "), model ", el("strong", {}, status.model_id), "."),
+    el("p", {}, `What may be sent: your messages, the list of files, and content of these ${files.length} files as the agent needs it.`),
+    el("ul", { class: "scope" }, files.slice(0, 50).map((file) => el("li", {}, file.path, news.has(file.path) ? " (new)" : ""))),
+    files.length > 50 ? el("p", { class: "hint" }, `and ${files.length - 50} more`) : null,
+    (status.context ?? []).length ? el("p", {}, `Context items: ${status.context.join(", ")}`) : null,
+  ].filter(Boolean), [
+    { label: "Allow for this workbench", value: "keep", tone: "primary" },
+    { label: "Allow until Backshop ends", value: "once" },
+    { label: "Do not send", value: null },
+  ]);
+  if (!answer) return;
+  await act(() => call("EgressGrantWorkshopConsent", { ...here, provider_id: status.provider_id, model_id: status.model_id, scope_hash: status.scope_hash, persist: answer === "keep" }));
+  if (again) await begin(again);
+}
+
+async function stop() { await act(() => call("WorkshopCancelRun", here)); await refresh(); }
+
+// Do something that may be refused; the refusal is shown, and false says so.
+async function act(work) {
+  try { await work(); return true; } catch (error) {
+    if (!error.envelope) throw error;
+    showError($("#errors"), error.envelope, { retry: () => act(work), discard_draft: () => $("#ask-discard").showModal(), cancel_run: stop });
+    say(error.envelope.message, { assertive: true });
+    return false;
+  }
+}
+
+const DRAFT_WORDS = {
+  none: null,
+  keep: "The Draft stays as it is.",
+  restore: "The Draft goes back to what it was at this point.",
+  discard: "The Draft goes: it was made after this point.",
+};
+const MODES = {
+  chat_only: ["Only the conversation", "Files stay as they are now."],
+  discard_draft: ["Conversation, and discard the Draft", ""],
+  restore_published: ["Conversation and Published files", "Published goes back to that time; a checkpoint of now is kept."],
+};
+
+function consequences(effects) {
+  const lost = effects.files_lost ?? [];
+  return [
+    el("p", {}, `${effects.discarded_count} later ${effects.discarded_count === 1 ? "message is" : "messages are"} set aside. Until you send the next message this can be undone.`),
+    DRAFT_WORDS[effects.draft] ? el("p", {}, DRAFT_WORDS[effects.draft]) : null,
+    lost.length ? el("div", {}, el("p", {}, `These files go away again (${lost.length}):`), el("ul", { class: "scope" }, lost.slice(0, 50).map((path) => el("li", {}, path)))) : null,
+    effects.published_changed ? el("p", {}, "Files were published or restored since then. What shall go back?") : null,
+  ].filter(Boolean);
+}
+
+async function rewind(message_id) {
+  let effects;
+  const asked = await act(async () => { ({ effects } = await call("WorkshopUndoToMessage", { ...here, message_id, dry_run: true })); });
+  if (!asked) return;
+  const choices = effects.choices ?? [];
+  const buttons = choices.length
+    ? choices.map((mode) => ({ label: MODES[mode]?.[0] ?? mode, value: mode, tone: mode === "chat_only" ? "primary" : "" }))
+    : [{ label: "Rewind to here", value: "plain", tone: "primary" }];
+  const answer = await ask("Rewind to here?", consequences(effects), [...buttons, { label: "Cancel", value: null }]);
+  if (!answer) return;
+  const mode = answer === "plain" ? {} : { mode: answer };
+  if (await act(() => call("WorkshopUndoToMessage", { ...here, message_id, ...mode }))) {
+    await refresh();
+    toast("Rewound", { seconds: 20, actions: { "Undo rewind": redo } });
+  }
+}
+
+async function redo() { if (await act(() => call("WorkshopRedo", here))) await refresh(); }
+
+async function regenerate(message_id, mode) {
+  const loses = state.has_draft;
+  const answer = await ask("Regenerate the answer?", loses ? "The answer and what came after it are set aside, and the Draft of that turn goes." : "The answer and what came after it are set aside; the agent answers again.",
+    [{ label: "Regenerate", value: true, tone: "primary" }, { label: "Cancel", value: null }]);
+  if (answer) await begin({ regenerate: true, ...(message_id ? { message_id } : {}), ...(mode ? { mode } : {}) });
+}
+
+async function restore(checkpoint_id) {
+  let changed = [];
+  if (!(await act(async () => { ({ changed = [] } = await call("CheckpointRestore", { ...here, checkpoint_id, dry_run: true })); }))) return;
+  const answer = await ask("Restore what was Published before?", [
+    el("p", {}, `Published goes back to that state (${changed.length} ${changed.length === 1 ? "file changes" : "files change"}), and the conversation goes back to that point too.`),
+    el("p", {}, "What is Published now is kept as a checkpoint, and redo brings the conversation back."),
+    el("ul", { class: "scope" }, changed.slice(0, 50).map((one) => el("li", {}, `${one.kind}: ${one.path}`))),
+  ], [{ label: "Restore", value: true, tone: "primary" }, { label: "Cancel", value: null }]);
+  if (answer && (await act(() => call("CheckpointRestore", { ...here, checkpoint_id })))) await refresh();
+}
+
+async function details(turn_id) {
+  if (!turn_id) return;
+  $("#drawer-body").replaceChildren(await load(`/bench/${bench}/turn/${turn_id}`));
+  $("#drawer").dataset.turn = turn_id;
+  $("#drawer").hidden = false;
+  $(".bench").classList.add("with-drawer");
+}
+function closeDetails() {
+  $("#drawer").hidden = true;
+  $(".bench").classList.remove("with-drawer");
+}
+
+on(document, "click", "[data-rewind]", (_, button) => rewind(button.dataset.rewind));
+on(document, "click", "[data-regenerate]", (_, button) => regenerate(button.dataset.regenerate));
+on(document, "click", "[data-redo]", redo);
+on(document, "click", "[data-restore]", (_, button) => restore(button.dataset.restore));
+on(document, "click", "[data-details]", (_, button) => details(button.dataset.details));
+on(document, "click", ".menu-items button", (_, button) => { button.closest("details").open = false; });
+on(document, "click", "[data-suggest]", (_, button) => composer.fill(button.textContent));
+on(document, "click", "[data-dismiss]", async (_, button) => {
+  if (await act(() => call("WorkshopDismissReminder", { ...here, draft_id: button.dataset.dismiss }))) button.closest(".reminder").remove();
+});
+$("#stop").addEventListener("click", stop);
+$("#resume").addEventListener("click", () => begin({ message_id: state.resumable_turn.user_message_id ?? lastUserMessage() }));
+$("#turn-details").addEventListener("click", () => details(state.active_turn?.turn_id));
+$("#drawer-close").addEventListener("click", closeDetails);
+on($("#drawer"), "click", "[role=tab]", (_, tab) => selectTab(tab));
+on($("#drawer"), "keydown", "[role=tab]", (event, tab) => {
+  const tabs = $$("[role=tab]", tab.parentElement);
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (step) selectTab(tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length]);
+});
+$("#drawer").addEventListener("toggle", async (event) => {
+  const entry = event.target.dataset?.entry;
+  if (entry && event.target.open) $(".entry", event.target).replaceChildren(await load(`/bench/${bench}/tool/${entry}`));
+}, true);
+function selectTab(tab) {
+  for (const one of $$("[role=tab]", tab.parentElement)) {
+    const isIt = one === tab;
+    one.setAttribute("aria-selected", String(isIt));
+    one.tabIndex = isIt ? 0 : -1;
+    document.getElementById(one.getAttribute("aria-controls")).hidden = !isIt;
+  }
+  tab.focus();
+}
+const lastUserMessage = () => $$(".message.user", transcript.root).at(-1)?.dataset.message;
+
+// ---------------------------------------------------------------- files
 
 async function add(files) {
   const body = new FormData();
-  for (const file of files) {
-    body.append("files", file);
-    body.append("paths", file.webkitRelativePath || file.name);
-  }
+  for (const { file, path } of files) { body.append("files", file); body.append("paths", path); }
   try {
     const { add_results } = await post(`/bench/${bench}/files`, body);
-    const bad = add_results.filter((one) => one.status !== "added");
-    toast(bad.length ? `${bad.length} of ${add_results.length} not added: ${bad[0].source_path} (${bad[0].reason})` : `${add_results.length} added`);
+    const bad = add_results.filter((one) => !["added", "replaced", "renamed"].includes(one.status));
+    if (bad.length) toast(`${bad.length} of ${add_results.length} not added: ${bad.slice(0, 3).map((one) => `${one.source_path} (${(one.reason ?? one.status).replaceAll("_", " ")})`).join(", ")}`, { seconds: 15 });
+    else toast(`${add_results.length} ${add_results.length === 1 ? "file" : "files"} added`);
   } catch (error) {
     if (!error.envelope) throw error;
-    toast(error.envelope.message);
+    showError($("#errors"), error.envelope, { discard_draft: () => $("#ask-discard").showModal() });
   }
   await refreshFiles();
 }
 for (const picker of ["#pick-files", "#pick-folder"]) {
-  $(picker).addEventListener("change", (event) => add([...event.target.files]));
+  $(picker).addEventListener("change", (event) => {
+    const files = [...event.target.files].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
+    event.target.value = "";
+    if (files.length) add(files);
+  });
 }
-follow({ workbench_id: bench }, { WorkbenchFilesChanged: refreshFiles, DraftStateChanged: () => { refreshDraftBar(); refreshFiles(); } });
+const side = $("#side");
+side.addEventListener("dragover", (event) => { event.preventDefault(); side.classList.add("dropping"); });
+side.addEventListener("dragleave", () => side.classList.remove("dropping"));
+side.addEventListener("drop", async (event) => {
+  event.preventDefault();
+  side.classList.remove("dropping");
+  const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+  const found = (await Promise.all(entries.map((entry) => walk(entry, "")))).flat();
+  if (found.length) add(found);
+});
+async function walk(entry, folder) {
+  const path = `${folder}${entry.name}`;
+  if (entry.isFile) return [{ file: await new Promise((resolve, reject) => entry.file(resolve, reject)), path }];
+  const reader = entry.createReader();
+  const found = [];
+  for (;;) {
+    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!some.length) break;
+    found.push(...some);
+  }
+  return (await Promise.all(found.map((one) => walk(one, `${path}/`)))).flat();
+}
+
+// ---------------------------------------------------------------- model, shortcuts, events
+
+$("#model")?.addEventListener("change", async (event) => {
+  const model_id = event.target.value;
+  if (await act(() => call("WorkshopSwitchModel", { ...here, model_id }))) say(`Model changed to ${model_id}`);
+  await refresh();
+});
+
+shortcuts({
+  composer: () => composer.focus(),
+  regenerate: () => { if (state.can_regenerate) regenerate(""); },
+  review: () => location.assign(`/bench/${bench}/review`),
+  publish: () => { if (state.has_draft) $("#ask-publish").showModal(); },
+  discard: () => { if (state.has_draft) $("#ask-discard").showModal(); },
+  rewind: () => { const id = document.activeElement?.closest?.("[data-message]")?.dataset.message ?? lastUserMessage(); if (id) rewind(id); },
+  cancel: () => { if (state.active_turn) stop(); },
+});
+
+function tool(data) {
+  const words = TOOLS[data.tool_name] ?? data.tool_name.replaceAll("_", " ");
+  const text = [words, data.detail ? `${data.detail} of` : null, data.path].filter(Boolean).join(" ");
+  $("#tool").textContent = text;
+  if (Date.now() - lastTool > 5000) { lastTool = Date.now(); say(text); }
+}
+
+follow(here, {
+  WorkshopMessageAdded: refresh,
+  WorkshopAssistantStream: (data) => { if (data.delta_seq === 0) say("The answer begins"); transcript.delta(data); },
+  WorkshopAssistantMessageComplete: (data) => { transcript.complete(data.message_id); if (data.status === "complete") say("The answer is complete"); else say(`The answer was ${data.status}`, { assertive: true }); },
+  WorkshopPhaseStarted: refresh,
+  WorkshopPhaseCompleted: refresh,
+  WorkshopImplementProgress: (data) => { if (state.active_turn) { Object.assign(state.active_turn, data, { phase: "implement" }); showTurn(state.active_turn); } else refresh(); },
+  WorkshopToolExecuting: tool,
+  WorkshopToolComplete: () => { if ($("#drawer").dataset.turn === state.active_turn?.turn_id && !$("#drawer").hidden) details(state.active_turn.turn_id); },
+  WorkshopRateLimitWarning: (data) => { $("#tool").textContent = `waiting for the provider${data.retry_after_ms ? ` (${Math.ceil(data.retry_after_ms / 1000)} s)` : ""}`; },
+  WorkshopRunCancelRequested: refresh,
+  WorkshopTurnFinished: async (data) => {
+    $("#tool").textContent = "";
+    await refresh();
+    if (data.status === "failed" || data.status === "canceled") say(`The turn ${data.status === "failed" ? "failed" : "was stopped"}`, { assertive: true });
+    if (data.has_draft && data.status === "complete") { say("Draft changes are ready for review"); location.assign(`/bench/${bench}/review`); return; }
+    composer.focus();
+  },
+  WorkshopUndoCompleted: () => { refresh(); say("Rewound"); },
+  WorkshopRedoCompleted: () => { refresh(); say("The rewind was undone"); },
+  WorkshopRegenerateStarted: refresh,
+  WorkshopRegenerateCompleted: refresh,
+  WorkshopModelSwitched: (data) => { if ($("#model")) $("#model").value = data.model_id; refresh(); },
+  WorkbenchFilesChanged: () => { refreshFiles(); refresh(); },
+  WorkbenchClutterChanged: refreshFiles,
+  DraftStateChanged: () => { refreshDraftBar(); refreshFiles(); refresh(); },
+  CheckpointRestored: refresh,
+}, { onReconnect: () => { transcript.forgetStreams(); refresh(); refreshFiles(); refreshDraftBar(); } });
+
+show();
+if (location.hash.startsWith("#msg_")) document.getElementById(location.hash.slice(1))?.focus();
+else composer.focus();

@@ -1,0 +1,39 @@
+"""What notifications need to know of a bench beyond the fact itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from backshop.base.codec import encode
+from backshop.base.errors import BackshopError
+from backshop.base.ids import MessageId
+
+from .notices import Data
+
+if TYPE_CHECKING:  # loaded with the first record somebody hears of (S2.4)
+    from backshop.workshop import Workshop
+
+
+class Looker:
+    """Records and Drafts of benches; a bench that cannot be read has neither."""
+
+    def __init__(self, workshop: Callable[[], Workshop]) -> None:
+        self._workshop = workshop
+
+    def record(self, workbench_id: str, message_id: str) -> tuple[Data, int] | None:
+        """Return a record of the conversation and the position of the fact that made it."""
+        from backshop.workshop import message_of
+
+        try:
+            found = self._workshop().book.state(workbench_id).records.get(MessageId(message_id))
+        except BackshopError:  # thrown away or damaged: nobody can look at it
+            return None
+        return None if found is None else (encode(message_of(found, active=True)), found.seq)
+
+    def has_draft(self, workbench_id: str) -> bool:
+        """Say whether there is a Draft now."""
+        try:
+            return self._workshop().book.state(workbench_id).bench.draft is not None
+        except BackshopError:  # thrown away or damaged
+            return False

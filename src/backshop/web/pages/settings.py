@@ -1,0 +1,100 @@
+"""`/settings`: providers, models, limits, appearance, data, people (U5.4)."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import RedirectResponse, Response
+
+from .kit import THEME_COOKIE, THEMES, Page, Visit, attempt, route, safe_path
+
+YEAR_S = 365 * 86_400
+ELSEWHERE = frozenset({"providers", "models", "model.default", "consent.mode", "onboarding"})
+"""Settings that have a form of their own on the page, or none."""
+PHASES = ("research", "plan", "implement")
+
+
+def settings(visit: Visit) -> Page:
+    """Show everything that can be set, each value with where it comes from."""
+    providers, providers_error = attempt(visit, "ProvidersGetStatus")
+    models, _ = attempt(visit, "ModelsListSupported")
+    default, _ = attempt(visit, "UserGetDefaultModel")
+    mode, _ = attempt(visit, "UserGetConsentMode")
+    people, _ = attempt(visit, "UserList") if "UserList" in visit.shop.commands else (None, None)
+    context = {
+        "providers": providers["providers"] if providers else [],
+        "secrets_source": providers["secrets_source"] if providers else None,
+        "providers_error": providers_error,
+        "models": models["models"] if models else [],
+        "default_model": default["model_id"] if default else None,
+        "consent_mode": mode["mode"] if mode else "ask",
+        "settings": _values(visit),
+        "home": str(visit.shop.config.home),
+        "users": people["users"] if people else [],
+        "back": safe_path(visit.query.get("back")),
+        "link": None,
+        "loopback": visit.site.door.loopback,
+        "phases": PHASES,
+    }
+    return Page(template="settings.html", title="Settings", context=context)
+
+
+def _values(visit: Visit) -> list[dict[str, Any]]:
+    if "SettingsGet" not in visit.shop.commands:
+        return []
+    found = visit.call("SettingsGet")["settings"]
+    return [one for one in found if one["name"] not in ELSEWHERE]
+
+
+def appearance(visit: Visit) -> Response:
+    """Keep the look in a cookie, so that a page comes in it from its first byte."""
+    theme = visit.form.get("theme")
+    answer = RedirectResponse(safe_path(visit.form.get("next")) or "/settings", status_code=303)
+    if theme in THEMES:
+        answer.set_cookie(
+            THEME_COOKIE, str(theme), max_age=YEAR_S, samesite="strict", httponly=True
+        )
+    return answer
+
+
+def new_link(visit: Visit) -> Page:
+    """Make a login link for another browser; it is shown once."""
+    made = settings(visit)
+    link = f"/login?token={visit.site.login.new_link()}"
+    return Page(template=made.template, title=made.title, context={**made.context, "link": link})
+
+
+def disk(visit: Visit) -> Page:
+    """Say how much the home holds, folder by folder."""
+    home = visit.shop.config.home
+    parts = [(one.name, _size(one)) for one in sorted(home.iterdir())]
+    context = {"parts": sorted(parts, key=lambda one: -one[1]), "total": sum(s for _, s in parts)}
+    return Page(template="disk.html", title="", context=context)
+
+
+def _size(path: Path) -> int:
+    """Return the bytes a file or folder takes; what cannot be looked at counts nothing."""
+    try:
+        if not stat.S_ISDIR(path.lstat().st_mode):
+            return path.lstat().st_size
+    except OSError:
+        return 0
+    total = 0
+    for root, _, names in os.walk(path):
+        for name in names:
+            try:
+                total += (Path(root) / name).lstat().st_size
+            except OSError:
+                continue
+    return total
+
+
+ROUTES = (
+    route("/settings", settings),
+    route("/settings/appearance", appearance, "POST"),
+    route("/settings/link", new_link, "POST"),
+    route("/settings/disk", disk),
+)

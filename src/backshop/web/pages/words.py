@@ -1,0 +1,118 @@
+"""What records, phases and tools are called in front of people. ◆ Words only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..render import count_text
+
+PHASES = {
+    "research": "Analyzing files…",
+    "plan": "Planning approach…",
+    "implement": "Working on the plan",
+    "summary": "Summarizing results…",
+}
+STATUS = {
+    "interrupted": "interrupted",
+    "canceled": "stopped",
+    "failed": "failed",
+}
+TOOLS = {
+    "list_files": "looking at the list of files",
+    "get_file_info": "looking at",
+    "get_file_map": "mapping",
+    "read_file": "reading",
+    "table_get_map": "mapping the table in",
+    "table_describe": "describing the table in",
+    "table_stats": "computing figures of",
+    "table_read_rows": "reading rows of",
+    "table_query": "querying",
+    "table_export": "exporting from",
+    "table_update_from_export": "updating from",
+    "write_text_file": "writing",
+    "edit_text_file": "editing",
+    "xlsx_operations": "changing the workbook",
+    "docx_operations": "changing the document",
+    "pptx_operations": "changing the slides",
+    "xlsx_get_styles": "looking at the styles of",
+    "docx_get_styles": "looking at the styles of",
+    "pptx_get_styles": "looking at the styles of",
+    "xlsx_copy_assets": "copying charts and pictures into",
+    "docx_copy_assets": "copying pictures into",
+    "pptx_copy_assets": "copying pictures into",
+    "recall_tool_result": "recalling an earlier result",
+}
+
+
+def system_line(message: Mapping[str, Any]) -> str:
+    """Return a system event in one line (U3.1)."""
+    data: Mapping[str, Any] = message.get("metadata") or {}
+    kind = message.get("event_kind")
+    match kind:
+        case "model_switched":
+            return f"Model switched to {data.get('to_model_id')}"
+        case "draft_created":
+            return "Draft begun"
+        case "draft_changes_applied":
+            return _applied(data.get("paths") or ())
+        case "draft_discarded":
+            return "Draft discarded; Published is as it was"
+        case "checkpoint_restored":
+            return "An earlier checkpoint was restored"
+        case "undo":
+            gone = count_text(int(data.get("discarded_count") or 0), "later message")
+            return f"Rewound to here ({gone} set aside)"
+        case "redo":
+            return "The rewind was undone"
+        case "regenerate":
+            return "Answer asked for again"
+        case "context_compressed":
+            return _compressed(data)
+        case "notice":
+            return str(data.get("text") or message.get("text") or "Notice")
+        case _:
+            return message.get("text") or _ended(str(kind), data)
+
+
+def _applied(paths: Any) -> str:
+    names = [str(path) for path in paths]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"Draft changed: {', '.join(names[:3])}{more}" if names else "Draft changed"
+
+
+def _compressed(data: Mapping[str, Any]) -> str:
+    covered = count_text(int(data.get("covered_count") or 0), "older message")
+    if data.get("fallback"):
+        return f"{covered} left out of what the model sees"
+    return f"{covered} summarized for the model"
+
+
+def _ended(kind: str, data: Mapping[str, Any]) -> str:
+    words = {
+        "run_paused": "The turn paused",
+        "run_canceled": "The turn was stopped",
+        "run_failed": "The turn failed",
+        "workshop_stream_failed": "The answer broke off",
+        "proposal_failed": "No changes could be proposed",
+        "apply_failed": "The changes could not be applied",
+    }
+    error = data.get("error")
+    why = f": {error.get('message')}" if isinstance(error, Mapping) else ""
+    return words.get(kind, kind.replace("_", " ")) + why
+
+
+def tool_line(tool: str, path: str | None) -> str:
+    """Return what a tool is doing, in words (U3.2)."""
+    words = TOOLS.get(tool, tool.replace("_", " "))
+    return f"{words} {path}" if path else words
+
+
+def counts_line(counts: Any) -> str:
+    """Return the counts of a publish: 1 added, 2 changed."""
+    if isinstance(counts, Mapping):
+        pairs = [(int(value or 0), str(key)) for key, value in counts.items()]
+    else:
+        pairs = list(zip(counts or (), ("added", "modified", "deleted", "renamed"), strict=False))
+    shown = [f"{number} {word}" for number, word in pairs if number]
+    return ", ".join(shown) or "no file changed"

@@ -1,0 +1,102 @@
+"""`POST /bench/{id}/turn`: say something and let the agent work, without holding a connection.
+
+A browser has few connections per host and a turn may take an hour, so the page does not wait for
+`WorkshopRunAgent` to return: the turn goes on in a thread, its checks are waited for, and the rest
+comes by events and records (W19.4).
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from backshop.app import Backshop, fault_of
+from backshop.base.canon import parse
+from backshop.base.errors import ValidationFailed
+
+from .rpc import read_body
+from .site import Site, fault_response
+
+BODY_MAX_BYTES = 512 * 1024
+CHECKS_S = 2.0  # refusals come before any model call, long before this
+
+
+async def turn(request: Request) -> Response:
+    """Send a message, run or resume its turn, or ask for an answer again."""
+    site: Site = request.app.state.site
+    bench_id = request.path_params["bench_id"]
+    is_form = not request.headers.get("content-type", "").startswith("application/json")
+    try:
+        wish = await _wish(request, is_form)
+        answer = await site.run(begin, site.shop, bench_id, wish)
+    except Exception as error:  # a surface's outermost handler
+        return fault_response(error)
+    if is_form:
+        return RedirectResponse(f"/bench/{bench_id}?stay=1", status_code=303)
+    return JSONResponse(answer, status_code=200 if "error" in answer else 202)
+
+
+async def _wish(request: Request, is_form: bool) -> dict[str, Any]:
+    if is_form:
+        form = await request.form(max_files=0)
+        return {key: value for key, value in form.items() if isinstance(value, str)}
+    body = parse(await read_body(request, BODY_MAX_BYTES))
+    if not isinstance(body, dict):
+        raise ValidationFailed("a turn is an object", reason="bad_params")
+    return dict(body)
+
+
+def begin(shop: Backshop, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
+    """Do what can be refused at once, begin the rest, and say how far that came."""
+    named = {"workbench_id": bench_id}
+    message_id = wish.get("message_id")
+    if "text" in wish:
+        said = {**named, **_picked(wish, "text", "mode", "client_message_id")}
+        message_id = shop.call("WorkshopSendUserMessage", said)["message_id"]
+    if wish.get("regenerate"):
+        again = {**named, **_picked(wish, "message_id", "mode")}
+        work = _begin(shop, "WorkshopRegenerate", again)
+    elif not message_id:
+        raise ValidationFailed("a turn needs a text or a message", reason="bad_params")
+    else:
+        command = _command(shop, bench_id)
+        work = _begin(shop, command, {**named, "message_id": message_id})
+    made = {"message_id": message_id} if message_id else {}
+    try:
+        return {**made, "result": work.result(CHECKS_S)}
+    except NotYet:
+        return {**made, "running": True}
+    except Exception as error:  # the message stands; only its turn was refused
+        envelope = fault_of(error, "workshop").envelope
+        return {**made, "error": envelope.get("error", envelope)}
+
+
+def _picked(wish: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: wish[name] for name in names if wish.get(name) is not None}
+
+
+def _command(shop: Backshop, bench_id: str) -> str:
+    flow = shop.call("WorkshopGetState", {"workbench_id": bench_id})["flow"]
+    return "WorkshopStreamAssistantReply" if flow == "compat" else "WorkshopRunAgent"
+
+
+def _begin(shop: Backshop, command: str, request: dict[str, Any]) -> Future[Any]:
+    made: Future[Any] = Future()
+
+    def work() -> None:
+        try:
+            made.set_result(shop.call(command, request))
+        except Exception as error:  # a worker's loop: whoever waits gets it, the records say it
+            made.set_exception(error)
+
+    threading.Thread(target=work, name="backshop-turn", daemon=True).start()
+    return made
+
+
+ROUTES = (Route("/bench/{bench_id}/turn", turn, methods=["POST"]),)

@@ -1,0 +1,151 @@
+"""Notifications: in order, by position, across processes, with nothing lost or doubled (S5.2)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from backshop.app import About, Backshop, Notification
+from backshop.app.notices import TABLE
+
+WAIT_S = 5.0
+
+
+@pytest.fixture
+def shop(tmp_path):
+    with Backshop.open(tmp_path / "home") as made:
+        yield made
+
+
+def gather(subscription, count):
+    """Return the next `count` notifications."""
+    found: list[Notification] = []
+    while len(found) < count:
+        more = subscription.wait(WAIT_S)
+        assert more, f"only {[one.name for one in found]} came"
+        found += more
+    return found
+
+
+def _gist(note):
+    return note.payload.get("has_draft", note.payload.get("message", {}).get("event_kind"))
+
+
+def make_bench(shop, tmp_path, name="Reports"):
+    bench = shop.call("WorkbenchCreate", {"name": name})["workbench_id"]
+    (tmp_path / "a.txt").write_text("a")
+    request = {"workbench_id": bench, "source_paths": [str(tmp_path / "a.txt")]}
+    shop.call("WorkbenchFilesAdd", request)
+    return bench
+
+
+@pytest.mark.rule("S5.2", "B6.12")
+def test_what_is_committed_is_announced_in_order_to_those_who_follow_it(shop, tmp_path):
+    with shop.hub.subscribe() as everything:
+        bench = make_bench(shop, tmp_path)
+        with shop.hub.subscribe(About(workbench_id=bench)) as mine:
+            shop.call("WorkbenchCreate", {"name": "Other"})
+            shop.call("DraftCreate", {"workbench_id": bench})
+            shop.call("DraftDiscard", {"workbench_id": bench})
+
+            seen = gather(mine, 4)
+        all_seen = gather(everything, 7)
+
+    assert {one.workbench_id for one in seen} == {bench}
+    assert [(one.name, _gist(one)) for one in seen] == [
+        ("DraftStateChanged", True),
+        ("WorkshopMessageAdded", "draft_created"),
+        ("DraftStateChanged", False),
+        ("WorkshopMessageAdded", "draft_discarded"),
+    ]
+    positions = [one.position for one in all_seen]
+    assert positions == sorted(set(positions))
+
+
+@pytest.mark.rule("S5.2")
+def test_following_again_from_any_position_gives_exactly_the_rest(shop, tmp_path):
+    before = shop.hub.position
+    with shop.hub.subscribe() as live:
+        bench = make_bench(shop, tmp_path)
+        shop.call("CheckpointCreate", {"workbench_id": bench, "description": "now"})
+        shop.call("DraftCreate", {"workbench_id": bench})
+        shop.call("DraftDeletePath", {"workbench_id": bench, "path": "a.txt"})
+        shop.call("DraftDiscard", {"workbench_id": bench})
+        whole = gather(live, 9)
+
+    for place in (None, *whole):
+        after = before if place is None else place.position
+        with shop.hub.subscribe(after=after) as resumed:
+            rest = [one for one in whole if one.position > after]
+
+            assert resumed.take() == rest
+
+
+@pytest.mark.rule("W4.1")
+def test_a_signal_comes_after_what_was_committed_before_it_and_is_never_replayed(shop, tmp_path):
+    begun = shop.hub.position
+    with shop.hub.subscribe() as live:
+        bench = make_bench(shop, tmp_path)
+        shop.hub.publish_signal("WorkshopToolExecuting", {"tool_name": "x"}, workbench_id=bench)
+
+        names = [one.name for one in gather(live, 3)]
+
+    with shop.hub.subscribe(after=begun) as later:
+        replayed = [one.name for one in later.take()]
+    assert names[-1] == "WorkshopToolExecuting"
+    assert "WorkshopToolExecuting" not in replayed
+    assert names[:-1] == replayed
+
+
+@pytest.mark.rule("S5.2", "T3.1")
+def test_what_another_process_commits_arrives(shop, tmp_path):
+    code = (
+        "import sys; from backshop import Backshop\n"
+        "with Backshop.open(sys.argv[1]) as shop:\n"
+        "    shop.call('WorkbenchCreate', {'name': 'Elsewhere'})"
+    )
+    with shop.hub.subscribe() as live:
+        home = str(shop.config.home)
+        subprocess.run([sys.executable, "-c", code, home], check=True, timeout=60)
+
+        assert gather(live, 1)[0].name == "WorkbenchFilesChanged"
+
+
+def test_a_client_far_behind_is_told_to_come_back_and_holds_nobody_up(shop, monkeypatch):
+    monkeypatch.setattr("backshop.app.hub.PENDING_MAX", 3)
+    with shop.hub.subscribe() as slow:
+        for number in range(6):
+            shop.hub.publish_signal("UsageUpdated", {"n": number})
+
+        assert slow.lagged
+        assert len(slow.take()) == 3
+
+
+def test_closing_ends_every_wait(shop):
+    with shop.hub.subscribe() as waiting:
+        thread = threading.Thread(target=shop.hub.close)
+        thread.start()
+
+        assert waiting.wait(WAIT_S) == []
+        thread.join(WAIT_S)
+        assert waiting.closed
+
+
+@pytest.mark.rule("S5.2")
+def test_every_row_of_the_table_is_a_stored_fact_and_a_name_of_the_specs():
+    from pathlib import Path
+
+    from backshop.base.event import registered
+
+    spec = Path(__file__).resolve().parents[2] / "docs" / "spec"
+    text = "".join((spec / name).read_text() for name in SPECS)
+    kinds = {one.name for one in registered()}
+
+    assert set(TABLE) <= kinds
+    assert [n for rows in TABLE.values() for n, _ in rows if f"`{n}" not in text] == []
+
+
+SPECS = ("bench.md", "workshop.md", "models.md", "prompts.md", "rails.md")

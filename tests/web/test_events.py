@@ -1,0 +1,64 @@
+"""Server-sent events (S5.2)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def frames(lines, count):
+    """Return the next `count` events as (id, name, data)."""
+    found, place, name = [], None, ""
+    for line in lines:
+        key, _, value = line.partition(": ")
+        if key == "id":
+            place = int(value)
+        elif key == "event":
+            name = value
+        elif key == "data":
+            found.append((place, name, json.loads(value)))
+            place = None
+            if len(found) == count:
+                return found
+    raise AssertionError("the stream ended")
+
+
+@pytest.mark.rule("S5.2")
+def test_events_are_resumed_by_last_event_id_with_nothing_lost_or_doubled(served):
+    bench = served.bench()
+    start = served.shop.hub.position
+    for name in ("One", "Two", "Three"):
+        served.call("WorkbenchRename", workbench_id=bench, new_name=name)
+    about = f"/events?workbench_id={bench}"
+    with served.client() as client:
+        with client.stream("GET", f"{about}&after={start}") as stream:
+            whole = frames(stream.iter_lines(), 3)
+        headers = {"last-event-id": str(whole[0][0])}
+        with client.stream("GET", f"{about}&after={start}", headers=headers) as stream:
+            rest = frames(stream.iter_lines(), 2)
+        bad = client.get(f"{about}&after=nonsense")
+
+    assert [(name, data["name"]) for _, name, data in whole] == [
+        ("WorkbenchChanged", "One"),
+        ("WorkbenchChanged", "Two"),
+        ("WorkbenchChanged", "Three"),
+    ]
+    assert rest == whole[1:]
+    assert bad.status_code == 422
+
+
+@pytest.mark.rule("W4.1")
+def test_signals_carry_no_id(served):
+    bench = served.bench()
+    with served.client() as client, client.stream("GET", f"/events?workbench_id={bench}") as stream:
+        lines = stream.iter_lines()
+        assert next(lines).startswith("retry:")
+        served.shop.hub.publish_signal("UsageUpdated", {"n": 1}, workbench_id=bench)
+        served.shop.hub.publish_signal("UsageUpdated", {"n": 2}, workbench_id="wb_other")
+        served.call("WorkbenchRename", workbench_id=bench, new_name="Next")
+
+        (first, second) = frames(lines, 2)
+
+    assert first == (None, "UsageUpdated", {"workbench_id": bench, "n": 1})
+    assert second[1] == "WorkbenchChanged"

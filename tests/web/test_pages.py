@@ -1,0 +1,71 @@
+"""Every page opens, runs no foreign script, and is accessible (U7.1, U7.2, U7.3)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.web.accessible import violations
+
+pytestmark = pytest.mark.needs("browser")
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+PAGES = ["/", "/settings", "/bench/{bench}?stay=1", "/bench/{bench}/context", "/nothing-here"]
+
+
+@pytest.fixture(scope="module")
+def bench(served):
+    made = served.bench(
+        "Quarter & friends",
+        {"notes.md": "# Notes\n", "q1/sales.csv": "region,amount\nnorth,1\n", "a'&b.bin": b"\0\1"},
+    )
+    text = f"Look at **{HOSTILE}** [click](javascript:alert(1)) ![p](http://evil.example/p.png)"
+    served.call("WorkshopSendUserMessage", workbench_id=made, text=text)
+    return made
+
+
+@pytest.mark.rule("U7.1", "U7.2")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_opens_and_is_accessible(bench, new_page, path, scheme):
+    page = new_page(path.format(bench=bench), color_scheme=scheme)
+
+    assert page.locator("main").is_visible()
+    assert violations(page) == []
+
+
+@pytest.mark.rule("S7.3", "U2.2")
+@pytest.mark.parametrize("width", [900, 1280, 3840])
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_fits_its_window(bench, new_page, path, width):
+    page = new_page(path.format(bench=bench), viewport={"width": width, "height": 800})
+
+    wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wider <= 0
+
+
+@pytest.mark.rule("U7.3", "S7.4")
+def test_nothing_foreign_runs_or_is_loaded(served, bench, new_page):
+    page = new_page("/")
+    asked, dialogs = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    served.call("WorkbenchRename", workbench_id=bench, new_name=HOSTILE)
+    for path in PAGES:
+        page.goto(served.address + path.format(bench=bench))
+    served.call("WorkbenchRename", workbench_id=bench, new_name="Quarter & friends")
+
+    assert dialogs == []
+    assert [url for url in asked if not url.startswith((served.address, "data:"))] == []
+    assert page.locator("img[src='x']").count() == 0
+    assert page.locator("a[href^='javascript']").count() == 0
+
+
+@pytest.mark.rule("U1.1")
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_light(bench, new_page, path):
+    page = new_page(path.format(bench=bench))
+
+    sizes = page.evaluate(
+        """["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
+           .map((one) => one.decodedBodySize)"""
+    )
+    assert 1_000 < sum(sizes) < 200_000

@@ -1,0 +1,205 @@
+"""What the gate lets through and what it does not (S7.2, U7.3)."""
+
+from __future__ import annotations
+
+import json
+
+import httpx2
+import pytest
+from tests.web.browsing import serving
+
+JSON = {"content-type": "application/json"}
+
+
+def rpc(client, method, params=None, **headers):
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+    return client.post("/rpc", content=json.dumps(body), headers={**JSON, **headers})
+
+
+@pytest.mark.rule("S7.1")
+def test_health_needs_no_login(served):
+    with served.client(logged_in=False) as client:
+        answer = client.get("/healthz")
+
+    assert answer.json()["status"] == "ok"
+
+
+@pytest.mark.rule("S7.2", "U7.3")
+def test_without_a_cookie_nothing_is_served(served):
+    bench = served.bench(files={"a.txt": "secret"})
+    with served.client(logged_in=False) as client:
+        page = client.get("/", headers={"accept": "text/html"})
+        reads = [client.get(f"/bench/{bench}/files/a.txt"), client.get("/events")]
+        call = rpc(client, "WorkbenchList")
+
+    assert (page.status_code, page.headers["location"]) == (303, "/login")
+    assert [one.status_code for one in [*reads, call]] == [401, 401, 401]
+    assert b"secret" not in b"".join(one.content for one in reads)
+
+
+@pytest.mark.rule("S7.2")
+def test_a_login_link_works_once_and_the_cookie_is_strict(served):
+    link = served.link()
+    with httpx2.Client() as first, httpx2.Client() as second:
+        welcome = first.get(link)
+        again = second.get(link)
+
+    cookie = welcome.headers["set-cookie"].lower()
+    assert welcome.status_code == 303
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert again.status_code == 403
+    assert "set-cookie" not in again.headers
+
+
+@pytest.mark.rule("S7.2")
+def test_a_forged_or_altered_cookie_is_no_cookie(served):
+    with served.client() as client:
+        good = client.cookies[served.door.cookie]
+    for bad in ("", "x", good[:-1] + ("0" if good[-1] != "0" else "1"), f"9{good}", "." * 5):
+        headers = {"cookie": f"{served.door.cookie}={bad}"}
+        with served.client(logged_in=False) as client:
+            assert rpc(client, "WorkbenchList", **headers).status_code == 401
+
+
+@pytest.mark.rule("S7.2", "U7.3")
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", "", "a:b:c"],
+)
+def test_a_foreign_host_is_refused(served, host):
+    with served.client() as client:
+        answer = client.get("/", headers={"host": host.format(port=served.door.port)})
+
+    assert answer.status_code == 403 or (host == "" and answer.status_code == 400)
+
+
+@pytest.mark.rule("S7.2", "U7.3")
+@pytest.mark.parametrize(
+    "origin",
+    ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost.evil:80", "file://"],
+)
+def test_a_foreign_origin_is_refused_even_with_the_cookie(served, origin):
+    with served.client() as client:
+        answer = rpc(client, "WorkbenchCreate", {"name": "x"}, origin=origin)
+        form = client.post("/do/WorkbenchCreate", data={"name": "x"}, headers={"origin": origin})
+
+    assert (answer.status_code, form.status_code) == (403, 403)
+
+
+@pytest.mark.rule("U7.3")
+def test_a_cross_site_form_post_is_refused_by_its_fetch_headers_too(served):
+    headers = {
+        "sec-fetch-site": "cross-site",
+        "sec-fetch-mode": "navigate",
+        "sec-fetch-dest": "iframe",
+    }
+    with served.client() as client:
+        answer = client.post("/do/WorkbenchCreate", data={"name": "x"}, headers=headers)
+        text = client.post("/rpc", content="{}", headers={"content-type": "text/plain"})
+
+    assert answer.status_code == 403
+    assert text.status_code == 415
+
+
+@pytest.mark.rule("S7.2")
+def test_every_answer_carries_the_policy(served):
+    with served.client() as client:
+        answers = [
+            client.get("/"),
+            client.get("/healthz"),
+            client.get("/nothing"),
+            client.get("/", headers={"host": "evil"}),
+        ]
+
+    for answer in answers:
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.rule("U7.3")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/x/..%2f..%2fserver.py",
+        "/static/x/%2e%2e/server.py",
+        "/bench/{bench}/files/..%2f..%2fstore.db",
+        "/bench/{bench}/files/%2fetc%2fpasswd",
+        "/bench/..%2f..%2fstore.db/files/a.txt",
+        "/bench/{bench}/files/a.txt%00",
+        "/bench/{bench}/files/A.TXT%2f",
+    ],
+)
+def test_path_tricks_lead_nowhere(served, path):
+    bench = served.bench(files={"a.txt": "content"})
+    with served.client() as client:
+        answer = client.get(path.format(bench=bench))
+
+    assert answer.status_code in {403, 404, 422}
+    assert b"SQLite" not in answer.content
+    assert b"root:" not in answer.content
+
+
+@pytest.mark.rule("S5.3")
+def test_errors_are_data_without_a_traceback(served):
+    with served.client() as client:
+        page = client.get("/bench/wb_01ARZ3NDEKTSV4RRFFQ69G5FAV", headers={"accept": "text/html"})
+        call = rpc(client, "WorkbenchOpen", {"workbench_id": "nonsense"}).json()
+        broken = client.post("/rpc", content="{", headers=JSON).json()
+
+    assert page.status_code == 404
+    assert "NOT_FOUND" in page.text
+    assert call["error"]["data"]["error_code"] == "VALIDATION_FAILED"
+    assert broken["error"]["code"] == -32700
+    assert "Traceback" not in page.text
+
+
+@pytest.mark.rule("S7.5")
+def test_a_server_that_others_can_reach_takes_no_paths_of_the_machine(tmp_path):
+    with serving(tmp_path / "home", host="0.0.0.0") as open_one, open_one.client() as client:
+        bench = rpc(client, "WorkbenchCreate", {"name": "x"}).json()["result"]["workbench_id"]
+        named = {"workbench_id": bench, "source_paths": ["/etc/passwd"]}
+        calls = [
+            rpc(client, "WorkbenchFilesAdd", named).json(),
+            rpc(client, "StoreBackup", {"path": str(tmp_path / "b")}).json(),
+            rpc(
+                client,
+                "ContextProcess",
+                {
+                    "workbench_id": bench,
+                    "category": "situation",
+                    "input": {"mode": "file", "source_path": "/etc/passwd"},
+                },
+            ).json(),
+            client.post(
+                "/rpc",
+                json=[{"jsonrpc": "2.0", "id": 2, "method": "WorkbenchFilesAdd", "params": named}],
+            ).json(),
+        ]
+        form = client.post("/do/StoreBackup", data={"path": str(tmp_path / "b")})
+
+    for call in calls:
+        assert call["error"]["data"]["error_code"] == "ACCESS_DENIED"
+    assert form.status_code == 403
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.rule("S7.5")
+def test_no_command_names_a_path_of_the_server_without_being_known_for_it(served):
+    from dataclasses import fields
+
+    from backshop.web.rpc import PATH_FIELDS, PATH_WORDS
+
+    known = {(name, field) for name, found in PATH_FIELDS.items() for field in found}
+    suspects = set()
+    for bound in served.shop.commands:
+        names = {field.name for field in fields(bound.command.request)}
+        if "workbench_id" not in names:  # there, a path is one of the bench
+            suspects |= {(bound.command.name, one) for one in names & SUSPECT - PATH_WORDS}
+
+    assert suspects - known == set()
+
+
+SUSPECT = {"path", "destination", "folder", "directory", "file", "to", "home", "repository"}
