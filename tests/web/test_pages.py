@@ -45,9 +45,15 @@ def test_a_page_fits_its_window(bench, new_page, path, width):
 @pytest.mark.rule("U7.3", "S7.4")
 def test_nothing_foreign_runs_or_is_loaded(served, bench, new_page):
     page = new_page("/")
-    asked, dialogs = [], []
+    asked: list[str] = []
+    dialogs: list[str] = []
+
+    def close(dialog):
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
     page.on("request", lambda request: asked.append(request.url))
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", close)
     served.call("WorkbenchRename", workbench_id=bench, new_name=HOSTILE)
     for path in PAGES:
         page.goto(served.address + path.format(bench=bench))

@@ -66,7 +66,7 @@ def size_text(size: int | None) -> str:
     amount = float(size)
     for unit in ("bytes", "KB", "MB", "GB"):
         if amount < 1000 or unit == "GB":
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+            return count_text(size, "byte") if unit == "bytes" else f"{amount:.1f} {unit}"
         amount /= 1024
     raise AssertionError("unreachable")
 
