@@ -3,17 +3,17 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from backshop.app import Backshop
+    from backshop.app import AsyncBackshop, Backshop
 
 __version__ = "0.1.0"
 
-__all__ = ["Backshop", "__version__"]
+__all__ = ["AsyncBackshop", "Backshop", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Resolve `Backshop` on first use, so that importing the package stays cheap (S2.4)."""
-    if name == "Backshop":
-        from backshop.app import Backshop
+    """Resolve the facades on first use, so that importing the package stays cheap (S2.4)."""
+    if name in {"AsyncBackshop", "Backshop"}:
+        from backshop import app
 
-        return Backshop
+        return getattr(app, name)
     raise AttributeError(f"module 'backshop' has no attribute {name!r}")

@@ -1,5 +1,6 @@
 """The composition root: configuration, wiring, the command registry, and errors as data."""
 
+from .aio import AsyncBackshop
 from .commands import Registry
 from .config import Config, Effective, default_home, load, save
 from .doctor import examine
@@ -8,6 +9,7 @@ from .hub import About, Hub, Subscription
 from .logs import attach
 from .notices import Notification
 from .rpc import answer, discover
+from .rpcline import RpcLine
 from .secretfile import secret_of
 from .settings import SETTINGS, Setting
 from .shop import Backshop
@@ -15,6 +17,7 @@ from .shop import Backshop
 __all__ = [
     "SETTINGS",
     "About",
+    "AsyncBackshop",
     "Backshop",
     "Config",
     "Effective",
@@ -22,6 +25,7 @@ __all__ = [
     "Hub",
     "Notification",
     "Registry",
+    "RpcLine",
     "Setting",
     "Subscription",
     "answer",

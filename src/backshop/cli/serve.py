@@ -79,17 +79,23 @@ def mcp(door: Door, http: bool, port: int, bench_id: str | None, tools: str | No
 @click.command(cls=DoorCommand)
 @pass_door
 def rpc(door: Door) -> None:
-    """Answer JSON-RPC 2.0 on standard input, one request a line; `rpc.discover` lists all."""
+    """Answer JSON-RPC 2.0 on standard input, one request a line; `rpc.discover` lists all.
+
+    `rpc.subscribe` lets events come in between as notifications.
+    """
     import json
     import sys
 
     from backshop import __version__
-    from backshop.app import answer
+    from backshop.app import RpcLine
+
+    def write(document: object) -> None:
+        click.echo(json.dumps(document, ensure_ascii=False))
+        sys.stdout.flush()
 
     with door.shop() as shop:
+        client = RpcLine(shop, __version__, write)
         for line in sys.stdin.buffer:
             if line.strip():
-                response = answer(shop.commands, line, __version__)
-                if response is not None:
-                    click.echo(json.dumps(response, ensure_ascii=False))
-                    sys.stdout.flush()
+                client.take(line)
+        client.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import PurePosixPath
@@ -46,6 +47,7 @@ def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        threading.Thread(target=site.warm, name="backshop-warm", daemon=True).start()
         yield
         site.hub.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -25,6 +26,8 @@ class Site:
         self.door = door
         self.login = login
         self._limiter: anyio.CapacityLimiter | None = None
+        self._warming = threading.Lock()
+        self._is_warm = False
 
     @property
     def hub(self) -> Hub:
@@ -35,7 +38,21 @@ class Site:
         """Run synchronous work in a thread; it goes on even if the client has left."""
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(THREADS)
-        return await anyio.to_thread.run_sync(partial(work, *args, **kwargs), limiter=self._limiter)
+        whole = partial(self._after_warming, partial(work, *args, **kwargs))
+        return await anyio.to_thread.run_sync(whole, limiter=self._limiter)
+
+    def warm(self) -> None:
+        """Make the rooms, once: two requests at the same moment must not make two of one."""
+        with self._warming:
+            if not self._is_warm:
+                _ = (self.shop.workshop, self.shop.rails, self.shop.definitions, self.shop.prompts)
+                _ = list(self.shop.commands)
+                self._is_warm = True
+
+    def _after_warming(self, work: Callable[[], T]) -> T:
+        if not self._is_warm:
+            self.warm()
+        return work()
 
 
 def fault_response(error: BaseException) -> Response:

@@ -32,19 +32,28 @@ def workshop(visit: Visit) -> Page | Redirect:
         return Redirect(f"/bench/{visit.params['bench_id']}/review")  # W18.4
     files = files_context(visit)
     talk = transcript_context(visit)
+    if not talk["messages"]:
+        talk["suggestions"] = suggestions(visit, state.get("model_id"), files["files"])
     context = {
         **context,
+        "suggestions": [],
         **files,
         **talk,
-        "suggestions": [] if talk["messages"] else suggestions(files["files"]),
         "phases": PHASES,
         "tools": TOOLS,
     }
     return Page(template="workshop.html", title=context["bench"]["name"], context=context)
 
 
-def suggestions(files: list[dict[str, Any]]) -> list[str]:
-    """Return a few things to ask about these files, for an empty conversation (U3.3)."""
+def suggestions(visit: Visit, model_id: str | None, files: list[dict[str, Any]]) -> list[str]:
+    """Return a few things to ask, for an empty conversation (U3.3).
+
+    An offline model offers the tasks it was written for and nothing else (M15.9).
+    """
+    if model_id:
+        able, _ = attempt(visit, "ModelsGetCapabilities", model_id=model_id)
+        if able and able.get("scripted"):
+            return [one["prompt"] for one in able.get("suggestions", ())]
     found = []
     for kind, text in SUGGESTIONS.items():
         path = next((one["path"] for one in files if one["kind"] == kind), None)
