@@ -362,7 +362,7 @@ def test_a_damaged_session_shows_its_proved_part_under_a_banner(served, ann, new
 @pytest.mark.rule("U7.2", "S7.3")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_have_no_serious_accessibility_fault(served, told, new_page, scheme):
-    from axe_playwright_python.sync_playwright import (  # type: ignore[import-untyped]  # no stubs
+    from axe_playwright_python.sync_playwright import (
         Axe,
     )
 
