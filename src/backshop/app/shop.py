@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for 
     from backshop.models import Models
     from backshop.prompts import Prompts
     from backshop.rails import Catalog, Definitions, Places, Rails
-    from backshop.workshop import Contextual, Workshop
+    from backshop.workshop import Contextual, Digests, Gatherer, Workshop
 
 
 @known_after
@@ -46,6 +46,7 @@ def _load_rooms() -> None:
 # What names of commands begin with, room by room; a wrong entry costs time only.
 _BENCH = ("Workbench", "Draft", "Review", "Checkpoint", "Context", "Published", "Audit", "Settings")
 _RAILS = ("Rails", "start_", "continue_", "resume_", "inspect_", "list_", "checkpoint_")
+_WORKSHOP = ("Workshop", "ContextProcess", "Digest", "PromptShow")
 _MODELS = ("Models", "Providers", "Egress", "Usage", "UserGet", "UserSet")
 
 
@@ -167,9 +168,11 @@ class Backshop:
             find_root,
             installed_prompts,
         )
+        from backshop.workshop import workshop_prompts
 
         root = find_root(home=self.config.home)
-        return Prompts(installed_prompts(), LocalPromptOverridesStore(root, clock=self.clock))
+        known = (*workshop_prompts(), *installed_prompts())
+        return Prompts(known, LocalPromptOverridesStore(root, clock=self.clock))
 
     @cached_property
     def models(self) -> Models:
@@ -215,6 +218,30 @@ class Backshop:
         )
 
     @cached_property
+    def gatherer(self) -> Gatherer:
+        """The facts of calls about workbenches."""
+        from backshop.workshop import Gatherer
+
+        return Gatherer(self.benches, self.clock)
+
+    @cached_property
+    def digests(self) -> Digests:
+        """What prompts say about the files of each workbench."""
+        from backshop.workshop import Digests
+
+        workshop = self.workshop
+        return Digests(
+            workshop.book,
+            self.gatherer,
+            self.prompts.overrides,
+            lambda bench_id, workspace: self.models.adapter(
+                workshop.model_of(workshop.book.state(bench_id)),
+                workbench_id=bench_id,
+                workspace=workspace,
+            ),
+        )
+
+    @cached_property
     def commands(self) -> Registry:
         """Every command of the product."""
         registry = Registry(self.gate)
@@ -225,7 +252,7 @@ class Backshop:
         registry.offer(_RAILS, self._rails_commands)
         registry.offer(("Prompt",), self._prompt_commands)
         registry.offer(_MODELS, self._model_commands)
-        registry.offer(("Workshop", "ContextProcess"), self._workshop_commands)
+        registry.offer(_WORKSHOP, self._workshop_commands)
         return registry
 
     def _bench_commands(self) -> list[Offer]:
@@ -249,9 +276,13 @@ class Backshop:
         return [(COMMANDS, self.models)]
 
     def _workshop_commands(self) -> list[Offer]:
-        from backshop.workshop import COMMANDS, CONTEXT_COMMANDS
+        from backshop.workshop import COMMANDS, CONTEXT_COMMANDS, DIGEST_COMMANDS
 
-        return [(COMMANDS, self.workshop), (CONTEXT_COMMANDS, self.contextual)]
+        return [
+            (COMMANDS, self.workshop),
+            (CONTEXT_COMMANDS, self.contextual),
+            (DIGEST_COMMANDS, self.digests),
+        ]
 
     @cached_property
     def people(self) -> People:

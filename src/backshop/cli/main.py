@@ -26,6 +26,7 @@ LAZY = {
     "completion": ("manual:completion", "Complete commands in bash, zsh or fish."),
     "consent": ("models:consent", "What may leave the machine, and what left."),
     "context": ("context:context", "What every call is told besides the files."),
+    "digest": ("digest:digest", "What prompts say about the files of a workbench."),
     "config": ("admin:config", "Show or change settings."),
     "demo": ("demo:demo", "See the product at work, offline."),
     "doctor": ("admin:doctor", "Look for damage and for what is missing."),

@@ -51,6 +51,8 @@ class AdapterBase:
         capabilities: Capabilities | None = None,
         prompt_budget_tokens: int | None = None,
         workbench_id: str | None = None,
+        workspace: object | None = None,
+        context_tokens: int | None = None,
         allow_exec: bool = False,
     ) -> None:
         self._name = adapter_name
@@ -58,6 +60,8 @@ class AdapterBase:
         self._capabilities = capabilities or Capabilities()
         self._budget = prompt_budget_tokens
         self._workbench_id = workbench_id
+        self._workspace = workspace
+        self._context_tokens = context_tokens
         self._allow_exec = allow_exec
 
     @property
@@ -86,6 +90,11 @@ class AdapterBase:
         return self._workbench_id
 
     @property
+    def context_tokens(self) -> int | None:
+        """How large the model's window is; None where nobody knows."""
+        return self._context_tokens
+
+    @property
     def allow_exec(self) -> bool:
         """Whether a digest run may run commands in the sandbox."""
         return self._allow_exec
@@ -98,8 +107,8 @@ class AdapterBase:
         """Raise `ConsentRequired` when this model may not receive the content; else nothing."""
 
     def prepare(self, prompt: Prompt[Any], session: Session) -> object | None:
-        """Open the prompt's workspace in a session, before it is rendered (P6.3)."""
-        return open_workspace(session, prompt)
+        """Return what the tools work on: what was given, or the prompt's own files (P6.3)."""
+        return self._workspace or open_workspace(session, prompt)
 
     def evaluate(
         self,
@@ -173,20 +182,20 @@ class AdapterBase:
             PromptEvaluationError: there is no answer; `error.reason` may be `repeated_call`,
                 `turn_limit`, `tool_errors_exhausted` or `model_output_invalid` (W8.3, W9).
         """
-        return self.run_task(
-            Task(
-                prompt=prompt,
-                params=params,
-                session=session,
-                overrides_store=overrides_store,
-                overrides_tag=overrides_tag,
-                parse_output=parse_output,
-                workspace=attendant.workspace,
-                attendant=attendant,
-                conversation=conversation,
-                max_output_tokens=max_output_tokens,
-            )
+        task = Task(
+            prompt=prompt,
+            params=params,
+            session=session,
+            overrides_store=overrides_store,
+            overrides_tag=overrides_tag,
+            parse_output=parse_output,
+            workspace=attendant.workspace,
+            attendant=attendant,
+            conversation=conversation,
+            max_output_tokens=max_output_tokens,
         )
+        with session.during(attendant.turn_id):
+            return self.run_task(task)
 
     def run_task(self, task: Task) -> PromptResponse[Any]:
         """Evaluate a task; a failure is published once as `PromptFailed` and raised."""

@@ -44,6 +44,9 @@ class Attendant:
     run_id: str | None = None
     """The run that calls and costs are counted under."""
 
+    turn_id: str | None = None
+    """The turn that records of this loop belong to."""
+
     workspace: object | None = None
     """What the tools work on."""
 

@@ -52,6 +52,7 @@ class ModelAdapter(AdapterBase):
         model: ModelRecord,
         provider: ProviderRecord,
         workbench_id: str | None,
+        workspace: object | None = None,
     ) -> None:
         window = model.context_tokens_estimate
         supports = model.supports
@@ -66,6 +67,8 @@ class ModelAdapter(AdapterBase):
             ),
             prompt_budget_tokens=window - min(_RESERVE_TOKENS, int(window * _RESERVE_SHARE)),
             workbench_id=workbench_id,
+            workspace=workspace,
+            context_tokens=window,
         )
         self._caller = caller
         self._window = window
@@ -140,9 +143,15 @@ class Models:
         )
 
     def adapter(
-        self, model_id: str | None = None, *, workbench_id: str | None = None
+        self,
+        model_id: str | None = None,
+        *,
+        workbench_id: str | None = None,
+        workspace: object | None = None,
     ) -> ModelAdapter:
         """Return an adapter for a model, by default the person's own choice.
+
+        `workspace` is what tools work on where a prompt brings no files of its own.
 
         Raises:
             ValidationFailed: there is no such model.
@@ -150,7 +159,7 @@ class Models:
         """
         wanted = model_id or self.default_model().model_id
         model, provider, _ = self._caller.usable(wanted)
-        return ModelAdapter(self._caller, model, provider, workbench_id)
+        return ModelAdapter(self._caller, model, provider, workbench_id, workspace)
 
     def models(self) -> ModelList:
         """List every model, and why one cannot be used if it cannot (M2.2)."""

@@ -59,7 +59,7 @@ from .events import (
 )
 from .history import SessionForked, SessionRestored, SessionRewound, Snapshot
 from .lint import lint
-from .manifest import Manifest, ManifestChange, ManifestEntry, compare
+from .manifest import Manifest, ManifestChange, ManifestEntry, compare, read_manifest
 from .model import KEEP, RAISE, Prompt
 from .mounts import BenchFiles, BenchMount, FileProblem, HostMount, Mount, PinnedFile
 from .output import is_array, output_schema, parse_output
@@ -269,6 +269,7 @@ __all__ = [
     "output_schema",
     "parse_output",
     "part_of",
+    "read_manifest",
     "replace_latest",
     "scan",
     "session_stream",

@@ -63,6 +63,7 @@ class WorkspaceFingerprint:
     added: int = 0
     removed: int = 0
     changed: int = 0
+    manifest_ref: str = ""  # where the manifest is kept: its hash is the fingerprint (P7.6)
 
 
 @slice_type("prompt-digest-updated", 1, LOG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,6 +50,11 @@ class Manifest:
         return {entry.path: entry for entry in self.entries}
 
 
+def read_manifest(data: bytes) -> Manifest:
+    """Return the manifest whose canonical JSON this is; why a file is unreadable is not in it."""
+    return Manifest(tuple(ManifestEntry(*row) for row in json.loads(data)))
+
+
 @dataclass(frozen=True, slots=True)
 class ManifestChange:
     """How two manifests differ."""
@@ -69,5 +75,10 @@ def compare(before: Manifest, after: Manifest) -> ManifestChange:
     return ManifestChange(
         tuple(path for path in new if path not in old),
         tuple(path for path in old if path not in new),
-        tuple(path for path in new if path in old and new[path] != old[path]),
+        tuple(path for path in new if path in old and _state(new[path]) != _state(old[path])),
     )
+
+
+def _state(one: ManifestEntry) -> tuple[object, ...]:
+    """Return what the fingerprint is made of, less the path."""
+    return (one.size, one.sha256, one.type, one.readable)

@@ -77,6 +77,7 @@ class Session(Writable):
         self.limits = parent.limits if parent else RunLimits()
         self.spent = TokenUsage()
         self.strict_bus = strict_bus
+        self._turn_id: str | None = None
         self._lock = threading.RLock()
         self._closed = False
         self._log = _log_of(log, parent, self._clock)
@@ -148,7 +149,7 @@ class Session(Writable):
         """Record several events together: all of them or none."""
         if not events:
             return DispatchResult()
-        recorded = self._record(events, cause_id, turn_id)
+        recorded = self._record(events, cause_id, turn_id or self._turn_id)
         errors = [error for one in recorded for error in self._announce(one)]
         for fact in (one.fact for one in recorded):
             if any(kind.propagate == "up" for kind in routed(fact, self._history.routes)):
@@ -251,6 +252,15 @@ class Session(Writable):
             found.append(above)
             above = above.parent
         return tuple(found)
+
+    @contextmanager
+    def during(self, turn_id: str | None) -> Iterator[None]:
+        """Let what is recorded in this block belong to a turn."""
+        before, self._turn_id = self._turn_id, turn_id or self._turn_id
+        try:
+            yield
+        finally:
+            self._turn_id = before
 
     @contextmanager
     def limited(self, **changes: Any) -> Iterator[RunLimits]:

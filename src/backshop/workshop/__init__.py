@@ -1,8 +1,21 @@
 """The conversation of a bench and the built-in agent."""
 
 from .answers import message_of
+from .bundle import workshop_prompts
 from .commands import COMMANDS
 from .contextual import CONTEXT_COMMANDS, Contextual
+from .digest import DIGEST_COMMANDS, Digests
+from .params import Gatherer
 from .service import Workshop
 
-__all__ = ["COMMANDS", "CONTEXT_COMMANDS", "Contextual", "Workshop", "message_of"]
+__all__ = [
+    "COMMANDS",
+    "CONTEXT_COMMANDS",
+    "DIGEST_COMMANDS",
+    "Contextual",
+    "Digests",
+    "Gatherer",
+    "Workshop",
+    "message_of",
+    "workshop_prompts",
+]

@@ -44,6 +44,7 @@ class ToolAttendant(Attendant):
         *,
         workspace: object | None = None,
         run_id: str | None = None,
+        turn_id: str | None = None,
         needs_tool: bool = True,
         guard: LoopGuard | None = None,
     ) -> None:
@@ -51,6 +52,7 @@ class ToolAttendant(Attendant):
         self._shelf = Shelf()
         self.workspace = workspace
         self.run_id = run_id
+        self.turn_id = turn_id
         self.needs_tool = needs_tool
         self.guard = guard or LoopGuard()
 

@@ -80,7 +80,7 @@ class Gatherer:
         keywords: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.manifests = manifests or Manifests(bench)
-        self._bench = bench
+        self.bench = bench
         self._clock = clock
         self._inject = injection
         self._keywords = keywords
@@ -136,7 +136,7 @@ class Gatherer:
     def _injected(self, call: Call, paths: Sequence[str]) -> Injected:
         said = (*call.excerpt.said, call.request)[-_STYLE_MESSAGES - 1 :]
         more: dict[str, Any] = {} if self._keywords is None else {"keywords": self._keywords}
-        return self._inject(self._bench.desk, call.bench_id, paths=paths, texts=said, **more)
+        return self._inject(self.bench.desk, call.bench_id, paths=paths, texts=said, **more)
 
 
 def tools_of(key: str, more: Sequence[Tool] = ()) -> tuple[Tool, ...]:

@@ -1,0 +1,17 @@
+"""Every prompt that comes with the product, for lists, lint, previews and overrides (P7.12)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backshop.prompts import Prompt
+
+from . import contextprompt
+from .building import bundled_prompts
+from .params import tools_of
+
+
+def workshop_prompts() -> tuple[Prompt[Any], ...]:
+    """Return the prompts of turns and of context items."""
+    about = contextprompt.Facts(category="company-context", source="")
+    return (*bundled_prompts(tools_of), contextprompt.context_prompt(about)[0])

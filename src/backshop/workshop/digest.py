@@ -1,0 +1,331 @@
+"""The digest of a bench as people see and change it, and the prompts of a turn (P7.11)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from backshop.base.command import Command
+from backshop.base.errors import NotFound, ValidationFailed
+from backshop.bench import Author, Source, Workspace
+from backshop.models import AdapterBase, OptimizationScope
+from backshop.prompts import (
+    DIGEST_KEY,
+    MarkdownSection,
+    PromptOverridesStore,
+    PromptRendered,
+    Session,
+    StoreLog,
+    normalise_digest,
+)
+
+from . import digesting
+from .book import Book, prompt_session
+from .building import NAMESPACE, build_prompt
+from .digestforms import (
+    DigestGet,
+    DigestRefresh,
+    DigestSet,
+    DigestShown,
+    DigestWritten,
+    Done,
+    PartShown,
+    PromptShow,
+    SentPrompt,
+)
+from .digesting import PIN_KEY, BenchOverrides, Standing
+from .params import Call, Gatherer
+
+DIGEST_MAX_BYTES = 64 * 1024
+FOCUS_MAX_CHARS = 2_000
+_WINDOW_TOKENS = 32_000  # where the model does not say how much it can read
+
+Adapters = Callable[[str, Workspace], AdapterBase]
+"""`(bench_id, workspace)`: an adapter for the model the bench's next turn would use."""
+
+
+class Digests:
+    """Digests of all benches of one home."""
+
+    def __init__(
+        self,
+        book: Book,
+        gatherer: Gatherer,
+        overrides: PromptOverridesStore,
+        adapters: Adapters,
+    ) -> None:
+        self._book = book
+        self._gatherer = gatherer
+        self._overrides = overrides
+        self._adapters = adapters
+        self._running: dict[str, Session] = {}
+        self._lock = threading.Lock()
+
+    # ------------------------------------------------------------ for turns
+
+    def session(self, bench_id: str) -> Session:
+        """Open the one prompt session of a bench's conversation (P2.13)."""
+        store = self._book.store
+        return Session(session_id=prompt_session(bench_id), log=store, clock=self._book.clock)
+
+    def overrides(self, bench_id: str) -> BenchOverrides:
+        """Return the overrides that calls of a bench are rendered with."""
+        return BenchOverrides(self._overrides, bench_id)
+
+    def begin_turn(self, bench_id: str, session: Session) -> digesting.Action:
+        """Bring the digest up to date before a turn's first prompt (P7.7)."""
+        manifests = self._gatherer.manifests
+        files = manifests.of(bench_id)
+        return digesting.refresh(session, files, manifests, overrides=self.overrides(bench_id))
+
+    def cancel(self, bench_id: str) -> bool:
+        """Stop a digest run of this bench; say whether there was one."""
+        with self._lock:
+            session = self._running.get(bench_id)
+        if session is not None:
+            session.cancel.request()
+        return session is not None
+
+    # ------------------------------------------------------------ commands
+
+    def get(self, request: DigestGet) -> DigestShown:
+        """Show the digest as the next prompt would hold it."""
+        bench_id = self._known(request.workbench_id)
+        session = self.session(bench_id)
+        standing = self._standing(bench_id, session)
+        newest = standing.newest
+        if newest is not None and newest.body.strip():
+            return DigestShown(
+                body=newest.body,
+                summary=newest.summary,
+                source="session",
+                digest_source=newest.source,
+                fingerprint=newest.fingerprint,
+                stale=standing.is_stale,
+                added=len(standing.change.added),
+                removed=len(standing.change.removed),
+                changed=len(standing.change.changed),
+                model_id=newest.model_id or None,
+                created_at=newest.created_at.isoformat(),
+            )
+        own = digesting.pinned(self._overrides, digesting.pin_tag(bench_id)).sections
+        kept = own.get(DIGEST_KEY)
+        if kept is None or not kept.body.strip():
+            return DigestShown(body="", source="none")
+        written_at = kept.provenance.get("fingerprint", "")
+        return DigestShown(
+            body=kept.body,
+            summary=kept.summary or "",
+            source="override",
+            digest_source=kept.provenance.get("source"),
+            fingerprint=written_at,
+            stale=bool(written_at) and written_at != standing.manifest.fingerprint,
+            model_id=kept.provenance.get("model_id"),
+        )
+
+    def refresh(self, request: DigestRefresh) -> DigestWritten:
+        """Write the digest anew from the files as they are.
+
+        Raises:
+            ConsentRequired, ProviderNotConfigured: the model may not or cannot be asked.
+            PromptEvaluationError: the run brought no digest; nothing was stored.
+        """
+        bench_id = self._known(request.workbench_id)
+        if request.mode == "builder":
+            return self._built(bench_id, request)
+        return self._optimized(bench_id, request)
+
+    def set(self, request: DigestSet) -> Done:
+        """Write the digest by hand."""
+        bench_id = self._known(request.workbench_id)
+        if not request.body.strip():
+            raise ValidationFailed("a digest says something", reason="bad_params")
+        if len(request.body.encode()) > DIGEST_MAX_BYTES:
+            raise ValidationFailed("a digest has at most 64 KiB", reason="bad_params")
+        session = self.session(bench_id)
+        standing = self._standing(bench_id, session)
+        fingerprint = standing.manifest.fingerprint
+        if request.pin:
+            self._pin(bench_id, request.body, "user", fingerprint)
+            session.workspace_digest.clear()
+        else:
+            session.workspace_digest.set(
+                DIGEST_KEY, request.body, source="user", fingerprint=fingerprint
+            )
+        digesting.note_fingerprint(session, self._standing(bench_id, session))
+        return Done()
+
+    def clear(self, request: DigestGet) -> Done:
+        """Forget the digest, the pinned one too; the builder writes one before the next turn."""
+        bench_id = self._known(request.workbench_id)
+        self.session(bench_id).workspace_digest.clear()
+        self._overrides.unset(NAMESPACE, PIN_KEY, digesting.pin_tag(bench_id), section=DIGEST_KEY)
+        return Done()
+
+    def prompt_show(self, request: PromptShow) -> SentPrompt:
+        """Show the prompt a model received for a message (P7.5).
+
+        Raises:
+            NotFound: there is no such turn, or it sent no prompt.
+        """
+        bench_id = self._known(request.workbench_id)
+        turn_id = request.turn_id or self._turn_of(bench_id, request.message_id)
+        log = StoreLog(self._book.store)
+        found = [
+            one.fact
+            for one in log.read(prompt_session(bench_id))
+            if isinstance(one.fact, PromptRendered)
+            and one.turn_id == turn_id
+            and request.phase in (None, one.fact.prompt_key)
+        ]
+        if not found:
+            raise NotFound("no prompt was sent there", reason="not_found")
+        last = found[-1]
+        return SentPrompt(
+            phase=last.prompt_key,
+            model_id=last.model_id,
+            text=log.get(last.rendered_ref).decode(errors="replace"),
+            parts=tuple(
+                PartShown(path=one.path, number=one.number, source=one.source, tokens=one.tokens)
+                for one in last.parts
+            ),
+            tools=last.tool_names,
+            diagnostics=last.diagnostics,
+            hash=last.rendered_hash,
+            sent=len([one for one in found if one.prompt_key == last.prompt_key]),
+        )
+
+    # ------------------------------------------------------------ how
+
+    def _known(self, bench_id: str) -> str:
+        state = self._book.state(bench_id)
+        assert state.bench.bench_id is not None
+        return state.bench.bench_id
+
+    def _standing(self, bench_id: str, session: Session) -> Standing:
+        return digesting.standing_of(session, self._gatherer.manifests.of(bench_id))
+
+    def _turn_of(self, bench_id: str, message_id: str | None) -> str:
+        if message_id is None:
+            raise ValidationFailed("give a message or a turn", reason="bad_params")
+        record = self._book.state(bench_id).records.get(message_id)
+        if record is None or record.turn_id is None:
+            raise NotFound("no turn belongs to this message", reason="message_not_found")
+        return record.turn_id
+
+    def _built(self, bench_id: str, request: DigestRefresh) -> DigestWritten:
+        manifests, session = self._gatherer.manifests, self.session(bench_id)
+        files = manifests.of(bench_id)
+        item = digesting.build(session, files, manifests)
+        digesting.note_fingerprint(session, digesting.standing_of(session, files))
+        kept: tuple[str, ...] = ("session",)
+        if request.scope == "global":
+            self._pin(bench_id, item.body, "builder", item.fingerprint, tag=request.tag)
+            kept = (*kept, "overrides")
+        return DigestWritten(digest=item.body, persisted=kept)
+
+    def _optimized(self, bench_id: str, request: DigestRefresh) -> DigestWritten:
+        author = Author(source=Source(kind="workshop", ref="digest"))
+        workspace = Workspace(self._gatherer.bench, bench_id, author)
+        adapter = self._adapters(bench_id, workspace)
+        session = self.session(bench_id)
+        gathered = self._gatherer.gather(
+            Call(
+                key=PIN_KEY,
+                bench_id=bench_id,
+                window_tokens=adapter.context_tokens or _WINDOW_TOKENS,
+                step="Describe the files of this workbench.",
+            )
+        )
+        digesting.note_fingerprint(session, digesting.standing_of(session, gathered.manifest))
+        is_global = request.scope == "global"
+        with self._stoppable(bench_id, session):
+            result = adapter.optimize(
+                build_prompt(PIN_KEY, gathered.facts),
+                store_scope=OptimizationScope(request.scope),
+                overrides_store=self._overrides if is_global else None,
+                overrides_tag=(request.tag or digesting.pin_tag(bench_id)) if is_global else None,
+                focus_areas=_focus(request.focus),
+                session=session,
+            )
+        return DigestWritten(
+            digest=result.digest, persisted=result.persisted, section_key=result.section_key
+        )
+
+    @contextmanager
+    def _stoppable(self, bench_id: str, session: Session) -> Iterator[None]:
+        with self._lock:
+            self._running[bench_id] = session
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.pop(bench_id, None)
+
+    def _pin(
+        self, bench_id: str, body: str, source: str, fingerprint: str, *, tag: str | None = None
+    ) -> None:
+        clean = normalise_digest(body)
+        if clean.suspect:
+            raise ValidationFailed(
+                "the text reads like instructions and is not pinned", reason="suspect_digest"
+            )
+        prompt = digesting.bare_prompt()
+        self._overrides.set_override(
+            NAMESPACE,
+            PIN_KEY,
+            tag or digesting.pin_tag(bench_id),
+            DIGEST_KEY,
+            clean.body,
+            descriptor=prompt.descriptor,
+            mode="literal",
+            provenance={"source": source, "fingerprint": fingerprint},
+        )
+
+
+def _focus(text: str | None) -> MarkdownSection | None:
+    if text is None or not text.strip():
+        return None
+    if len(text) > FOCUS_MAX_CHARS:
+        raise ValidationFailed("a focus has at most 2,000 characters", reason="bad_params")
+    return MarkdownSection("Focus", text.replace("$", "$$"), key="focus")
+
+
+def _command(
+    name: str, summary: str, request: type[Any], response: Any, run: Any, *, writes: bool = False
+) -> Command[Digests, Any, Any]:
+    return Command(
+        name=name,
+        summary=summary,
+        request=request,
+        response=response,
+        run=run,
+        phase="workshop",
+        writes=writes,
+    )
+
+
+DIGEST_COMMANDS: tuple[Command[Digests, Any, Any], ...] = (
+    _command(
+        "DigestGet", "Show what prompts say about the files.", DigestGet, DigestShown, Digests.get
+    ),
+    _command(
+        "DigestRefresh",
+        "Write the digest of the files anew.",
+        DigestRefresh,
+        DigestWritten,
+        Digests.refresh,
+        writes=True,
+    ),
+    _command("DigestSet", "Write the digest by hand.", DigestSet, Done, Digests.set, writes=True),
+    _command("DigestClear", "Forget the digest.", DigestGet, Done, Digests.clear, writes=True),
+    _command(
+        "PromptShow",
+        "Show the prompt a model received.",
+        PromptShow,
+        SentPrompt,
+        Digests.prompt_show,
+    ),
+)
