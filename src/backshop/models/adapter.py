@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, TypeVar
 
 from backshop.base.errors import BackshopError
+from backshop.base.limits import WINDOW_UNKNOWN_TOKENS
 from backshop.prompts import (
     ConversationItem,
     MarkdownSection,
@@ -52,7 +53,7 @@ class AdapterBase:
         prompt_budget_tokens: int | None = None,
         workbench_id: str | None = None,
         workspace: object | None = None,
-        context_tokens: int | None = None,
+        window_tokens: int = WINDOW_UNKNOWN_TOKENS,
         allow_exec: bool = False,
     ) -> None:
         self._name = adapter_name
@@ -61,7 +62,7 @@ class AdapterBase:
         self._budget = prompt_budget_tokens
         self._workbench_id = workbench_id
         self._workspace = workspace
-        self._context_tokens = context_tokens
+        self._window = window_tokens
         self._allow_exec = allow_exec
 
     @property
@@ -90,9 +91,9 @@ class AdapterBase:
         return self._workbench_id
 
     @property
-    def context_tokens(self) -> int | None:
-        """How large the model's window is; None where nobody knows."""
-        return self._context_tokens
+    def window_tokens(self) -> int:
+        """How many tokens the model takes in all, as far as is known."""
+        return self._window
 
     @property
     def allow_exec(self) -> bool:

@@ -29,7 +29,7 @@ class ScriptedAdapter(AdapterBase):
             adapter_name=SCRIPTED,
             model_id=f"{SCRIPTED}:{name}",
             capabilities=Capabilities(reports_usage=False),
-            context_tokens=scripted_model(f"{SCRIPTED}:{name}").context_tokens_estimate,
+            window_tokens=scripted_model(f"{SCRIPTED}:{name}").context_tokens_estimate,
         )
         self._wire = wire
         self._model = scripted_model(self.model_id)

@@ -68,15 +68,9 @@ class ModelAdapter(AdapterBase):
             prompt_budget_tokens=window - min(_RESERVE_TOKENS, int(window * _RESERVE_SHARE)),
             workbench_id=workbench_id,
             workspace=workspace,
-            context_tokens=window,
+            window_tokens=window,
         )
         self._caller = caller
-        self._window = window
-
-    @property
-    def window_tokens(self) -> int:
-        """How many tokens the model takes in all, as far as is known."""
-        return self._window
 
     def complete(self, request: ModelRequest, cancel: Cancel) -> Iterator[StreamEvent]:
         """Make one attempt through the guarded way out."""

@@ -40,7 +40,6 @@ from .params import Call, Gatherer
 
 DIGEST_MAX_BYTES = 64 * 1024
 FOCUS_MAX_CHARS = 2_000
-_WINDOW_TOKENS = 32_000  # where the model does not say how much it can read
 
 Adapters = Callable[[str, Workspace], AdapterBase]
 """`(bench_id, workspace)`: an adapter for the model the bench's next turn would use."""
@@ -235,7 +234,7 @@ class Digests:
             Call(
                 key=PIN_KEY,
                 bench_id=bench_id,
-                window_tokens=adapter.context_tokens or _WINDOW_TOKENS,
+                window_tokens=adapter.window_tokens,
                 step="Describe the files of this workbench.",
             )
         )
