@@ -24,8 +24,10 @@ run: $(STAMP) ## show the product at work
 test: $(STAMP) check ## everything, with seeded samples
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
-proof: $(STAMP) ## the same tests with full counts and sizes; PART=tests/crash runs one part
-	BACKSHOP_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS) --timeout=3600 $(PART) $(ARGS)
+proof: $(STAMP) ## the same tests with full counts and sizes, into docs/proof.md; PART=tests/crash runs one part
+	@mkdir -p build
+	@BACKSHOP_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS) --timeout=3600 --junitxml=build/proof.xml $(PART) $(ARGS); \
+	  result=$$?; BACKSHOP_PROOF=1 $(BIN)/python tools/proof.py build/proof.xml && exit $$result
 
 check: $(STAMP) ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .

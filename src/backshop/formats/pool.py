@@ -53,7 +53,7 @@ class Process:
         self._scratch = tempfile.mkdtemp(prefix="backshop-worker-")
         environment = {
             "PATH": os.defpath,
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "PYTHONPATH": os.pathsep.join(str(Path(one).absolute()) for one in sys.path if one),
             "PYTHONHASHSEED": "0",  # F1.3
             "LC_ALL": "C.UTF-8",
             "TZ": "UTC",
