@@ -85,7 +85,7 @@ def box(page: Any, label: str) -> Any:
     return page.locator("a.box").filter(has_text=label)
 
 
-@pytest.mark.rule("U6.1", "R10.2", "S7.1")
+@pytest.mark.rule("U6.1", "R10.2", "S7.1", "R7.26")
 def test_sessions_are_found_filtered_and_grouped_by_workspace(served, ann, new_page, tmp_path):
     project = tmp_path / "cellar"
     project.mkdir()
@@ -102,6 +102,16 @@ def test_sessions_are_found_filtered_and_grouped_by_workspace(served, ann, new_p
     page.get_by_role("button", name="Filter").click()
     page.get_by_text("Nothing fits").wait_for()
     page.get_by_role("link", name="Clear").click()
+    page.get_by_role("link", name="Tidy the cellar").wait_for()
+    paint = next(
+        one["sessionId"]
+        for one in served.call("RailsSessionsList")["sessions"]
+        if one["title"] == "Paint the door"
+    )
+    served.call("RailsSessionDelete", sessionId=paint, confirm=paint)
+    page.get_by_role("link", name="Paint the door").wait_for(state="detached")
+    ann.start("user.review", goal="Appear by itself")
+    page.get_by_role("link", name="Appear by itself").wait_for()
     page.get_by_role("link", name="Tidy the cellar").click()
     page.wait_for_url("**/studio/session/sess_*")
     assert page.get_by_role("navigation", name="Runs of this session").is_visible()

@@ -124,7 +124,13 @@ class Backshop:
             default_workspace=Path(workspace) if workspace else None,
             repositories=read_git_sources(self.config["rails.git_sources"]),
             clones=self._clones,
+            announce=self._announce,
         )
+
+    def _announce(self, name: str, payload: Mapping[str, Any]) -> None:
+        """Tell the pages of this process about what is no fact of any stream (R7.26)."""
+        if "hub" in self.__dict__:
+            self.hub.publish_signal(name, payload, session_id=payload.get("sessionId"))
 
     @cached_property
     def rails(self) -> Rails:
@@ -143,7 +149,7 @@ class Backshop:
             resume_session=config["rails.tools.resume_session"],
             start_session=config["rails.tools.start_session"],
         )
-        return Rails(self.store, self._catalog, settings=settings)
+        return Rails(self.store, self._catalog, settings=settings, announce=self._announce)
 
     @cached_property
     def formats(self) -> Formats:

@@ -14,15 +14,28 @@ from mcp.shared.exceptions import MCPError
 from backshop import __version__
 from backshop.base.telemetry import watch
 
-from .toolbox import Called, OfferedTool, Offering
+from .offer import Called, OfferedTool
+from .toolbox import Offering
 
 CALL_TIMEOUT_S = 30.0  # R7.3
 _LOG = logging.getLogger("backshop.mcp")
-INSTRUCTIONS = (
+RAILS_INSTRUCTIONS = (
     "Workflows keep your work on course. Call list_workflows, then start_workflow; do each step "
     "and call continue_workflow with the tokens of the last answer. Tokens are opaque: send them "
     "back exactly as given. After a rewind or in a new window call resume_session."
 )
+BENCH_INSTRUCTIONS = (
+    "The file tools work on one workbench of the person's files. Call list_files, then "
+    "get_file_map before read_file; query tables with table_query instead of reading many rows. "
+    "Every write lands in a Draft and changes nothing the person has published; look at it with "
+    "review_draft, then ask the person to review and publish. You cannot publish."
+)
+
+
+def instructions(offering: Offering) -> str:
+    """Return what a client tells its model about this server: of each tool set offered."""
+    parts = [RAILS_INSTRUCTIONS] if offering.has_rails else []
+    return " ".join([*parts, BENCH_INSTRUCTIONS] if offering.has_bench else parts)
 
 
 def build(offering: Offering) -> Server[Any]:
@@ -43,7 +56,7 @@ def build(offering: Offering) -> Server[Any]:
         "backshop",
         version=__version__,
         title="Backshop",
-        instructions=INSTRUCTIONS,
+        instructions=instructions(offering),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )

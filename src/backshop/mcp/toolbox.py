@@ -7,41 +7,18 @@ that needs a tool, not before the client is greeted (S2.4).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backshop.base.codec import compact
 from backshop.base.errors import ValidationFailed
+
+from .offer import Called, OfferedTool
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
 
 TOOL_SETS = ("rails", "bench")
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """What a call came to: text for the model first, the same facts as data."""
-
-    texts: tuple[str, ...]
-    structured: dict[str, Any]
-    is_error: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OfferedTool:
-    """One tool as a client sees it."""
-
-    name: str
-    title: str
-    description: str
-    input_schema: dict[str, Any]
-    output_schema: dict[str, Any] | None
-    read_only: bool
-    idempotent: bool
-    call: Callable[[Mapping[str, Any]], Called] = field(repr=False)
 
 
 class Offering:
@@ -68,6 +45,16 @@ class Offering:
         self._shop: Backshop | None = None
         self._tools: dict[str, OfferedTool] | None = None
 
+    @property
+    def has_bench(self) -> bool:
+        """Say whether the tools of a bench are offered."""
+        return "bench" in self._sets
+
+    @property
+    def has_rails(self) -> bool:
+        """Say whether the tools of rails are offered."""
+        return "rails" in self._sets
+
     def tools(self) -> dict[str, OfferedTool]:
         """Return the tools by name, opening the home on first use.
 
@@ -81,7 +68,9 @@ class Offering:
                 if "rails" in self._sets:
                     found += _rails_tools(shop)
                 if "bench" in self._sets and self._bench_id is not None:
-                    found += _bench_tools(shop, self._bench_id)
+                    from .benchtools import bench_tools  # loaded when asked for
+
+                    found += bench_tools(shop, self._bench_id)
                 self._tools = {tool.name: tool for tool in found}
             return self._tools
 
@@ -121,42 +110,3 @@ def _rails_tools(shop: Backshop) -> list[OfferedTool]:
         )
 
     return [adapted(tool) for tool in offered(shop.rails.settings)]
-
-
-def _bench_tools(shop: Backshop, bench_id: str) -> list[OfferedTool]:
-    from backshop.app import fault_of
-    from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Source, Workspace  # when asked for
-    from backshop.prompts import Tool, ToolContext
-
-    bench_id = shop.bench_id(bench_id)
-    shop.benches.desk.state(bench_id)  # a bench in the trash is said so at once
-    author = Author(source=Source(kind="workshop", ref="mcp"), actor="mcp:agent")
-    context = ToolContext(workspace=Workspace(shop.benches, bench_id, author))
-
-    def adapted(tool: Tool) -> OfferedTool:
-        def call(arguments: Mapping[str, Any]) -> Called:
-            try:
-                result = tool.handler(tool.decode(arguments), context=context)
-            except ValidationFailed as error:
-                problem = {"reason": error.reason, "hints": list(error.hints)}
-                return Called((error.message,), {"error": problem}, is_error=True)
-            except Exception as error:  # the outermost handler of this door
-                fault = fault_of(error)
-                return Called((fault.message,), {"error": fault.envelope}, is_error=True)
-            data = result.data()
-            if not result.ok:
-                return Called((result.text(),), {"error": {"reason": result.code, **data}}, True)
-            return Called((result.text(),), data if isinstance(data, dict) else {"value": data})
-
-        return OfferedTool(
-            name=tool.name,
-            title=tool.name.replace("_", " ").capitalize(),
-            description=tool.description,
-            input_schema=compact(tool.schema),
-            output_schema=None,
-            read_only=tool.effects == "read",
-            idempotent=tool.effects == "read",
-            call=call,
-        )
-
-    return [adapted(tool) for tool in (*TOOLS, REVIEW_DRAFT)]

@@ -16,6 +16,7 @@ from .catalog import Catalog
 from .errors import invalid
 from .finding import Finding
 from .identity import SourceKind
+from .settings import Announce, silent
 from .sources import GitSource
 
 Target = Literal["user", "project"]
@@ -147,12 +148,14 @@ class Definitions:
         default_workspace: Path | None = None,
         repositories: tuple[GitSource, ...] = (),
         clones: Path | None = None,
+        announce: Announce = silent,
     ) -> None:
         self._authoring = authoring
         self._catalog = catalog
         self._default = default_workspace
         self._repositories = repositories
         self._clones = clones
+        self._announce = announce
 
     def workflow_validate(self, request: WorkflowValidate) -> WorkflowValidated:
         """Check a text or a file.
@@ -186,7 +189,7 @@ class Definitions:
 
     def workflow_save(self, request: WorkflowSave) -> WorkflowSaved:
         """Write a definition that passes every check."""
-        return _saved(
+        return self._saved(
             self._authoring.save(
                 request.source,
                 target=SourceKind(request.target),
@@ -197,7 +200,7 @@ class Definitions:
 
     def workflow_copy(self, request: WorkflowCopy) -> WorkflowSaved:
         """Save a workflow under another id."""
-        return _saved(
+        return self._saved(
             self._authoring.copy(
                 request.workflow_id,
                 new_id=request.new_id,
@@ -208,7 +211,7 @@ class Definitions:
 
     def workflow_new(self, request: WorkflowNew) -> WorkflowSaved:
         """Write a commented starting point."""
-        return _saved(
+        return self._saved(
             self._authoring.new(
                 request.workflow_id,
                 name=request.name,
@@ -220,6 +223,7 @@ class Definitions:
     def sources_sync(self, _: Nothing) -> SourcesSynced:
         """Fetch the configured repositories of workflows."""
         done = git.sync(self._repositories, self._clones) if self._clones else ()
+        self._announce("RailsWorkflowsChanged", {})
         return SourcesSynced(
             repositories=tuple(
                 RepositorySynced(url=one.url, ref=one.ref, commit=one.commit, error=one.error)
@@ -230,6 +234,16 @@ class Definitions:
     def builtins_list(self, _: Nothing) -> BuiltinsListed:
         """Return what authors can use."""
         return BuiltinsListed(builtins=builtins(self._catalog.look().library))
+
+    def _saved(self, saved: Saved) -> WorkflowSaved:
+        self._announce("RailsWorkflowsChanged", {"workflowId": saved.workflow_id})
+        return WorkflowSaved(
+            workflow_id=saved.workflow_id,
+            workflow_hash=saved.checked.workflow_hash,
+            path=str(saved.path),
+            replaced=saved.replaced,
+            findings=saved.checked.findings,
+        )
 
     def _workspace(self, path: str | None) -> Path | None:
         return workspace.checked(path) or self._default
@@ -246,16 +260,6 @@ def _validated(checked: Checked) -> WorkflowValidated:
         workflow_id=checked.workflow_id,
         workflow_hash=checked.workflow_hash,
         findings=checked.findings,
-    )
-
-
-def _saved(saved: Saved) -> WorkflowSaved:
-    return WorkflowSaved(
-        workflow_id=saved.workflow_id,
-        workflow_hash=saved.checked.workflow_hash,
-        path=str(saved.path),
-        replaced=saved.replaced,
-        findings=saved.checked.findings,
     )
 
 

@@ -38,7 +38,7 @@ from .interpret import Workflow
 from .plan import Plan
 from .respond import Answer
 from .sessions import Sessions, outside_tokens, unknown_node
-from .settings import Settings
+from .settings import Announce, Settings, silent
 from .state import SessionState
 
 Json = dict[str, object]
@@ -55,11 +55,13 @@ class Rails:
         *,
         settings: Settings | None = None,
         random: Callable[[int], int] = random_bits,
+        announce: Announce = silent,
     ) -> None:
         self.settings = settings or Settings()
         self.catalog = catalog
         self.sessions = Sessions(store)
         self.execution = Execution(self.sessions, catalog, self.settings)
+        self.announce = announce
         self._random = random
 
     def only(self, visible: Callable[[str], bool]) -> Rails:

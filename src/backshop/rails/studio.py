@@ -162,6 +162,7 @@ class Studio:
         """Keep a session for good, or not."""
         self._require(request.session_id)
         self._sessions.store.set_keep(stream_of(request.session_id), request.keep)
+        self._tell(request.session_id, "kept")
         return {"sessionId": request.session_id, "keep": request.keep}
 
     def session_delete(self, request: SessionDelete) -> Json:
@@ -169,8 +170,7 @@ class Studio:
         self._require(request.session_id)
         if request.confirm != request.session_id:
             raise invalid("the confirmation does not repeat the session's id", "Repeat the id.")
-        self._sessions.store.delete_stream(stream_of(request.session_id))
-        self._sessions.forget(request.session_id)
+        self._delete(request.session_id)
         return {"sessionId": request.session_id, "deleted": True}
 
     def session_export(self, request: SessionExport) -> Json:
@@ -192,6 +192,7 @@ class Studio:
     def session_import(self, request: SessionImport) -> Json:
         """Bring a session in from a bundle; nothing is stored unless all of it is right."""
         session_id = transfer.imported(self._sessions, request.bundle)
+        self._tell(session_id, "imported")
         return {"sessionId": session_id}
 
     def sessions_expire(self, request: SessionsExpire) -> Json:
@@ -204,8 +205,7 @@ class Studio:
             if days and not head.keep and self._is_expired(session_id, before_ms):
                 found.append(session_id)
         for session_id in found if request.apply else ():
-            self._sessions.store.delete_stream(stream_of(session_id))
-            self._sessions.forget(session_id)
+            self._delete(session_id)
         return {"sessions": found, "applied": request.apply}
 
     def keys_rotate(self, request: Nothing) -> Json:
@@ -214,6 +214,14 @@ class Studio:
         return {"rotated": True}
 
     # ------------------------------------------------------------ private
+
+    def _delete(self, session_id: str) -> None:
+        self._sessions.store.delete_stream(stream_of(session_id))
+        self._sessions.forget(session_id)
+        self._tell(session_id, "deleted")
+
+    def _tell(self, session_id: str, reason: str) -> None:
+        self._rails.announce("RailsSessionChanged", {"sessionId": session_id, "reason": reason})
 
     def _is_expired(self, session_id: str, before_ms: int) -> bool:
         try:

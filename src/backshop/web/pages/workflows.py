@@ -135,7 +135,6 @@ def save(visit: Visit) -> Page | Redirect:
     )
     if error is not None:
         return _editor(visit, text, None, error)
-    visit.site.hub.publish_signal("RailsWorkflowsChanged", {"workflowId": saved["workflowId"]})
     return Redirect(f"/workflows/{saved['workflowId']}{_suffix(visit)}")
 
 

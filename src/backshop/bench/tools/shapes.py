@@ -1,0 +1,104 @@
+"""What the tools answer, as JSON Schemas: the keys a caller can rely on (S6.2).
+
+Objects are open: each kind of file adds what only it has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+YES: Schema = {"type": "boolean"}
+LIST: Schema = {"type": "array"}
+OBJECT: Schema = {"type": "object"}
+MAYBE_TEXT: Schema = {"type": ["string", "null"]}
+WARNINGS: Schema = {"type": "array", "items": {"type": ["object", "string"]}}
+
+
+def shape(required: Schema, **optional: Schema) -> Schema:
+    """Return the schema of an object that has at least these keys."""
+    return {
+        "type": "object",
+        "properties": {**required, **optional},
+        "required": list(required),
+    }
+
+
+_FILE = shape(
+    {
+        "path": TEXT,
+        "kind": TEXT,
+        "size_bytes": COUNT,
+        "is_opaque": YES,
+        "writable": YES,
+    },
+    mime_type=MAYBE_TEXT,
+    draft_status=MAYBE_TEXT,
+)
+LISTED = shape({"files": {"type": "array", "items": _FILE}, "total": COUNT}, next_cursor=MAYBE_TEXT)
+INFO = shape(
+    {"path": TEXT, "kind": TEXT, "size_bytes": COUNT, "sha256": TEXT, "writable": YES},
+    mime=MAYBE_TEXT,
+    warnings=WARNINGS,
+)
+MAP = shape(
+    {"map_version": COUNT, "format": TEXT, "size_bytes": COUNT, "sha256": TEXT},
+    warnings=WARNINGS,
+    security=OBJECT,
+)
+READ = shape(
+    {"path": TEXT, "format": TEXT, "selector": OBJECT, "text": TEXT},
+    chunk_info={"type": ["object", "null"]},
+    warnings=WARNINGS,
+)
+DESCRIBED = shape({"row_count": COUNT, "columns": LIST}, warnings=WARNINGS)
+ROWS = shape({"columns": LIST, "rows": LIST, "row_count": COUNT}, warnings=WARNINGS)
+STYLES = shape({}, warnings=WARNINGS)
+WRITTEN = shape(
+    {
+        "ok": {"const": True},
+        "path": TEXT,
+        "created": YES,
+        "ops_applied": COUNT,
+        "size_bytes": COUNT,
+        "sha256": TEXT,
+        "changes": LIST,
+        "draft_revision_id": TEXT,
+    },
+    focus={"type": ["object", "null"]},
+    effects=OBJECT,
+    warnings=WARNINGS,
+)
+_CHANGES = shape({"entries": LIST, "counts": OBJECT, "reference_source": TEXT}, tree=TEXT)
+_DIFF = shape({"path": TEXT, "strategy": TEXT, "reference_source": TEXT, "body": OBJECT})
+REVIEWED: Schema = {"type": "object", "anyOf": [_CHANGES, _DIFF]}
+
+SHAPES: dict[str, Schema] = {
+    "list_files": LISTED,
+    "get_file_info": INFO,
+    "get_file_map": MAP,
+    "read_file": READ,
+    "write_text_file": WRITTEN,
+    "edit_text_file": WRITTEN,
+    "table_get_map": MAP,
+    "table_describe": DESCRIBED,
+    "table_stats": DESCRIBED,
+    "table_read_rows": ROWS,
+    "table_query": ROWS,
+    "table_export": WRITTEN,
+    "table_update_from_export": WRITTEN,
+    **{
+        f"{kind}_{verb}": answer
+        for kind in ("xlsx", "docx", "pptx")
+        for verb, answer in (
+            ("operations", WRITTEN),
+            ("get_styles", STYLES),
+            ("copy_assets", WRITTEN),
+        )
+    },
+    "review_draft": REVIEWED,
+}
+"""The schema of every tool's answer, by the tool's name."""

@@ -1,0 +1,30 @@
+"""A tool as a client sees it, and what a call comes to; the one shape of every tool set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What a call came to: text for the model first, the same facts as data."""
+
+    texts: tuple[str, ...]
+    structured: dict[str, Any]
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedTool:
+    """One tool as a client sees it."""
+
+    name: str
+    title: str
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None
+    read_only: bool
+    idempotent: bool
+    call: Callable[[Mapping[str, Any]], Called] = field(repr=False)

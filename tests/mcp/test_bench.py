@@ -1,0 +1,120 @@
+"""The tools of a bench as an outside agent meets them: schemas that hold, refusals in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import jsonschema
+import pytest
+
+from backshop.app import Backshop
+from backshop.base.codec import decode
+from backshop.base.errors import ErrorInfo
+from backshop.mcp.server import build
+from backshop.mcp.toolbox import Offering
+from mcp import Client
+
+ORDERS = {"path": "orders.csv"}
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("list_files", {}),
+    *(
+        (name, {"path": path})
+        for path in ("README.md", "annual-report.docx", "board-deck.pptx", "budget-2025.xlsx")
+        for name in ("get_file_info", "get_file_map", "read_file")
+    ),
+    *((name, ORDERS) for name in ("get_file_map", "table_get_map", "table_describe")),
+    ("get_file_map", {"path": "supplier-terms.pdf"}),
+    ("table_stats", ORDERS),
+    ("table_read_rows", {**ORDERS, "row_start": 1, "row_count": 5}),
+    ("table_query", {**ORDERS, "query": "SELECT count(*) AS c FROM data"}),
+    ("table_export", {**ORDERS, "target_path": "new.csv", "format": "csv"}),
+    (
+        "table_update_from_export",
+        {
+            **ORDERS,
+            "target_path": "new.xlsx",
+            "target_sheet": "S",
+            "mode": "replace_sheet",
+            "query": "SELECT * FROM data LIMIT 3",
+        },
+    ),
+    ("write_text_file", {"path": "note.md", "content": "one\n"}),
+    ("edit_text_file", {"path": "note.md", "edits": [{"search": "one", "replace": "two"}]}),
+    *(
+        (name, {"path": path, "operations": [{"op": op, **more}]})
+        for name, path, op, more in (
+            ("xlsx_operations", "budget-2025.xlsx", "ensure_sheet", {"sheet": "More"}),
+            ("docx_operations", "annual-report.docx", "append_paragraph", {"text": "More."}),
+            ("pptx_operations", "board-deck.pptx", "set_notes", {"index": 0, "notes": "More."}),
+        )
+    ),
+    ("xlsx_get_styles", {"path": "budget-2025.xlsx"}),
+    ("docx_get_styles", {"path": "annual-report.docx"}),
+    ("pptx_get_styles", {"path": "board-deck.pptx"}),
+    ("review_draft", {}),
+    ("review_draft", {"path": "note.md"}),
+]
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("read_file", {"path": "nothing.md"}, "NOT_FOUND"),
+    ("read_file", {"path": 7}, "VALIDATION_FAILED"),
+    ("write_text_file", {"path": "../x", "content": "x"}, "VALIDATION_FAILED"),
+    ("table_query", {**ORDERS, "query": "SELECT * FROM read_csv('/etc/passwd')"}, ""),
+]
+
+
+@pytest.fixture
+def offering(tmp_path: Path) -> Iterator[Offering]:
+    with Backshop.open(tmp_path / "home") as shop:
+        bench = shop.call("WorkbenchCreateSample", {})["workbench_id"]
+    made = Offering(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=bench)
+    yield made
+    made.close()
+
+
+@pytest.mark.rule("S6.2", "W7.1")
+def test_every_answer_fits_the_schema_its_tool_declares(offering):
+    async def story() -> None:
+        async with Client(build(offering)) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            for tool in tools.values():
+                assert tool.output_schema is not None, tool.name
+                jsonschema.Draft202012Validator.check_schema(tool.output_schema)
+            for name, arguments in CALLS:
+                result = await client.call_tool(name, arguments)
+                assert not result.is_error, (name, result.structured_content)
+                assert result.content[0].type == "text"
+                jsonschema.validate(result.structured_content, tools[name].output_schema or {})
+
+    anyio.run(story)
+
+
+@pytest.mark.rule("S6.2", "S5.3")
+def test_a_refusal_carries_the_whole_envelope(offering):
+    async def story() -> None:
+        async with Client(build(offering)) as client:
+            for name, arguments, code in REFUSED:
+                result = await client.call_tool(name, arguments)
+                assert result.is_error, name
+                assert result.structured_content is not None
+                info = decode(ErrorInfo, result.structured_content["error"])
+                assert code in ("", info.error_code), (name, info)
+                assert info.message
+                assert info.reason
+
+    anyio.run(story)
+
+
+@pytest.mark.rule("S6.1")
+def test_the_server_says_how_the_tools_it_offers_are_used(offering, tmp_path):
+    async def said(which: Offering) -> str:
+        async with Client(build(which)) as client:
+            return client.instructions or ""
+
+    rails = Offering(tmp_path / "other")
+    assert "list_workflows" in anyio.run(said, rails)
+    assert "Draft" not in anyio.run(said, rails)
+    assert "review_draft" in anyio.run(said, offering)
+    assert "cannot publish" in anyio.run(said, offering)
