@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml constraints.txt
 	fi
 	@touch $(STAMP)
 
-run: $(STAMP) ## show the product at work
+run: $(STAMP) ## the web app with sample files and the offline model; prints the link
 	@$(BIN)/python -m backshop.cli demo
 
 test: $(STAMP) check ## everything, with seeded samples

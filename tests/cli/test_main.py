@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -92,16 +93,47 @@ def test_a_home_that_cannot_be_written_is_a_clear_error(tmp_path, capsys):
     assert envelope["error_code"] == "FILE_WRITE_FAILED"
 
 
-def test_the_demo_runs_and_leaves_nothing(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+@pytest.mark.rule("S4.2", "B18.1")
+def test_the_demo_is_made_once_and_kept(tmp_path, capsys):
+    home = ["--json", "--home", str(tmp_path / "home")]
 
-    assert main(["demo"]) == 0
+    made = []
+    for _ in range(2):
+        assert main(["demo", "--setup-only", *home]) == 0
+        made.append(json.loads(capsys.readouterr().out))
+    assert main(["call", "WorkshopGetState", json.dumps(_of(made[0])), *home]) == 0
 
-    told = capsys.readouterr().out
-    assert "edit_text_file: done" in told
-    assert "table_export: done" in told
-    assert "-The south needs a new plan.\n+The south is doomed." in told
-    assert list(tmp_path.glob("backshop-demo-*")) == []
+    state = json.loads(capsys.readouterr().out)
+    assert [one["created"] for one in made] == [True, False]
+    assert made[0]["workbench_id"] == made[1]["workbench_id"]
+    assert len(made[0]["tasks"]) == 6
+    assert state["model_id"] == "scripted:demo"
+
+
+def _of(made):
+    return {"workbench_id": made["workbench_id"]}
+
+
+@pytest.mark.rule("S2.1")
+def test_the_demo_serves_the_web_app_and_prints_the_link(tmp_path):
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "BACKSHOP_HOME": str(tmp_path / "h")}
+    command = [sys.executable, "-m", "backshop.cli", "demo", "--port", "0", "--no-browser"]
+
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env) as server:
+        assert server.stderr is not None
+        told: list[str] = []
+        try:
+            while not told or "login?token=" not in told[-1]:
+                told.append(server.stderr.readline())
+                assert told[-1], told
+            address = next(line for line in told if "Backshop is at" in line).split()[-1]
+            with urllib.request.urlopen(f"{address}healthz", timeout=5) as answer:
+                healthy = answer.status
+        finally:
+            server.terminate()
+
+    assert healthy == 200
+    assert any("Sample Workbench is ready" in line for line in told)
 
 
 @pytest.mark.rule("S2.4")
