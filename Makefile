@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: run test proof check format bench rules docs golden clean
+.PHONY: run test proof check format bench rules docs golden screenshots clean
 
 $(STAMP): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once; uv makes it faster where it is installed)"
@@ -51,6 +51,9 @@ docs: $(STAMP) ## write the generated reference pages
 
 golden: $(STAMP) ## add new stored events to tests/golden/events.jsonl
 	$(BIN)/python tools/golden.py
+
+screenshots: $(STAMP) ## pictures of every page, light and dark, in build/screenshots
+	$(BIN)/python tools/screenshots.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

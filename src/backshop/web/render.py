@@ -49,7 +49,12 @@ def environment() -> Environment:
     )
     made.globals["static"] = lambda name: f"/static/{version()}/{name}"
     made.filters.update(
-        size=size_text, moment=moment, markdown=rendered, count=count_text, jsonish=as_json
+        size=size_text,
+        moment=moment,
+        markdown=rendered,
+        count=count_text,
+        jsonish=as_json,
+        maker=maker,
     )
     return made
 
@@ -74,6 +79,14 @@ def size_text(size: int | None) -> str:
 def count_text(number: int, one: str, many: str | None = None) -> str:
     """Return a counted thing: 1 file, 3 files."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def maker(source: str | None) -> str:
+    """Return who made a Draft, in words; `workshop:` is followed by the run or by `mcp`."""
+    kind, _, ref = (source or "").partition(":")
+    if kind == "workshop":
+        return "an outside agent" if ref == "mcp" else "the Workshop"
+    return {"mcp": "an outside agent", "rescan": "edits from outside"}.get(kind, "you")
 
 
 def moment(at: str | None) -> Markup:

@@ -32,7 +32,7 @@ def workshop(visit: Visit) -> Page | Redirect:
         return Redirect(f"/bench/{visit.params['bench_id']}/review")  # W18.4
     files = files_context(visit)
     talk = transcript_context(visit)
-    if not talk["messages"]:
+    if not talk["has_talk"]:
         talk["suggestions"] = suggestions(visit, state.get("model_id"), files["files"])
     context = {
         **context,
@@ -92,7 +92,12 @@ def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any
     request = {"limit": WINDOW, **({"before": before} if before else {})}
     page = visit.bench("WorkshopGetConversation", **request)
     messages = [_shown(one) for one in page["messages"]]
-    return {"messages": messages, "has_more": page["has_more"], "counts_line": counts_line}
+    return {
+        "messages": messages,
+        "has_talk": any(one["type"] != "system_event" for one in messages),
+        "has_more": page["has_more"],
+        "counts_line": counts_line,
+    }
 
 
 def _shown(message: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ function show() {
   $$("[data-redo]").forEach((button, at, all) => { button.hidden = !state.can_redo || at !== all.length - 1; });
   $$(".rewound [data-regenerate]").forEach((button, at, all) => { button.hidden = !state.can_regenerate || at !== all.length - 1; });
   $$("[data-restore]").forEach((button) => { button.disabled = state.has_draft; button.title = state.has_draft ? "Publish or discard the Draft first" : ""; });
-  $("#welcome").hidden = transcript.messages().length > 0;
+  $("#welcome").hidden = Boolean($(".message.user, .message.assistant", transcript.root));
 }
 
 function showTurn(turn) {

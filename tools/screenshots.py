@@ -1,0 +1,80 @@
+"""Pictures of every page, light and dark, in two sizes, from a real server and a real Chromium.
+
+    make screenshots            writes build/screenshots/<page>-<look>-<width>.png
+
+The home is fresh and the model is the offline one, so the pictures show what anybody sees.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+
+OUT = ROOT / "build" / "screenshots"
+SIZES = ((1280, 800), (1920, 1080))
+LOOKS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+TASK = "Add up the sales by region and month and put the totals on a new sheet of the budget, beside the plan."
+
+
+def main() -> None:
+    """Set the scene, then take every picture."""
+    from playwright.sync_api import sync_playwright
+    from tests.conftest import browser_path
+    from tests.web.browsing import ARGUMENTS, serving
+
+    os.environ["HOME"] = tempfile.mkdtemp(prefix="backshop-screenshots-")
+    os.environ.pop("BACKSHOP_HOME", None)
+    OUT.mkdir(parents=True, exist_ok=True)
+    with serving(Path(os.environ["HOME"]) / "home") as served, sync_playwright() as playwright:
+        pages = scene(served)
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=ARGUMENTS)
+        for width, height in SIZES:
+            for look in LOOKS:
+                context = browser.new_context(
+                    viewport={"width": width, "height": height}, color_scheme=look
+                )
+                page = context.new_page()
+                page.goto(served.link())
+                for name, path in pages.items():
+                    page.goto(served.address + path)
+                    page.wait_for_timeout(400)
+                    page.screenshot(path=OUT / f"{name}-{look}-{width}.png")
+                context.close()
+        browser.close()
+    print(f"{len(list(OUT.glob('*.png')))} pictures in {OUT.relative_to(ROOT)}")
+
+
+def scene(served: Any) -> dict[str, str]:
+    """Make benches with a story, and return the pages to look at."""
+    fresh = served.call("WorkbenchCreateSample")["workbench_id"]
+    told = served.call("WorkbenchCreateSample")["workbench_id"]
+    served.call("WorkbenchRename", workbench_id=fresh, new_name="Budget 2026")
+    served.call("WorkbenchRename", workbench_id=told, new_name="Quarterly report")
+    for bench in (fresh, told):
+        served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:demo")
+    sent = served.call("WorkshopSendUserMessage", workbench_id=told, text=TASK)
+    served.call("WorkshopRunAgent", workbench_id=told, message_id=sent["message_id"])
+    started = served.call("start_workflow", workflowId="wr.change_review")
+    session = started.get("sessionId") or ""
+    pages = {
+        "benches": "/",
+        "workshop": f"/bench/{fresh}?stay=1",
+        "answer": f"/bench/{told}?stay=1",
+        "review": f"/bench/{told}/review",
+        "checkpoints": f"/bench/{fresh}/checkpoints",
+        "context": f"/bench/{fresh}/context",
+        "studio": "/studio",
+        "workflows": "/workflows",
+        "settings": "/settings",
+    }
+    return {**pages, **({"session": f"/studio/session/{session}"} if session else {})}
+
+
+if __name__ == "__main__":
+    main()
