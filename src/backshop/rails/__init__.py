@@ -3,10 +3,12 @@
 from .artifact import Shown
 from .artifact import shown as shown_artifact
 from .authoring import Authoring, Checked, Saved, SourceText, starting_point
+from .beside import Beside
 from .builtins import Builtin, builtins
 from .catalog import Catalog
 from .commands import COMMANDS
 from .definitions import DEFINITION_COMMANDS, Definitions
+from .driving import Driving, Standing
 from .errors import RailsError
 from .finding import Finding, Severity
 from .git import read_sources as read_git_sources
@@ -36,12 +38,14 @@ __all__ = [
     "TOOLS",
     "Answer",
     "Authoring",
+    "Beside",
     "Builtin",
     "Catalog",
     "Checked",
     "CheckpointWorkflow",
     "ContinueWorkflow",
     "Definitions",
+    "Driving",
     "Finding",
     "InspectWorkflow",
     "ListWorkflows",
@@ -59,6 +63,7 @@ __all__ = [
     "SourceText",
     "StartSession",
     "StartWorkflow",
+    "Standing",
     "Submitted",
     "builtins",
     "git_places",

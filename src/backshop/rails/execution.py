@@ -23,6 +23,7 @@ from . import tokens as tk
 from . import workspace as places
 from .advance import Acknowledge, Policy
 from .advance import advance as decide_advance
+from .beside import Beside
 from .catalog import Catalog
 from .decide import Decided, Note
 from .drift import Drift
@@ -82,6 +83,7 @@ class Execution:
         *,
         state_token: str | None = None,
         is_intended_fork: bool = False,
+        beside: Beside | None = None,
     ) -> Answer:
         """Count the pending step as done, once, however often it is asked (R7.22)."""
         keys = self.sessions.keyring.keys()
@@ -118,7 +120,7 @@ class Execution:
         def rule(state: SessionState) -> Decided | None:
             return None if attempt in state.attempts else decide_advance(state, wish)
 
-        state, decided = self.sessions.decide(located.session_id, rule)
+        state, decided = self.sessions.decide(located.session_id, rule, beside)
         if decided is None:
             return self._replayed(keys, state, attempt, request)
         self.sessions.remember(workflow, decided.snapshot)

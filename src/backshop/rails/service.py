@@ -30,6 +30,7 @@ from . import compile as pinned
 from . import events as ev
 from . import tokens as tk
 from . import workspace as places
+from .beside import Beside
 from .catalog import Catalog
 from .decide import Decided, Start
 from .execution import Execution, mismatch, mode_change
@@ -92,18 +93,30 @@ class Rails:
         self, request: requests.StartWorkflow, *, driver: ev.Driver | None = None
     ) -> Answer:
         """Begin a run and return its first step (R7.21)."""
+        session_id, parent = self._session_for(request)
+        key = request.idempotency_key
+        if session_id is None:
+            session_id = did("sess", "start", key, request.workflow_id) if key else self._id("sess")
+        run_id = did("run", session_id, key, request.workflow_id) if key else self._id("run")
+        return self.begin(request, session_id, run_id, parent=parent, driver=driver)
+
+    def begin(
+        self,
+        request: requests.StartWorkflow,
+        session_id: str,
+        run_id: str,
+        *,
+        parent: ev.Parent | None = None,
+        driver: ev.Driver | None = None,
+        beside: Beside | None = None,
+    ) -> Answer:
+        """Begin a run under these ids, making the session if it is new; once, if asked twice."""
         wanted = self._start_request(request)
         workspace = self._workspace(request)
         listing = self.catalog.look(workspace)
         found = listing.load(request.workflow_id)
         workflow = Workflow(found.compiled, found.workflow_hash)
-        session_id, parent = self._session_for(request)
-        is_new = session_id is None
-        key = request.idempotency_key
-        if session_id is None:
-            session_id = did("sess", "start", key, request.workflow_id) if key else self._id("sess")
-            is_new = not (key and self.sessions.exists(session_id))
-        run_id = did("run", session_id, key, request.workflow_id) if key else self._id("run")
+        is_new = not self.sessions.exists(session_id)
         driven = driver or self.settings.driver
         references, more = discovery.resolved(found, workspace)
         warnings = [*discovery.id_warnings(listing, found, request.workflow_id), *more]
@@ -133,7 +146,7 @@ class Rails:
                 ),
             )
 
-        state, decided = self.sessions.decide(session_id, rule)
+        state, decided = self.sessions.decide(session_id, rule, beside)
         keys = self.sessions.keyring.keys()
         if decided is None:
             data = self.sessions.blob(state.runs[run_id].started.response_ref)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import BlobId
@@ -16,25 +17,25 @@ from backshop.store import (
     Fold,
     Head,
     HeadMoved,
-    NewEvent,
-    Pin,
     Status,
     StorageCorrupt,
     Store,
     StoreBusy,
     Write,
 )
+from backshop.store import Plan as StorePlan
 
 from . import compile as pinned
 from . import local, template
 from . import snapshot as snapshots
+from .beside import Beside, written
 from .decide import Decided
 from .errors import RailsError
 from .interpret import Workflow, scope
 from .kept import Kept
 from .keyring import Keyring
 from .local import Local, Origin
-from .plan import Plan, event_id
+from .plan import Plan
 from .recap import Label
 from .snapshot import Snapshot
 from .state import EMPTY, FOLD_NAME, FOLD_VERSION, NodeState, SessionState, apply
@@ -257,14 +258,17 @@ class Sessions:
 
         def write(state: SessionState) -> Write:
             plan = rule(state)
-            return Write(()) if plan is None else _write(plan)
+            return Write(()) if plan is None else written(plan)
 
         with translated():
             self._require_healthy(stream)
             return self.store.update(stream, FOLD, write)[0]
 
     def decide(
-        self, session_id: str, rule: Callable[[SessionState], Decided | None]
+        self,
+        session_id: str,
+        rule: Callable[[SessionState], Decided | None],
+        beside: Beside | None = None,
     ) -> tuple[SessionState, Decided | None]:
         """Do the same with a rule that also decides the answer; None changes nothing."""
         last: list[Decided | None] = [None]
@@ -273,8 +277,20 @@ class Sessions:
             last[0] = rule(state)
             return None if last[0] is None else last[0].plan
 
-        state = self.update(session_id, plan)
-        return state, last[0]
+        if beside is None:
+            return self.update(session_id, plan), last[0]
+        stream, other = stream_of(session_id), beside
+
+        def together(states: tuple[Any, ...]) -> StorePlan | None:
+            wish = plan(states[0])
+            if wish is None or last[0] is None:
+                return None
+            return other.joined(stream, written(wish), states[1], last[0].node_id)
+
+        with translated():
+            self._require_healthy(stream)
+            targets = ((stream, FOLD), (other.stream, other.fold))
+            return self.store.update_many(targets, together)[0][0], last[0]
 
     def remember(self, workflow: Workflow, snapshot: Snapshot) -> None:
         """Keep what was just written at hand."""
@@ -370,18 +386,3 @@ def not_healthy(reason: str, **details: object) -> RailsError:
         "Run `backshop doctor`, or start a new session; other sessions are not affected.",
         details={"reason": reason, **details},
     )
-
-
-def _write(plan: Plan) -> Write:
-    events = [
-        NewEvent(
-            one.fact,
-            one.dedupe_key,
-            event_id=event_id(plan.session_id, one.dedupe_key),
-            scope_a=one.run_id,
-            scope_b=one.node_id,
-        )
-        for one in plan.events
-    ]
-    pins = [Pin(BlobId(one.ref), one.kind) for one in plan.pins]
-    return Write(events, pins, plan.blobs)

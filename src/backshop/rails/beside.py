@@ -1,0 +1,51 @@
+"""What another stream gets in the same append as a step, so that neither is ever without the
+other (W13.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from backshop.base.ids import BlobId
+from backshop.store import Fold, NewEvent, Part, Pin, Plan, Write
+
+from . import plan as rails
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A stream, its fold, and a rule: its state and the node the run then stands at → a write."""
+
+    stream: str
+    fold: Fold[Any]
+    write: Callable[[Any, str], Write]
+
+    def joined(self, stream: str, step: Write, state: Any, node_id: str) -> Plan:
+        """Return the one plan of a step and what goes beside it."""
+        more = self.write(state, node_id)
+        parts = [_part(stream, step)]
+        if more.events:
+            parts.append(_part(self.stream, more))
+        return Plan(parts, (*step.blobs, *more.blobs))
+
+
+def _part(stream: str, write: Write) -> Part:
+    return Part(stream, write.events, None, write.pins, write.unpins, write.lease)
+
+
+def written(plan: rails.Plan) -> Write:
+    """Return what a rule wants appended as the store takes it."""
+    events = [
+        NewEvent(
+            one.fact,
+            one.dedupe_key,
+            event_id=rails.event_id(plan.session_id, one.dedupe_key),
+            scope_a=one.run_id,
+            scope_b=one.node_id,
+        )
+        for one in plan.events
+    ]
+    pins = [Pin(BlobId(one.ref), one.kind) for one in plan.pins]
+    return Write(events, pins, plan.blobs)
