@@ -217,10 +217,29 @@ class Backshop:
     @cached_property
     def workshop(self) -> Workshop:
         """The conversation of every workbench, and the built-in agent."""
-        from backshop.workshop import Workshop
+        from backshop.models import LoopGuard
+        from backshop.workshop import Settings, Workshop
 
+        config = self.config
         return Workshop(
-            self.benches, self.models, self.mint, self.clock, flow=self.config["workshop.flow"]
+            self.benches,
+            self.models,
+            self.rails,
+            self.mint,
+            self.clock,
+            publish=lambda bench_id, name, payload: self.hub.publish_signal(
+                name, payload, workbench_id=bench_id
+            ),
+            settings=Settings(
+                flow=config["workshop.flow"],
+                max_turn_minutes=config["workshop.max_turn_minutes"],
+                guard=LoopGuard(
+                    window=config["workshop.loop_window"],
+                    warning=config["workshop.loop_warning"],
+                    stop=config["workshop.loop_stop"],
+                ),
+            ),
+            overrides=self.prompts.overrides,
         )
 
     @cached_property

@@ -44,8 +44,11 @@ CONVERSATION = "workshop."
 
 def _apply(state: BenchState, event: Event) -> BenchState:
     if event.kind.startswith(CONVERSATION):
-        return state
-    return apply(state, event.fact, event.at_ms, event.seq)
+        return state  # not even read: a process without the conversation does not know its facts
+    fact = event.fact
+    if not isinstance(fact, BenchEvent):
+        return state  # what left the machine is noted here too
+    return apply(state, fact, event.at_ms, event.seq)
 
 
 FOLD: Fold[BenchState] = Fold("bench", 3, BenchState(), _apply)

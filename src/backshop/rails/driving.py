@@ -146,6 +146,10 @@ class Driving:
         )
         self._rails.execution.advance(tk.ack_token(keys, node_id, attempt), wanted, beside=beside)
 
+    def has_branches(self, node_id: str) -> bool:
+        """Say whether the step at a node was acknowledged before."""
+        return self._sessions.locate(node_id).node.is_rewound
+
     def handed(self, node_id: str) -> list[Handed]:
         """Return every artifact on the way from the run's first node to this one, oldest first."""
         located: Located = self._sessions.locate(node_id)

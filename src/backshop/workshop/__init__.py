@@ -18,4 +18,17 @@ __all__ = [
     "Workshop",
     "message_of",
     "workshop_prompts",
+from .recall import RECALL_TOOL, AgentSpace
+from .run import Settings
+from .service import Workshop
+
+__all__ = ["COMMANDS", "CONTEXT_COMMANDS", "Contextual", "Workshop", "message_of"]
+__all__ = [
+    "COMMANDS",
+    "CONTEXT_COMMANDS",
+    "RECALL_TOOL",
+    "AgentSpace",
+    "Contextual",
+    "Settings",
+    "Workshop",
 ]

@@ -67,6 +67,56 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """How a turn came out, and its record."""
+
+    message_id: str | None
+    has_draft: bool
+    turn_id: str
+    status: str
+    run_id: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelAnswer:
+    """Whether there was something to stop."""
+
+    cancel_requested: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanItem:
+    """An item of a plan and what became of it."""
+
+    number: int
+    label: str
+    description: str
+    status: str
+    reason: str | None = None
+    no_effect: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemReport:
+    """What an item's work came to, in its own words."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanView:
+    """What a turn found out, planned and reported."""
+
+    turn_id: str | None
+    research_md: str = ""
+    plan_md: str = ""
+    items: tuple[PlanItem, ...] = ()
+    reports: tuple[ItemReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveTurn:
     """The turn that runs."""
 

@@ -6,7 +6,8 @@ follow after the commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from backshop.base.ambient import Clock, Mint, timestamp
@@ -21,11 +22,13 @@ from backshop.base.ids import (
     did,
 )
 from backshop.bench import Bench, BenchDamaged, stream_of, written
+from backshop.bench.events import BenchEvent
 from backshop.bench.state import BenchState
 from backshop.prompts import session_stream
 from backshop.store import Event, Fold, Part, Pin, Plan, StreamNotHealthy, Write
 
 from . import decide
+from .events import WorkshopEvent
 from .fold import apply
 from .state import WorkshopState
 
@@ -33,7 +36,10 @@ Rule = Callable[[WorkshopState], Sequence[object]]
 
 
 def _apply(state: WorkshopState, event: Event) -> WorkshopState:
-    return apply(state, event.fact, event.at_ms, event.seq)
+    fact = event.fact
+    if not isinstance(fact, BenchEvent | WorkshopEvent):
+        return state  # what left the machine is noted in the same stream
+    return apply(state, fact, event.at_ms, event.seq)
 
 
 FOLD: Fold[WorkshopState] = Fold("workshop", 1, WorkshopState(), _apply)
@@ -123,9 +129,15 @@ class Book:
 
         before = self.state(bench_id)
         rule(before)  # refuses before the lock makes a folder
-        with self.desk.views.locked(BenchId(check_id(bench_id, "wb"))):
+        with self.locked(bench_id):
             (state,), _ = self.store.update_many(((stream, FOLD),), plan)
             return Told(state, self.followed(before.bench, state.bench))
+
+    @contextmanager
+    def locked(self, bench_id: str) -> Iterator[None]:
+        """Hold a bench: one command at a time, in this process and in others (B3.7)."""
+        with self.desk.views.locked(BenchId(check_id(bench_id, "wb"))):
+            yield
 
     def writing(
         self,

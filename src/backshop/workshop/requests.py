@@ -35,6 +35,30 @@ class SendUserMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunAgent:
+    """Let the agent answer a message, or go on where it stopped."""
+
+    workbench_id: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelRun:
+    """Stop the running turn."""
+
+    workbench_id: str
+    turn_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetPlan:
+    """Read research, plan and reports of a turn; by default the newest."""
+
+    workbench_id: str
+    turn_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UndoToMessage:
     """Go back to a record of the conversation."""
 

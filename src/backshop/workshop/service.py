@@ -6,11 +6,16 @@ from backshop.base.ambient import Clock, Mint
 from backshop.base.errors import BackshopError
 from backshop.bench import Bench, draft_state
 from backshop.models import Models
+from backshop.prompts import PromptOverridesStore
+from backshop.rails import Rails
 
 from . import decide, reading, requests, rewinding
 from .answers import (
+    Answered,
+    CancelAnswer,
     Conversation,
     Nothing,
+    PlanView,
     RedoDone,
     Sent,
     State,
@@ -20,30 +25,49 @@ from .answers import (
 )
 from .book import Book
 from .errors import ModelUnavailable
-from .state import WorkshopState
+from .run import Settings
+from .signals import Publish, silent
+from .turns import Turns
 
 
 class Workshop:
     """The chat of every bench of one home. Safe for threads and for several processes."""
 
     def __init__(
-        self, bench: Bench, models: Models, mint: Mint, clock: Clock, *, flow: str = "rpi"
+        self,
+        bench: Bench,
+        models: Models,
+        rails: Rails,
+        mint: Mint,
+        clock: Clock,
+        *,
+        publish: Publish = silent,
+        settings: Settings | None = None,
+        overrides: PromptOverridesStore | None = None,
     ) -> None:
         self.book = Book(bench, mint, clock)
         self._models = models
-        self._flow = flow
+        self._settings = settings or Settings()
+        self._turns = Turns(
+            self.book,
+            models,
+            rails,
+            publish=publish,
+            settings=self._settings,
+            overrides=overrides,
+        )
 
     # ------------------------------------------------------------ reading
 
     def get_state(self, request: requests.WorkbenchOnly) -> State:
         """Say where the conversation of a workbench stands."""
-        known = self.book.state(request.workbench_id)
+        known = self._turns.settled(request.workbench_id)
         return reading.state(
             known,
             draft=draft_state(self.book.desk, known.bench),
-            flow=known.flow or self._flow,
-            model_id=self.model_of(known),
-            default=self.model_of(known),
+            flow=known.flow or self._settings.flow,
+            model_id=self._turns.model_of(known),
+            default=self._models.default_model().model_id,
             now_ms=self.book.clock.now_ms(),
         )
 
@@ -59,14 +83,11 @@ class Workshop:
         """Return one entry of the tool log with a slice of its result."""
         return reading.tool_log_entry(self.book, request)
 
-    def model_of(self, known: WorkshopState) -> str:
-        """Return the model that answers next: the bench's, else the person's default (M2.1)."""
-        return known.model_id or self._models.default_model().model_id
-
     # ------------------------------------------------------------ saying
 
     def send_user_message(self, request: requests.SendUserMessage) -> Sent:
         """Append the person's message; nothing answers it yet."""
+        self._turns.settled(request.workbench_id)
         wish = decide.Send(
             message_id=self.book.new_message(),
             text=request.text,
@@ -79,6 +100,18 @@ class Workshop:
         first = decide.repeated(told.state, request.client_message_id)
         return Sent(message_id=first or wish.message_id, warnings=told.warnings)
 
+    def run_agent(self, request: requests.RunAgent) -> Answered:
+        """Let the agent answer a message, or go on where it stopped; returns when it ended."""
+        return self._turns.run(request)
+
+    def cancel_run(self, request: requests.CancelRun) -> CancelAnswer:
+        """Stop the running turn."""
+        return self._turns.cancel(request)
+
+    def get_plan(self, request: requests.GetPlan) -> PlanView:
+        """Return what a turn found out, planned and reported."""
+        return self._turns.plan(request)
+
     def switch_model(self, request: requests.SwitchModel) -> Nothing:
         """Let another model answer from the next turn on."""
         try:
@@ -87,7 +120,7 @@ class Workshop:
             raise ModelUnavailable(
                 f"this model cannot be used: {error.message}", reason="model_unavailable"
             ) from error
-        before = self.model_of(self.book.state(request.workbench_id))
+        before = self._turns.model_of(self.book.state(request.workbench_id))
         record = self.book.new_message()
         told = self.book.commit(
             request.workbench_id,
@@ -99,7 +132,7 @@ class Workshop:
         """Choose how turns are executed."""
         self.book.commit(
             request.workbench_id,
-            lambda now: decide.set_flow(now, request.flow, now.flow or self._flow),
+            lambda now: decide.set_flow(now, request.flow, now.flow or self._settings.flow),
         )
         return Nothing()
 
@@ -116,8 +149,10 @@ class Workshop:
 
     def undo_to_message(self, request: requests.UndoToMessage) -> Undone:
         """Go back to a record; with `dry_run` only say what that would do."""
+        self._turns.settled(request.workbench_id)
         return rewinding.undo(self.book, request)
 
     def redo(self, request: requests.WorkbenchOnly) -> RedoDone:
         """Take the last rewind back."""
+        self._turns.settled(request.workbench_id)
         return rewinding.redo(self.book, request)

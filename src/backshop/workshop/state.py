@@ -89,6 +89,8 @@ class Turn:
     """Batches since that boundary."""
     failed_attempts: int = 0
     """Failed attempts at the present item."""
+    failure: str = ""
+    """Why the last of them failed."""
     has_written: bool = False
     is_cancel_asked: bool = False
     problem: Problem | None = None

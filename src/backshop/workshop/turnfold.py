@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from backshop.bench.state import Draft
+
 from . import events as ev
-from .records import added, given_up, turned, without_none
+from .records import added, given_up, sister, turned, without_none
 from .state import PAUSED, RUNNING, Item, Record, Turn, WorkshopState
 
 Progress = (
@@ -30,19 +32,21 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
     match fact:
         case ev.TurnResumed():
             turn = replace(
-                turn,
+                _at_boundary(state, turn),
                 status=RUNNING,
                 message_id=fact.message_id,
                 model_id=fact.model_id,
+                phase=None,
                 problem=None,
                 is_cancel_asked=False,
             )
         case ev.PhaseStarted(phase=phase):
             turn = replace(turn, phase=phase)
         case ev.PhaseEnded(aborted=False, node_id=node_id):
-            turn = _at_boundary(state, replace(turn, node_id=node_id or turn.node_id))
+            turn = replace(turn, node_id=node_id or turn.node_id, phase=None)
+            turn = _at_boundary(state, turn)
         case ev.PhaseEnded():
-            pass
+            turn = replace(turn, phase=None)
         case ev.ItemStarted():
             item = Item(
                 number=fact.number, total=fact.total, label=fact.label, attempt=fact.attempt
@@ -50,10 +54,10 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
             turn = replace(turn, item=item)
         case ev.ItemAttemptFailed():
             turn = _at_boundary(state, turn)
-            turn = replace(turn, failed_attempts=turn.failed_attempts + 1)
+            turn = replace(turn, failed_attempts=turn.failed_attempts + 1, failure=fact.reason)
         case ev.ItemEnded(node_id=node_id):
             turn = _at_boundary(state, replace(turn, node_id=node_id or turn.node_id))
-            turn = replace(turn, done_items=turn.done_items + 1, failed_attempts=0)
+            turn = replace(turn, done_items=turn.done_items + 1, failed_attempts=0, failure="")
         case ev.CancelAsked():
             turn = replace(turn, is_cancel_asked=True)
     return turned(state, turn)
@@ -138,10 +142,43 @@ def ended(state: WorkshopState, fact: ev.TurnEnded, at_ms: int, seq: int) -> Wor
         record = replace(record, metadata=about)
     state = replace(turned(state, turn), session_seq=fact.session_seq)
     state = added(state, record)
+    draft = state.bench.draft
+    if draft is not None and fact.changed_paths:
+        state = _changes_told(state, turn, draft, fact.changed_paths, at_ms, seq)
     if fact.problem is None or fact.notice_id is None:
         return state
     kind = "run_canceled" if fact.status == "canceled" else "run_failed"
     return _problem(state, turn, fact, kind, at_ms, seq)
+
+
+def _changes_told(
+    state: WorkshopState,
+    turn: Turn,
+    draft: Draft,
+    paths: tuple[str, ...],
+    at_ms: int,
+    seq: int,
+) -> WorkshopState:
+    """Add the record of what a turn left in the Draft, beside its answer."""
+    record = Record(
+        message_id=sister(draft.revision_id),
+        type="system_event",
+        role="system",
+        text="",
+        created_ms=at_ms,
+        parent_id=turn.message_id,
+        seq=seq,
+        turn_id=turn.turn_id,
+        advances_head=False,
+        event_kind="draft_changes_applied",
+        metadata={
+            "draft_id": draft.draft_id,
+            "draft_revision_id": draft.revision_id,
+            "paths": list(paths),
+        },
+        session_seq=state.session_seq,
+    )
+    return added(state, record)
 
 
 def paused(state: WorkshopState, fact: ev.TurnPaused, at_ms: int, seq: int) -> WorkshopState:
@@ -150,7 +187,7 @@ def paused(state: WorkshopState, fact: ev.TurnPaused, at_ms: int, seq: int) -> W
     if turn is None:
         return state
     turn = replace(
-        turn,
+        _at_boundary(state, turn),
         status=PAUSED,
         problem=fact.problem,
         phase=fact.phase,

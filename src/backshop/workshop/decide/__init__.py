@@ -2,6 +2,7 @@
 
 from .conversation import (
     MESSAGE_MAX_BYTES,
+    Fact,
     Send,
     compress,
     dismiss,
@@ -14,11 +15,44 @@ from .conversation import (
     switch_model,
 )
 from .rewind import MODES, Effects, Ids, Target, choices, effects, redo, rewind, target_of
+from .turning import (
+    Begin,
+    Ending,
+    Outlook,
+    begin,
+    cancel,
+    end,
+    end_item,
+    enter,
+    fail_attempt,
+    outlook,
+    pause,
+    resume,
+    running,
+    started,
+    stream,
+)
 
 __all__ = [
+    "Begin",
+    "Ending",
+    "Outlook",
+    "begin",
+    "cancel",
+    "end",
+    "end_item",
+    "enter",
+    "fail_attempt",
+    "outlook",
+    "pause",
+    "resume",
+    "running",
+    "started",
+    "stream",
     "MESSAGE_MAX_BYTES",
     "MODES",
     "Effects",
+    "Fact",
     "Ids",
     "Send",
     "Target",

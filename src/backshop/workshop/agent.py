@@ -1,0 +1,95 @@
+"""The built-in agent: walks a run of `wr.rpi` to its end, or to a safe stop.
+
+It holds no progress of its own: each step of the walk reads where the run stands, and a step is
+done when its acknowledgement is in the log (W13.6).
+"""
+
+from __future__ import annotations
+
+import logging
+
+from backshop.base.errors import BackshopError, InternalError
+from backshop.rails import RailsError, Standing
+from backshop.store import LeaseLost
+
+from . import artifacts, closing, items, thinking
+from .closing import Finished
+from .events import Problem
+from .run import LoopFailed, Run, Stopped, problem_of
+from .thinking import Refused
+
+_LOG = logging.getLogger(__name__)
+
+
+def walk(run: Run) -> None:
+    """Work on the turn until it ends or has to stop; whatever happens, a record says so."""
+    try:
+        _ended(run)
+    except (LeaseLost, Finished):
+        return  # nothing further is committed (W5.5), or all of it is
+    except Stopped as stopped:
+        _log(stopped)
+
+
+def _ended(run: Run) -> None:
+    try:
+        while (standing := _standing(run)) is not None:
+            run.check()
+            _step(run, standing)
+    except Refused as refused:
+        closing.refuse(run, refused.text)
+    except LoopFailed as failed:
+        closing.fail(run, failed.problem)
+    except Stopped as stopped:
+        if stopped.why == "lost":
+            raise
+        if stopped.why == "cancel":
+            closing.cancel(run)
+        else:
+            closing.pause(run, stopped.problem)
+    except LeaseLost:
+        raise
+    except BackshopError as error:
+        closing.fail(run, _problem(error))
+
+
+def _standing(run: Run) -> Standing | None:
+    """Return the step that is pending, None when the run is complete."""
+    known = run.state()
+    turn = known.turns.get(run.turn_id)
+    if turn is None or turn is not known.running or turn.node_id is None:
+        return None
+    standing = run.driving.standing(turn.node_id)
+    return None if standing.is_complete else standing
+
+
+def _step(run: Run, standing: Standing) -> None:
+    so_far = artifacts.read(run.driving, standing)
+    match standing.step_id:
+        case "research":
+            thinking.research(run, standing)
+        case "plan":
+            thinking.make_plan(run, standing, so_far)
+        case "implement_item":
+            items.implement(run, standing, so_far)
+        case "summary":
+            closing.summary(run, standing, so_far)
+        case other:
+            raise InternalError(f"the workflow has a step {other!r} nobody knows")
+
+
+def _problem(error: BackshopError) -> Problem:
+    """Return a failure of the engine itself in the codes of a turn (M11.9)."""
+    if isinstance(error, RailsError):
+        code = {
+            "SESSION_LOCKED": "BENCH_BUSY",
+            "TOKEN_SESSION_LOCKED": "BENCH_BUSY",
+            "SESSION_NOT_HEALTHY": "STORAGE_CORRUPT",
+            "STORE_UNAVAILABLE": "STORE_UNAVAILABLE",
+        }.get(error.rails_code, "INTERNAL_ERROR")
+        return Problem(code=code, message=error.message[:500], actions=("retry",))
+    return problem_of(error.info("workshop"))
+
+
+def _log(stopped: Stopped) -> None:
+    _LOG.warning("a turn was left to somebody else: %s", stopped.problem.message)

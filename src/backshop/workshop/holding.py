@@ -1,0 +1,83 @@
+"""The right to run a turn: a lease, kept alive beside the work, and the ear for a wish to stop."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from backshop.base.errors import BackshopError
+from backshop.base.ids import TurnId
+from backshop.base.limits import RUN_HEARTBEAT_S, RUN_LEASE_S
+from backshop.bench import stream_of
+from backshop.prompts import CancelToken
+
+from .book import Book
+from .errors import TurnActive
+
+POLL_S = 0.25  # how soon a wish of another process is heard (M12.1: 1 s)
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Hold:
+    """A held lease. `stop` is asked when the person cancels or the lease is lost."""
+
+    owner: str
+    stop: CancelToken
+    is_lost: bool = False
+    ends: threading.Event = field(default_factory=threading.Event)
+
+
+@contextmanager
+def held(book: Book, bench_id: str, owner: str, stop: CancelToken) -> Iterator[Hold]:
+    """Hold a bench's run lease while the block runs.
+
+    Raises:
+        TurnActive: somebody else has it.
+    """
+    stream = stream_of(bench_id)
+    if not book.store.leases.take(stream, owner, RUN_LEASE_S):
+        raise TurnActive("the agent is at work here", reason="turn_active")
+    hold = Hold(owner, stop)
+    keeper = threading.Thread(
+        target=_keep, args=(book, bench_id, hold), daemon=True, name="backshop-lease"
+    )
+    keeper.start()
+    try:
+        yield hold
+    finally:
+        hold.ends.set()
+        keeper.join()
+        book.store.leases.drop(stream, owner)
+
+
+def _keep(book: Book, bench_id: str, hold: Hold) -> None:
+    """Renew the lease, and hear of a wish to stop; a lost lease stops the work."""
+    stream = stream_of(bench_id)
+    renewed = book.clock.monotonic()
+    while not hold.ends.wait(POLL_S):
+        try:
+            if book.clock.monotonic() - renewed >= RUN_HEARTBEAT_S:
+                if not book.store.leases.take(stream, hold.owner, RUN_LEASE_S):
+                    hold.is_lost = True
+                    hold.stop.request()
+                    return
+                renewed = book.clock.monotonic()
+            running = book.state(bench_id).running
+            if running is not None and running.is_cancel_asked:
+                hold.stop.request()
+        except BackshopError:  # the store is busy or away: the next look tells
+            _LOG.warning("the run lease could not be looked after", exc_info=True)
+
+
+def is_alive(book: Book, bench_id: str) -> bool:
+    """Say whether somebody holds the run lease of a bench."""
+    return book.store.leases.holder(stream_of(bench_id)) is not None
+
+
+def owner_of(book: Book, turn_id: TurnId) -> str:
+    """Return a name for the holder that no other process has."""
+    return f"{turn_id}:{book.new('tx')}"

@@ -1,0 +1,220 @@
+"""The tool log of one loop: every call is an entry, and a write's entry comes with its batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from backshop.base.canon import sha256_hex
+from backshop.base.errors import DiskFull
+from backshop.base.ids import BlobId, ToolResultId, TurnId
+from backshop.bench import BenchBusy, Committed
+from backshop.bench.events import BatchApplied, BenchEvent
+from backshop.bench.state import BenchState
+from backshop.models import Called, ToolCall
+
+from . import decide
+from .book import Book
+from .events import ToolAnswered, ToolCalled
+from .receipts import path_of
+from .signals import Publish
+from .state import WorkshopState
+
+_PATH_MAX_CHARS = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """Whose calls these are."""
+
+    bench_id: str
+    turn_id: TurnId
+    phase: str
+    lease: str
+    model_id: str
+    run_id: str | None = None
+    node_id: str | None = None
+    item: int | None = None
+    attempt: int | None = None
+
+
+class ToolJournal:
+    """Writes the log and tells who listens. One for each loop."""
+
+    def __init__(
+        self,
+        book: Book,
+        loop: Loop,
+        *,
+        publish: Publish,
+        said: Callable[[str], None],
+        check: Callable[[], None],
+    ) -> None:
+        self._book = book
+        self._loop = loop
+        self._publish = publish
+        self._said = said
+        self._check = check
+        self._call: ToolCall | None = None
+        self._entry: int | None = None
+        self._began = 0.0
+
+    # ------------------------------------------------------------ what the loop tells
+
+    def tree_id(self) -> str:
+        """Return the state of the files."""
+        bench = self._book.state(self._loop.bench_id).bench
+        return bench.published if bench.draft is None else bench.draft.tree
+
+    def calling(self, call: ToolCall) -> None:
+        """Say that a call begins; a turn that was lost or cancelled makes none."""
+        self._check()
+        self._call, self._entry = call, None
+        self._began = self._book.clock.monotonic()
+        payload = {
+            "turn_id": self._loop.turn_id,
+            "phase": self._loop.phase,
+            "tool_name": call.name,
+            "tool_call_id": call.id,
+        }
+        path = path_of(call.arguments)
+        self._signal("WorkshopToolExecuting", {**payload, **({"path": path} if path else {})})
+
+    def called(self, called: Called, receipt: Callable[[int], str]) -> int:
+        """Write the entry of a call, or its result if the batch brought the entry."""
+        record, elapsed = called.record, self._elapsed()
+        self._call = None  # a handler that overran can commit nothing any more
+        result = BlobId(record.result_ref)
+        size = len(called.text.encode(errors="replace"))
+        error = None if record.ok else record.code
+
+        def rule(now: WorkshopState) -> Sequence[object]:
+            decide.running(now, self._loop.turn_id)
+            if self._entry is not None:
+                return [
+                    ToolAnswered(
+                        entry_id=self._entry,
+                        result_ref=result,
+                        result_bytes=size,
+                        success=record.ok,
+                        error=error,
+                        elapsed_ms=elapsed,
+                    )
+                ]
+            return [
+                self._fact(
+                    now,
+                    called.call,
+                    result_ref=result,
+                    result_bytes=size,
+                    success=record.ok,
+                    error=error,
+                    elapsed_ms=elapsed,
+                )
+            ]
+
+        pins = [result, *(() if self._entry else (self._args(called.call)[0],))]
+        told = self._book.commit(self._loop.bench_id, rule, lease=self._loop.lease, pins=pins)
+        entry_id = self._entry or len(told.state.tools)
+        self._signal(
+            "WorkshopToolComplete",
+            {
+                "turn_id": self._loop.turn_id,
+                "tool_name": called.call.name,
+                "tool_call_id": called.call.id,
+                "success": record.ok,
+                "elapsed_ms": elapsed,
+                "entry_id": entry_id,
+            },
+        )
+        if _is_full(called):
+            raise DiskFull("the disk has no room for what the agent writes", reason="disk_full")
+        return entry_id
+
+    def warned(self, call: ToolCall, count: int) -> None:
+        """Say that the model repeats itself."""
+        payload = {"turn_id": self._loop.turn_id, "tool_name": call.name, "count": count}
+        self._signal("WorkshopAgentLoopWarning", payload)
+
+    def said(self, text: str) -> None:
+        """Pass on text that people read."""
+        self._said(text)
+
+    # ------------------------------------------------------------ writes
+
+    def commit(
+        self,
+        bench_id: str,
+        rule: Callable[[BenchState], list[BenchEvent]],
+        *,
+        blobs: Sequence[bytes] = (),
+        keep: Sequence[BlobId] = (),
+        lease: str | None = None,
+    ) -> Committed:
+        """Commit a batch together with the entry of the call that makes it (W10.2)."""
+        call = self._call
+
+        def both(now: WorkshopState) -> Sequence[object]:
+            if call is None or self._call is not call:
+                raise BenchBusy("the call was given up before it was done", reason="tool_timeout")
+            decide.running(now, self._loop.turn_id)
+            facts: list[object] = [*rule(now.bench)]
+            batch = next((one for one in facts if isinstance(one, BatchApplied)), None)
+            if batch is None:
+                return facts
+            entry = self._fact(
+                now, call, batch_id=batch.batch_id, draft_revision_id=batch.revision_id
+            )
+            return [*facts, entry]
+
+        pins = () if call is None else (self._args(call)[0],)
+        before = len(self._book.state(bench_id).tools)
+        told = self._book.commit(bench_id, both, blobs=blobs, keep=keep, pins=pins, lease=lease)
+        if len(told.state.tools) > before:
+            self._entry = len(told.state.tools)
+        return Committed(told.state.bench, told.warnings)
+
+    def _fact(self, now: WorkshopState, call: ToolCall, **more: object) -> ToolCalled:
+        args_ref, args_sha256 = self._args(call)
+        loop = self._loop
+        return ToolCalled(
+            entry_id=len(now.tools) + 1,
+            result_id=ToolResultId(self._book.new("tr")),
+            turn_id=loop.turn_id,
+            phase=loop.phase,
+            tool=call.name,
+            args_ref=args_ref,
+            args_sha256=args_sha256,
+            call_id=call.id,
+            path=path_of(call.arguments)[:_PATH_MAX_CHARS] or None,
+            run_id=loop.run_id,
+            node_id=loop.node_id,
+            item=loop.item,
+            attempt=loop.attempt,
+            model_id=loop.model_id,
+            **more,  # type: ignore[arg-type]  # fields of the fact
+        )
+
+    def _args(self, call: ToolCall) -> tuple[BlobId, str]:
+        data = json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)
+        raw = data.encode(errors="replace")
+        return self._book.store.blobs.put(raw), sha256_hex(raw)
+
+    def _elapsed(self) -> int:
+        return max(0, int((self._book.clock.monotonic() - self._began) * 1000))
+
+    def _signal(self, name: str, payload: dict[str, object]) -> None:
+        self._publish(self._loop.bench_id, name, payload)
+
+
+def _is_full(called: Called) -> bool:
+    """Whether a call failed because the disk is full; trying again would only fill it (W19.5)."""
+    if called.ok or '"DISK_FULL"' not in called.text:
+        return False
+    try:
+        payload = json.loads(called.text)
+    except ValueError:
+        return False
+    value = payload.get("value") if isinstance(payload, dict) else None
+    return isinstance(value, dict) and value.get("error_code") == "DISK_FULL"

@@ -1,0 +1,314 @@
+"""Turns from outside: begun, resumed, cancelled, found dead and laid to rest (W5, W12)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from backshop.base.errors import BackshopError
+from backshop.base.ids import MessageId, TurnId, did
+from backshop.bench import stream_of
+from backshop.models import ModelAdapter, Models
+from backshop.prompts import CancelToken, PromptOverridesStore, Session
+from backshop.rails import Beside, Driving, Rails
+from backshop.store import Write
+
+from . import agent, artifacts, closing, decide, requests
+from .answers import Answered, CancelAnswer, ItemReport, PlanItem, PlanView
+from .book import FOLD, Book, prompt_session, rails_session
+from .decide import Fact
+from .errors import ModelUnavailable, TurnActive
+from .events import Problem
+from .holding import Hold, held, is_alive, owner_of
+from .params import Gatherer
+from .run import Run, Settings
+from .signals import Publish, silent
+from .state import Turn, WorkshopState
+
+RPI = "wr.rpi"
+DEAD = Problem(
+    code="BENCH_BUSY",
+    reason="lease_lost",
+    message="the program that did the work ended",
+    actions=("resume",),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a turn is worked on with."""
+
+    turn_id: TurnId
+    adapter: ModelAdapter
+
+
+class Turns:
+    """Runs turns of every bench of one home."""
+
+    def __init__(
+        self,
+        book: Book,
+        models: Models,
+        rails: Rails,
+        *,
+        publish: Publish = silent,
+        settings: Settings | None = None,
+        overrides: PromptOverridesStore | None = None,
+    ) -> None:
+        self._book = book
+        self._models = models
+        self._rails = rails
+        self._driving = Driving(rails)
+        self._publish = publish
+        self._settings = settings or Settings()
+        self._overrides = overrides
+        self._gatherer = Gatherer(book.bench, book.clock)
+        self._stops: dict[TurnId, CancelToken] = {}
+        self._guard = threading.Lock()
+
+    # ------------------------------------------------------------ begin and go on
+
+    def run(self, request: requests.RunAgent) -> Answered:
+        """Answer a message, or go on where its turn stopped (W3.1, W5.3)."""
+        bench_id = request.workbench_id
+        known = self.settled(bench_id)
+        found = decide.outlook(known, request.message_id)
+        if found.is_finished and found.turn is not None:
+            return self.answered(known, found.turn.turn_id)
+        if found.turn is not None:
+            return self._resumed(bench_id, known, found.turn)
+        return self._begun(bench_id, known, found.record.message_id)
+
+    def _begun(self, bench_id: str, known: WorkshopState, message_id: MessageId) -> Answered:
+        adapter = self.adapter(bench_id, self.model_of(known))
+        wish = self.wish(bench_id, known, message_id, adapter)
+        return self.work(
+            bench_id,
+            Work(wish.turn_id, adapter),
+            lambda hold: self.start_run(
+                bench_id, known, wish, hold, lambda now, node: decide.begin(now, wish, node)
+            ),
+        )
+
+    def wish(
+        self, bench_id: str, known: WorkshopState, message_id: MessageId, adapter: ModelAdapter
+    ) -> decide.Begin:
+        """Return a turn that is about to start."""
+        turn_id, session_id = self._book.new_turn(), rails_session(bench_id)
+        return decide.Begin(
+            turn_id=turn_id,
+            user_message_id=message_id,
+            message_id=self._book.new_message(),
+            model_id=adapter.model_id,
+            flow=known.flow or self._settings.flow,
+            run_id=did("run", session_id, turn_id),
+            session_id=session_id,
+            workflow_id=RPI,
+        )
+
+    def start_run(
+        self,
+        bench_id: str,
+        known: WorkshopState,
+        wish: decide.Begin,
+        hold: Hold,
+        rule: Callable[[WorkshopState, str], list[Fact]],
+    ) -> None:
+        """Begin the run of a turn, and the turn with it in the same append."""
+        record = known.records[wish.user_message_id]
+        before = known.bench
+
+        def write(state: WorkshopState, node_id: str) -> Write:
+            facts = self._book.writing(lambda now: rule(now, node_id), lease=hold.owner)
+            return facts(state)
+
+        context = {
+            "turn_id": wish.turn_id,
+            "user_message_id": wish.user_message_id,
+            "mode": str(record.metadata.get("mode", "agent")),
+            "model_id": wish.model_id,
+            "published_generation": known.bench.generation,
+            "goal": record.text,
+        }
+        assert wish.session_id is not None
+        assert wish.run_id is not None
+        with self._book.locked(bench_id):
+            self._driving.begin(
+                wish.workflow_id or RPI,
+                session_id=wish.session_id,
+                run_id=wish.run_id,
+                context=context,
+                beside=Beside(stream_of(bench_id), FOLD, write),
+            )
+            self._book.followed(before, self._book.state(bench_id).bench)
+
+    def _resumed(self, bench_id: str, known: WorkshopState, turn: Turn) -> Answered:
+        model_id = turn.model_id
+        if known.model_id is not None and known.model_id != turn.model_id:
+            model_id = known.model_id  # the person switched meanwhile (W12.2)
+        adapter = self.adapter(bench_id, model_id)
+        answer_id = self._book.new_message()
+        revision = self._book.desk.new_revision()
+
+        def go_on(hold: Hold) -> None:
+            self._book.commit(
+                bench_id,
+                lambda now: decide.resume(now, turn.turn_id, adapter.model_id, answer_id, revision),
+                lease=hold.owner,
+            )
+
+        return self.work(bench_id, Work(turn.turn_id, adapter), go_on)
+
+    def work(self, bench_id: str, work: Work, begin: Callable[[Hold], None]) -> Answered:
+        """Hold the lease, begin, and walk the run to its end or to a safe stop."""
+        session = Session(
+            session_id=prompt_session(bench_id), log=self._book.store, clock=self._book.clock
+        )
+        owner = owner_of(self._book, work.turn_id)
+        with held(self._book, bench_id, owner, session.cancel) as hold:
+            begin(hold)
+            with self._guard:
+                self._stops[work.turn_id] = session.cancel
+            try:
+                self._walk(bench_id, work, hold, session)
+            finally:
+                with self._guard:
+                    self._stops.pop(work.turn_id, None)
+        return self.answered(self._book.state(bench_id), work.turn_id)
+
+    def _walk(self, bench_id: str, work: Work, hold: Hold, session: Session) -> None:
+        run = Run(
+            book=self._book,
+            bench_id=bench_id,
+            turn_id=work.turn_id,
+            hold=hold,
+            driving=self._driving,
+            adapter=work.adapter,
+            session=session,
+            gatherer=self._gatherer,
+            publish=self._publish,
+            settings=self._settings,
+            overrides=self._overrides,
+        )
+        deadline = session.now() + timedelta(minutes=self._settings.max_turn_minutes)
+        with session.limited(deadline=deadline):
+            agent.walk(run)
+
+    def adapter(self, bench_id: str, model_id: str) -> ModelAdapter:
+        """Return the model of a turn, or refuse before anything is changed (W5.3, M4).
+
+        Raises:
+            ModelUnavailable: it cannot be called, or cannot use tools.
+            ConsentRequired: the person has not agreed that this content goes there.
+        """
+        try:
+            adapter = self._models.adapter(model_id, workbench_id=bench_id)
+        except BackshopError as error:
+            raise ModelUnavailable(
+                f"this model cannot be used: {error.message}", reason="model_unavailable"
+            ) from error
+        if not adapter.capabilities.tools:
+            raise ModelUnavailable("this model cannot call tools", reason="model_unavailable")
+        adapter.check_consent()
+        return adapter
+
+    def model_of(self, known: WorkshopState) -> str:
+        """Return the model that answers next: the bench's, else the person's default (M2.1)."""
+        return known.model_id or self._models.default_model().model_id
+
+    def answered(self, known: WorkshopState, turn_id: TurnId) -> Answered:
+        """Return how a turn came out."""
+        turn = known.turns[turn_id]
+        has_record = turn.message_id in known.records
+        return Answered(
+            message_id=turn.message_id if has_record else None,
+            has_draft=known.bench.draft is not None,
+            turn_id=turn_id,
+            run_id=turn.run_id,
+            status=turn.status,
+        )
+
+    # ------------------------------------------------------------ stop
+
+    def cancel(self, request: requests.CancelRun) -> CancelAnswer:
+        """Ask the running turn to stop, wherever it runs (M12.1)."""
+        known = self.settled(request.workbench_id)
+        turn = known.running
+        if turn is None or request.turn_id not in (None, turn.turn_id):
+            return CancelAnswer(cancel_requested=False)
+        self._book.commit(request.workbench_id, lambda now: decide.cancel(now, request.turn_id))
+        with self._guard:
+            stop = self._stops.get(turn.turn_id)
+        if stop is not None:
+            stop.request()
+        return CancelAnswer(cancel_requested=True)
+
+    def settled(self, bench_id: str) -> WorkshopState:
+        """Return the state; a turn whose process died is paused first (W5.10)."""
+        known = self._book.state(bench_id)
+        turn = known.running
+        if turn is None or is_alive(self._book, bench_id):
+            return known
+        owner = owner_of(self._book, turn.turn_id)
+        try:
+            with held(self._book, bench_id, owner, CancelToken()):
+                return self._laid_to_rest(bench_id, owner)
+        except TurnActive:  # somebody else looks after it
+            return self._book.state(bench_id)
+
+    def _laid_to_rest(self, bench_id: str, owner: str) -> WorkshopState:
+        known = self._book.state(bench_id)
+        turn = known.running
+        if turn is None:
+            return known
+        was_writing = turn.message_id in known.records
+        problem = closing.INTERRUPTED if was_writing else DEAD
+        text = closing.paused_text(known, problem)
+        if was_writing:
+            text += closing.file_list_of(self._book, known)
+        wish = decide.Ending(
+            turn_id=turn.turn_id,
+            status="paused",
+            record_status="interrupted",
+            text=text,
+            revision_id=self._book.desk.new_revision(),
+            switch_id=self._book.new_message(),
+            notice_id=self._book.new_message(),
+            problem=problem,
+            session_seq=self._book.session_seq(bench_id),
+        )
+        return self._book.commit(bench_id, lambda now: decide.pause(now, wish), lease=owner).state
+
+    # ------------------------------------------------------------ reading
+
+    def plan(self, request: requests.GetPlan) -> PlanView:
+        """Return what a turn found out, planned and reported."""
+        known = self._book.state(request.workbench_id)
+        turn_id = request.turn_id or known.turn_id
+        turn = None if turn_id is None else known.turns.get(turn_id)
+        if turn is None or turn.node_id is None:
+            return PlanView(turn_id=turn_id)
+        found = artifacts.read(self._driving, self._driving.standing(turn.node_id))
+        results = {one.number: one for one in found.results}
+        items = []
+        for item in found.plan.items if found.plan else ():
+            result = results.get(item.number)
+            items.append(
+                PlanItem(
+                    number=item.number,
+                    label=item.label,
+                    description=item.description,
+                    status=result.status if result else "pending",
+                    reason=(result.reason or None) if result else None,
+                    no_effect=result.no_effect if result else False,
+                )
+            )
+        return PlanView(
+            turn_id=turn.turn_id,
+            research_md=found.research,
+            plan_md=found.plan_text,
+            items=tuple(items),
+            reports=tuple(ItemReport(number=one.number, text=one.report) for one in found.results),
+        )
