@@ -180,6 +180,8 @@ class DraftCreated:
     base_generation: int
     revision_id: RevisionId
     source: Source
+    message_id: MessageId | None = None
+    """The record its first state is bound to, if not the one the conversation ends at."""
     actor: str = "agent"
 
 

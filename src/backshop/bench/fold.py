@@ -143,7 +143,8 @@ def _apply_draft(state: BenchState, fact: DraftEvent, at_ms: int) -> BenchState:
                 created_ms=at_ms,
                 activity_ms=at_ms,
             )
-            return _revised(state, "turn", draft, state.conversation_head_id, at_ms)
+            bound = fact.message_id or state.conversation_head_id
+            return _revised(state, "turn", draft, bound, at_ms)
         case BatchApplied():
             return _batched(state, fact, at_ms)
         case DraftRestored():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from backshop.base.ambient import Clock, Mint
+from backshop.base.codec import decode
 from backshop.store import Store
 
 from .adapter import AdapterBase
@@ -35,8 +36,10 @@ from .requests import (
 )
 from .response import Capabilities
 from .retry import Cancel
+from .script import Script, Step
 from .secrets import Secrets, Vault
 from .setup import Providers
+from .wires.scripted import ScriptedWire
 
 _LOG = logging.getLogger(__name__)
 _RESERVE_TOKENS = 8192  # M14.1
@@ -154,6 +157,16 @@ class Models:
         wanted = model_id or self.default_model().model_id
         model, provider, _ = self._caller.usable(wanted)
         return ModelAdapter(self._caller, model, provider, workbench_id, workspace)
+
+    def play(self, name: str, steps: Sequence[Mapping[str, Any]]) -> ScriptedWire:
+        """Let the offline model `scripted:<name>` play these steps; for tests and examples.
+
+        Raises:
+            ValidationFailed: the steps are no script.
+        """
+        made = ScriptedWire(Script(name=name, steps=tuple(decode(Step, dict(s)) for s in steps)))
+        self._wires.scripts[name] = made
+        return made
 
     def models(self) -> ModelList:
         """List every model, and why one cannot be used if it cannot (M2.2)."""

@@ -45,7 +45,12 @@ from .refuse import (
 
 
 def open_draft(
-    state: BenchState, draft_id: DraftId, revision_id: RevisionId, source: Source, actor: str
+    state: BenchState,
+    draft_id: DraftId,
+    revision_id: RevisionId,
+    source: Source,
+    actor: str,
+    message_id: MessageId | None = None,
 ) -> list[BenchEvent]:
     """Begin a Draft from Published; nothing if there is one (B7.2)."""
     require_exists(state)
@@ -58,6 +63,7 @@ def open_draft(
             base_generation=state.generation,
             revision_id=revision_id,
             source=source,
+            message_id=message_id,
             actor=actor,
         )
     ]
@@ -98,7 +104,7 @@ def batch(state: BenchState, wish: BatchWish, ids: BatchIds) -> list[BenchEvent]
     if wish.tree == current:
         return []
     require_room(state, wish.after, len(wish.changes))
-    opening = open_draft(state, ids.draft, ids.opening, wish.source, wish.actor)
+    opening = open_draft(state, ids.draft, ids.opening, wish.source, wish.actor, wish.message_id)
     return [
         *opening,
         BatchApplied(

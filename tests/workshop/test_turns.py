@@ -1,0 +1,370 @@
+"""A whole turn with the offline model: phases, Draft, records, log; and every way it can end."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from tests.workshop.conftest import calls, plan, says, story, write
+
+PHASES = [
+    ("workshop.phase_started", "research"),
+    ("workshop.phase_ended", "research"),
+    ("workshop.phase_started", "plan"),
+    ("workshop.phase_ended", "plan"),
+    ("workshop.phase_started", "implement"),
+    ("workshop.phase_ended", "implement"),
+    ("workshop.phase_started", "summary"),
+    ("workshop.phase_ended", "summary"),
+]
+
+
+def phases(chat) -> list[tuple[str, str]]:
+    events = chat.shop.store.read(f"bench:{chat.id}")
+    return [(e.kind, e.data["phase"]) for e in events if ".phase_" in e.kind]
+
+
+@pytest.mark.rule("W5", "W11.1", "W11.10", "W13.1", "W13.2", "W23.27", "W23.73", "W4.2")
+def test_a_turn_ends_with_a_draft_and_one_answer(chat):
+    chat.add({"a.txt": "one\n"})
+    chat.play(story(("b.txt", "b"), ("c.txt", "c")))
+
+    done = chat.ask("Write two files")
+
+    assert (done["status"], done["has_draft"]) == ("complete", True)
+    assert chat.draft() == {"a.txt": "one\n", "b.txt": "b", "c.txt": "c"} == chat.on_disk("draft")
+    assert chat.published() == {"a.txt": "one\n"}
+    answer = chat.answer()
+    assert (answer["message_id"], answer["status"]) == (done["message_id"], "complete")
+    assert answer["text"].startswith("All done.")
+    assert "- b.txt (added)" in answer["text"]  # W11.17: the model named no file
+    assert phases(chat) == PHASES
+    shown = chat.call("WorkshopGetPlan")
+    assert [(i["label"], i["status"]) for i in shown["items"]] == [
+        ("Write b.txt", "done"),
+        ("Write c.txt", "done"),
+    ]
+    log = chat.call("WorkshopGetToolLog")["entries"]
+    assert [(e["id"], e["phase"], e["tool"], e["success"]) for e in log] == [
+        (1, "research", "list_files", True),
+        (2, "implement", "write_text_file", True),
+        (3, "implement", "write_text_file", True),
+    ]
+    assert all(e["batch_id"] for e in log[1:])
+    state = chat.state()
+    assert (state.get("active_turn"), state.get("resumable_turn")) == (None, None)
+    assert state["can_send"] is False
+    run = chat.shop.call("RailsRunGet", {"runId": done["run_id"]})
+    assert run["status"] == "complete"
+
+
+@pytest.mark.rule("W15.1", "W10.5", "W23.54", "W23.55", "B8.14")
+def test_going_back_to_question_and_answer_of_a_turn(chat):
+    chat.play(story(("b.txt", "b")))
+    question = chat.send("First")
+    done = chat.run(question)
+    chat.call("DraftDeletePath", path="b.txt")
+    edited = chat.draft()
+
+    chat.call("WorkshopUndoToMessage", message_id=question)
+    assert chat.draft() is None
+    chat.call("WorkshopRedo")
+    assert chat.draft() == edited
+    assert chat.state()["conversation_head_id"] == done["message_id"]
+
+
+@pytest.mark.rule("W1.5", "W11.9", "W23.37", "W23.41", "W23.42")
+@pytest.mark.parametrize("mode", ["agent", "ask"])
+def test_a_question_is_answered_without_a_draft(chat, mode):
+    chat.add({"a.txt": "one\n"})
+    wire = chat.play(
+        [
+            calls("research", 1, ("list_files", {})),
+            says("research", "There is 1 row."),
+            says("plan", "## Items\nnone"),
+            says("summary", "It has 1 row."),
+        ]
+    )
+
+    done = chat.ask("How many rows?", mode=mode)
+
+    assert (done["status"], done["has_draft"], chat.draft()) == ("complete", False, None)
+    assert chat.answer()["text"] == "It has 1 row."
+    purposes = [request.purpose.value for request in wire.requests]
+    assert ("plan" in purposes) == (mode == "agent")
+    offered = {tool.name for request in wire.requests for tool in request.tools}
+    assert "write_text_file" not in offered
+    summary = wire.requests[-1]
+    assert "There is 1 row." in "\n".join(message.text for message in summary.messages)
+
+
+@pytest.mark.rule("W11.12", "W11.13", "W23.32", "W23.33")
+def test_an_item_that_fails_leaves_nothing_and_the_next_one_runs(chat):
+    bad = ("write_text_file", {"path": "../x", "content": "x"})
+    steps = [
+        says("research", "Found."),
+        says("plan", plan("Bad", "Good")),
+        calls("implement", 1, write("half.txt", "half"), item=1),
+        {
+            "when": {"purpose": "implement", "item": 1},
+            "times": 0,
+            "respond": {"tool_calls": [{"name": bad[0], "arguments": bad[1]}]},
+        },
+        calls("implement", 1, write("good.txt", "good"), item=2),
+        says("implement", "Done."),
+        says("summary", "Good is done, Bad failed: `good.txt`."),
+    ]
+    chat.play(steps)
+
+    done = chat.ask()
+
+    assert done["status"] == "complete"
+    assert chat.draft() == {"good.txt": "good"}
+    items = chat.call("WorkshopGetPlan")["items"]
+    assert [(i["status"], bool(i.get("reason"))) for i in items] == [
+        ("failed", True),
+        ("done", False),
+    ]
+    assert chat.kinds().count("workshop.item_attempt_failed") == 1
+    run = chat.shop.call("RailsRunGet", {"runId": done["run_id"]})
+    tip = chat.shop.call("RailsNodeGet", {"nodeId": run["nodes"][-1]["nodeId"]})
+    assert "Item 1 (Bad) failed" in str(tip["openGaps"])
+
+
+@pytest.mark.rule("W11.11", "W23.34")
+def test_a_claim_without_a_write_is_asked_again_and_told(chat):
+    wire = chat.play(
+        [
+            says("research", "Found."),
+            says("plan", plan("Write it")),
+            says("implement", "I wrote it."),
+            says("summary", "Nothing had to change."),
+        ]
+    )
+
+    done = chat.ask()
+
+    asked = [r for r in wire.requests if r.purpose.value == "implement"]
+    assert (len(asked), done["has_draft"]) == (2, False)
+    [item] = chat.call("WorkshopGetPlan")["items"]
+    assert (item["status"], item["no_effect"]) == ("done", True)
+    told = "\n".join(message.text for message in wire.requests[-1].messages)
+    assert "Item changed nothing: Write it" in told
+
+
+@pytest.mark.rule("W10.4", "W23.28")
+def test_writes_that_cancel_each_other_out_leave_no_draft(chat):
+    chat.add({"a.txt": "one"})
+    chat.play(
+        [
+            says("research", "Found."),
+            says("plan", plan("There", "Back")),
+            calls("implement", 1, write("a.txt", "two"), item=1),
+            calls("implement", 1, write("a.txt", "one"), item=2),
+            says("implement", "Done."),
+            says("summary", "As it was."),
+        ]
+    )
+
+    done = chat.ask()
+
+    assert (done["status"], done["has_draft"], chat.draft()) == ("complete", False, None)
+    assert chat.answer()["metadata"]["has_draft"] is False
+    assert chat.state()["can_send"] is True
+
+
+@pytest.mark.rule("W11.15", "W23.39")
+def test_forgotten_work_is_added_up_to_twice_the_plan(chat):
+    more = "\n".join(f"- [ ] Extra {n} — write e{n}" for n in range(3))
+    chat.play(
+        [
+            says("research", "Found."),
+            says("plan", plan("One", "Two")),
+            calls("implement", 1, write("1.txt", "1"), item=1),
+            {
+                "when": {"purpose": "implement", "item": 1, "turn": 2},
+                "times": 0,
+                "respond": {"text": f"Wrote 1.\n- [ ] Two\n{more}"},
+            },
+            calls("implement", 1, write("2.txt", "2"), item=2),
+            calls("implement", 1, write("3.txt", "3"), item=3),
+            calls("implement", 1, write("4.txt", "4"), item=4),
+            says("implement", "Done."),
+            says("summary", "1.txt 2.txt 3.txt 4.txt"),
+        ]
+    )
+
+    chat.ask()
+
+    assert set(chat.draft() or {}) == {"1.txt", "2.txt", "3.txt", "4.txt"}
+    shown = chat.call("WorkshopGetPlan")
+    assert [i["label"] for i in shown["items"]] == ["One", "Two", "Extra 0", "Extra 1"]
+    assert shown["items"][2]["description"] == "write e0"
+
+
+@pytest.mark.rule("W5.12", "W23.26")
+def test_a_failure_before_any_write_is_said_and_can_be_tried_again(chat):
+    chat.play([says("research", "")])
+
+    done = chat.ask()
+
+    assert (done["status"], done["has_draft"]) == ("failed", False)
+    answer = chat.answer()
+    assert (answer["status"], "No file was changed" in answer["text"]) == ("failed", True)
+    [event] = [
+        m
+        for m in chat.call("WorkshopGetConversation")["messages"]
+        if m.get("event_kind") == "run_failed"
+    ]
+    assert event["metadata"]["error"]["reason"] == "model_output_invalid"
+    assert chat.state()["can_send"] is True
+
+
+@pytest.mark.rule("W5.12", "W11.14", "W12.1", "W12.6", "W23.49", "W23.50")
+def test_a_provider_that_gives_up_pauses_the_turn_and_it_goes_on_later(chat):
+    failing = {
+        "when": {"purpose": "implement", "item": 2},
+        "times": 0,
+        "respond": {"error": "auth"},
+    }
+    good = story(("b.txt", "b"), ("c.txt", "c"), answer="b.txt and c.txt")
+    chat.play([failing, *good], "bad")
+    question = chat.send()
+    done = chat.run(question)
+
+    assert (done["status"], chat.draft()) == ("paused", {"b.txt": "b"})
+    state = chat.state()
+    assert state["resumable_turn"]["done_items"] == 1
+    assert chat.answer()["status"] == "interrupted"
+    assert chat.refused("WorkshopSendUserMessage", text="x")[1] == "draft_exists"
+    wire = chat.play(good, "good")
+    again = chat.run(question)
+
+    assert (again["status"], again["turn_id"]) == ("complete", done["turn_id"])
+    assert chat.draft() == {"b.txt": "b", "c.txt": "c"}
+    assert [r.purpose.value for r in wire.requests if r.purpose.value != "implement"] == ["summary"]
+    said = [one for one in chat.said() if one[0] in ("user", "assistant")]
+    assert said == [("user", "Do it"), ("assistant", "b.txt and c.txt")]
+    assert chat.run(question) == again  # W3.1: a finished turn costs nothing
+
+
+@pytest.mark.rule("W11.17", "W23.43")
+def test_a_summary_that_fails_is_written_from_the_facts(chat):
+    steps = [s for s in story(("b.txt", "b")) if s["when"]["purpose"] != "summary"]
+    broken = {"when": {"purpose": "summary"}, "times": 0, "respond": {"error": "auth"}}
+    chat.play([broken, *steps])
+
+    done = chat.ask()
+
+    assert (done["status"], done["has_draft"]) == ("complete", True)
+    answer = chat.answer()
+    assert answer["metadata"]["summary_source"] == "engine"
+    assert "- b.txt (added)" in answer["text"]
+
+
+@pytest.mark.rule("W11.18", "W23.45", "W12.6")
+def test_a_summary_that_breaks_off_is_kept_and_only_it_is_made_again(chat):
+    steps = [s for s in story(("b.txt", "b")) if s["when"]["purpose"] != "summary"]
+    broken = {
+        "when": {"purpose": "summary"},
+        "times": 0,
+        "respond": {
+            "deltas": ["I wrote", " b and more"],
+            "error": {"kind": "stream_cut", "after_chars": 9},
+        },
+    }
+    chat.play([broken, *steps], "bad")
+    question = chat.send()
+    done = chat.run(question)
+
+    assert done["status"] == "paused"
+    answer = chat.answer()
+    assert answer["text"].startswith("I wrote b")
+    assert answer["status"] == "interrupted"
+    tree = chat.state()["draft"]["tree"]
+    wire = chat.play([says("summary", "I wrote b.txt.")], "good")
+    chat.run(question)
+
+    assert chat.answer()["text"] == "I wrote b.txt."
+    assert [r.purpose.value for r in wire.requests] == ["summary"]
+    assert chat.state()["draft"]["tree"] == tree
+    assert [m for m in chat.said() if m[0] == "assistant"] == [("assistant", "I wrote b.txt.")]
+
+
+@pytest.mark.rule("W5.11", "W23.47", "M12.1")
+def test_cancelling_in_research_ends_within_a_second_and_changes_nothing(chat):
+    slow = {
+        "when": {"purpose": "research"},
+        "times": 0,
+        "respond": {"text": "x", "delay_ms": 60_000},
+    }
+    chat.play([slow])
+    question = chat.send()
+    done: list[dict[str, object]] = []
+    worker = threading.Thread(target=lambda: done.append(chat.run(question)))
+    worker.start()
+    waiting = threading.Event()
+    for _ in range(200):
+        if "active_turn" in chat.state():
+            break
+        waiting.wait(0.02)
+
+    assert chat.call("WorkshopCancelRun") == {"cancel_requested": True}
+    worker.join(5)
+
+    assert not worker.is_alive()
+    assert done[0]["status"] == "canceled"
+    assert chat.answer()["text"] == "Stopped. Nothing was changed."
+    assert chat.call("WorkshopCancelRun") == {"cancel_requested": False}
+
+
+@pytest.mark.rule("W16.1", "W5.4", "W23.65")
+def test_a_model_switched_during_a_turn_answers_the_next_one(chat):
+    chat.shop.models.play("other", [says("research", "x")])
+    wire = chat.play(story(("b.txt", "b"), answer="b.txt"))
+    original = wire.complete
+
+    def switching(request, model, channel):
+        if request.purpose.value == "plan":
+            chat.call("WorkshopSwitchModel", model_id="scripted:other")
+        yield from original(request, model, channel)
+
+    wire.complete = switching
+    chat.ask()
+
+    found = chat.call("WorkshopGetConversation")["messages"]
+    kinds = [m.get("event_kind") or m["role"] for m in found]
+    assert kinds[-2:] == ["draft_changes_applied", "model_switched"]
+    assert chat.answer()["metadata"]["model_id"] == "scripted:test"
+    assert chat.state()["model_id"] == "scripted:other"
+
+
+@pytest.mark.rule("W8.7", "W23.18", "W23.20")
+def test_a_large_result_becomes_a_receipt_that_can_be_recalled(chat):
+    chat.add({"big.txt": "line\n" * 30_000})
+    recall = ("recall_tool_result", {"entry_id": 1, "offset": 0, "max_bytes": 100})
+    wire = chat.play(
+        [
+            calls("research", 1, ("read_file", {"path": "big.txt", "line_count": 10_000})),
+            calls("research", 2, recall),
+            calls("research", 3, ("recall_tool_result", {"entry_id": 999})),
+            says("research", "Found."),
+            says("plan", "## Items\nnone"),
+            says("summary", "Done."),
+        ]
+    )
+
+    chat.ask()
+
+    texts = [m.text for m in wire.requests[1].messages if m.role.value == "tool"]
+    assert "Receipt of read_file, entry 1" in texts[0]
+    entries = chat.call("WorkshopGetToolLog")["entries"]
+    assert [(e["success"], e.get("error")) for e in entries] == [
+        (True, None),
+        (True, None),
+        (False, "entry_not_found"),
+    ]
+    first = chat.call("WorkshopGetToolLogEntry", entry_id=1, max_bytes=50)
+    assert (len(first["content"]), first["has_more"]) == (50, True)
+    shapes = chat.call("WorkshopGetConversation", include_tools=True)["messages"]
+    assert [m["type"] for m in shapes[2:-1]] == ["assistant_message", "tool_result"] * 3
