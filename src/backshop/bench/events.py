@@ -180,8 +180,7 @@ class DraftCreated:
     base_generation: int
     revision_id: RevisionId
     source: Source
-    message_id: MessageId | None = None
-    """The record its first state is bound to, if not the one the conversation ends at."""
+    message_id: MessageId | None = None  # the record its first state belongs to, else the head
     actor: str = "agent"
 
 
@@ -221,8 +220,7 @@ class DraftRewound:
     """The Draft is again what a revision holds, or there is none, as there was none then."""
 
     revision_id: RevisionId
-    message_id: MessageId | None = None
-    """The record of the conversation this state belongs to."""
+    message_id: MessageId | None = None  # the record this state belongs to
     restored_revision_id: RevisionId | None = None
     tree: TreeId | None = None
     kind: str = "rewind"
@@ -309,8 +307,7 @@ class CheckpointRestored:
     tree: TreeId
     context_tree: TreeId
     message_id: MessageId
-    is_rewind: bool = False
-    """Whether it is part of going back in the conversation, which says so itself (B10.13)."""
+    is_rewind: bool = False  # part of going back in the conversation, which says so (B10.13)
     actor: str = "user"
 
 
