@@ -240,6 +240,8 @@ class Backshop:
                 ),
             ),
             overrides=self.prompts.overrides,
+            gatherer=self.gatherer,
+            stop_digest=lambda bench_id: self.digests.cancel(bench_id),
         )
 
     @cached_property

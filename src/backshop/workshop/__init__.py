@@ -6,29 +6,21 @@ from .commands import COMMANDS
 from .contextual import CONTEXT_COMMANDS, Contextual
 from .digest import DIGEST_COMMANDS, Digests
 from .params import Gatherer
+from .recall import RECALL_TOOL, AgentSpace
+from .run import Settings
 from .service import Workshop
 
 __all__ = [
     "COMMANDS",
     "CONTEXT_COMMANDS",
     "DIGEST_COMMANDS",
-    "Contextual",
-    "Digests",
-    "Gatherer",
-    "Workshop",
-    "message_of",
-    "workshop_prompts",
-from .recall import RECALL_TOOL, AgentSpace
-from .run import Settings
-from .service import Workshop
-
-__all__ = ["COMMANDS", "CONTEXT_COMMANDS", "Contextual", "Workshop", "message_of"]
-__all__ = [
-    "COMMANDS",
-    "CONTEXT_COMMANDS",
     "RECALL_TOOL",
     "AgentSpace",
     "Contextual",
+    "Digests",
+    "Gatherer",
     "Settings",
     "Workshop",
+    "message_of",
+    "workshop_prompts",
 ]

@@ -33,6 +33,7 @@ def walk(run: Run) -> None:
 
 def _ended(run: Run) -> None:
     try:
+        run.look()
         while (standing := _standing(run)) is not None:
             run.check()
             _step(run, standing)

@@ -20,7 +20,7 @@ from backshop.prompts import ConversationItem, PromptOverridesStore, Session
 from backshop.rails import Beside, Driving
 from backshop.store import Write
 
-from . import decide, excerpt
+from . import decide, digesting, excerpt
 from .attending import ToolAttendant
 from .book import FOLD, Book, Rule, Told
 from .building import KINDS, build_prompt
@@ -199,6 +199,12 @@ class Run:
             output_tokens=used.output_tokens,
             estimated=used.estimated,
         )
+
+    def look(self) -> None:
+        """Bring the digest up to date before the first prompt; no model is asked (P7.7)."""
+        manifests = self._gatherer.manifests
+        files = manifests.of(self.bench_id)
+        digesting.refresh(self.session, files, manifests, overrides=self._overrides)
 
     # ------------------------------------------------------------ asking the model
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from backshop.base.ambient import Clock, Mint
 from backshop.base.errors import BackshopError
 from backshop.bench import Bench, draft_state
@@ -25,8 +27,10 @@ from .answers import (
 )
 from .book import Book
 from .errors import ModelUnavailable
+from .params import Gatherer
 from .run import Settings
 from .signals import Publish, silent
+from .state import WorkshopState
 from .turns import Turns
 
 
@@ -44,6 +48,8 @@ class Workshop:
         publish: Publish = silent,
         settings: Settings | None = None,
         overrides: PromptOverridesStore | None = None,
+        gatherer: Gatherer | None = None,
+        stop_digest: Callable[[str], bool] = lambda bench_id: False,
     ) -> None:
         self.book = Book(bench, mint, clock)
         self._models = models
@@ -55,7 +61,9 @@ class Workshop:
             publish=publish,
             settings=self._settings,
             overrides=overrides,
+            gatherer=gatherer,
         )
+        self._stop_digest = stop_digest
 
     # ------------------------------------------------------------ reading
 
@@ -83,6 +91,10 @@ class Workshop:
         """Return one entry of the tool log with a slice of its result."""
         return reading.tool_log_entry(self.book, request)
 
+    def model_of(self, known: WorkshopState) -> str:
+        """Return the model that answers next (M2.1)."""
+        return self._turns.model_of(known)
+
     # ------------------------------------------------------------ saying
 
     def send_user_message(self, request: requests.SendUserMessage) -> Sent:
@@ -105,8 +117,11 @@ class Workshop:
         return self._turns.run(request)
 
     def cancel_run(self, request: requests.CancelRun) -> CancelAnswer:
-        """Stop the running turn."""
-        return self._turns.cancel(request)
+        """Stop the running turn, or a digest that a model is writing (P7.11)."""
+        asked = self._turns.cancel(request)
+        if not asked.cancel_requested and request.turn_id is None:
+            return CancelAnswer(cancel_requested=self._stop_digest(request.workbench_id))
+        return asked
 
     def get_plan(self, request: requests.GetPlan) -> PlanView:
         """Return what a turn found out, planned and reported."""

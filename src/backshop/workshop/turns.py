@@ -19,6 +19,7 @@ from . import agent, artifacts, closing, decide, requests
 from .answers import Answered, CancelAnswer, ItemReport, PlanItem, PlanView
 from .book import FOLD, Book, prompt_session, rails_session
 from .decide import Fact
+from .digesting import BenchOverrides
 from .errors import ModelUnavailable, TurnActive
 from .events import Problem
 from .holding import Hold, held, is_alive, owner_of
@@ -56,6 +57,7 @@ class Turns:
         publish: Publish = silent,
         settings: Settings | None = None,
         overrides: PromptOverridesStore | None = None,
+        gatherer: Gatherer | None = None,
     ) -> None:
         self._book = book
         self._models = models
@@ -64,7 +66,7 @@ class Turns:
         self._publish = publish
         self._settings = settings or Settings()
         self._overrides = overrides
-        self._gatherer = Gatherer(book.bench, book.clock)
+        self._gatherer = gatherer or Gatherer(book.bench, book.clock)
         self._stops: dict[TurnId, CancelToken] = {}
         self._guard = threading.Lock()
 
@@ -190,7 +192,9 @@ class Turns:
             gatherer=self._gatherer,
             publish=self._publish,
             settings=self._settings,
-            overrides=self._overrides,
+            overrides=None
+            if self._overrides is None
+            else BenchOverrides(self._overrides, bench_id),
         )
         deadline = session.now() + timedelta(minutes=self._settings.max_turn_minutes)
         with session.limited(deadline=deadline):
