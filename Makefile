@@ -49,8 +49,9 @@ docs: $(STAMP) ## write the generated reference pages
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/skills.py
 
-golden: $(STAMP) ## add new stored events to tests/golden/events.jsonl
+golden: $(STAMP) ## add new stored events and the tool catalog to tests/golden
 	$(BIN)/python tools/golden.py
+	$(BIN)/python tools/catalog.py
 
 screenshots: $(STAMP) ## pictures of every page, light and dark, in build/screenshots
 	$(BIN)/python tools/screenshots.py

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
 from backshop.base.errors import BackshopError
@@ -9,7 +12,7 @@ from backshop.models.attendant import Attendant
 from backshop.models.messages import Role, ToolChoice
 from backshop.models.offline import scripted
 from backshop.models.response import PromptEvaluationError
-from backshop.prompts import Session
+from backshop.prompts import Session, Tool, ToolResult
 
 from .prompting import LOOK, WRITE, Ask, make_prompt
 
@@ -242,3 +245,34 @@ def test_only_text_that_people_read_is_passed_on():
 
     assert quiet.text == []
     assert heard.text == ["a", "b"]
+
+
+@pytest.mark.rule("M12.1", "W5.11")
+def test_a_read_that_is_under_way_does_not_hold_up_the_end():
+    session, began, over = Session(), threading.Event(), threading.Event()
+
+    def wait(params, *, context):
+        began.set()
+        over.wait(5)
+        return ToolResult(ok=True, message="late")
+
+    slow = Tool("slow", "Waits.", None, wait, effects="read")
+    adapter = scripted([{"respond": {"tool_calls": [{"name": "slow"}]}}])
+
+    def stop():
+        began.wait(5)
+        session.cancel.request()
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    since = time.monotonic()
+
+    with pytest.raises(PromptEvaluationError) as caught:
+        adapter.attended(
+            make_prompt(output=None, tools=(slow,)), ASK, attendant=Beside(), session=session
+        )
+
+    assert time.monotonic() - since < 3  # the tool itself would take 5
+    assert caught.value.error.error_code == "USER_CANCELED"
+    over.set()
+    stopper.join()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,7 @@ from .messages import Message, Role, ToolCall
 
 _LOG = logging.getLogger(__name__)
 _MESSAGE_MAX_CHARS = 1000  # of a ToolInvoked; the whole answer is the blob it names
+_CANCEL_SEEN_S = 0.2  # a read is left alone this soon; a write ends at its own boundary (M12.1)
 _CODES = {"tool_timeout": "TOOL_WORKER_UNAVAILABLE", "policy_denied": "ACCESS_DENIED"}
 
 
@@ -138,6 +140,7 @@ class ToolRunner:
         """Run a handler on a thread of its own; one that overruns can change nothing more."""
         limit = min(tool.timeout_s, self._session.limits.tool_timeout_s)
         outcome: list[ToolResult] = []
+        ended = threading.Event()
 
         def work() -> None:
             result: object
@@ -149,10 +152,16 @@ class ToolRunner:
             if not isinstance(result, ToolResult):
                 result = ToolResult.failure("tool_failed", "the tool gave no result")
             outcome.append(result)
+            ended.set()
 
         thread = threading.Thread(target=work, daemon=True, name=f"backshop-tool-{tool.name}")
         thread.start()
-        thread.join(limit)
+        until = time.monotonic() + limit
+        while not ended.wait(min(_CANCEL_SEEN_S, max(0.0, until - time.monotonic()))):
+            if time.monotonic() >= until:
+                break
+            if self._session.cancel.requested and tool.effects == "read":
+                return ToolResult.failure("canceled", "the person stopped the run")
         if outcome:
             return outcome[0]
         return ToolResult.failure("tool_timeout", f"the tool took longer than {limit:g} s")

@@ -246,25 +246,43 @@ def _check_type(annotation: Any, tool: str, where: str, seen: tuple[type, ...]) 
 def tidy_schema(node: dict[str, Any]) -> dict[str, Any]:
     """Return a schema without what costs tokens and says nothing to a model.
 
-    Titles are derived from names and a class's docstring speaks to programmers. Objects say
-    that they are closed, as decoding enforces it.
+    Titles, class docstrings, and the null of optional fields go; objects say that they are
+    closed; definitions stand where they are used, unless they contain themselves (W7.3).
     """
-    found: dict[str, Any] = {}
-    closed = "properties" in node
-    for key, value in node.items():
-        if key in ("properties", "$defs"):
-            found[key] = {name: tidy_schema(part) for name, part in value.items()}
-        elif key in ("default", "enum", "const", "required"):
-            found[key] = value
-        elif key != "title" and not (key == "description" and closed):
-            found[key] = _tidy_value(value)
-    return found | {"additionalProperties": False} if closed else found
+    small: dict[str, Any] = codec.compact(node)
+    definitions: dict[str, Any] = small.get("$defs", {})
+    found: dict[str, Any] = _inlined(small, definitions, ())
+    if "$ref" not in str(found):
+        found.pop("$defs", None)
+    return found
 
 
-def _tidy_value(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_tidy_value(item) for item in value]
-    return tidy_schema(value) if isinstance(value, dict) else value
+def _inlined(node: Any, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
+    if isinstance(node, list):
+        return [_inlined(one, definitions, inside) for one in node]
+    if not isinstance(node, dict):
+        return node
+    name = node["$ref"].removeprefix("#/$defs/") if isinstance(node.get("$ref"), str) else ""
+    if name in definitions and name not in inside and not _recurs(name, definitions):
+        own = {key: one for key, one in node.items() if key != "$ref"}
+        merged = {**definitions[name], **own}
+        return _inlined(merged, definitions, (*inside, name))
+    return {key: _inlined(one, definitions, inside) for key, one in node.items()}
+
+
+def _recurs(name: str, definitions: dict[str, Any]) -> bool:
+    """Whether a definition leads back to itself."""
+    seen: set[str] = set()
+    left = [name]
+    while left:
+        text = json.dumps(definitions.get(left.pop(), {}))
+        for found in re.findall(r"#/\$defs/([^\"]+)", text):
+            if found == name:
+                return True
+            if found not in seen:
+                seen.add(found)
+                left.append(found)
+    return False
 
 
 def _without_nulls(root: dict[str, Any], schema: dict[str, Any], value: object) -> object:

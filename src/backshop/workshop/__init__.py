@@ -1,7 +1,7 @@
 """The conversation of a bench and the built-in agent."""
 
 from .answers import message_of
-from .bundle import workshop_prompts
+from .bundle import agent_tools, workshop_prompts
 from .commands import COMMANDS
 from .contextual import CONTEXT_COMMANDS, Contextual
 from .digest import DIGEST_COMMANDS, Digests
@@ -21,6 +21,7 @@ __all__ = [
     "Gatherer",
     "Settings",
     "Workshop",
+    "agent_tools",
     "message_of",
     "workshop_prompts",
 ]

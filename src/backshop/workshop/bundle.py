@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from backshop.prompts import Prompt
+from backshop.bench import TOOLS
+from backshop.prompts import Prompt, Tool
 
 from . import contextprompt
 from .building import bundled_prompts
 from .params import tools_of
+
+
+def agent_tools() -> tuple[Tool, ...]:
+    """Return the tools of the agent, in the order of W7.1."""
+    return TOOLS
 
 
 def workshop_prompts() -> tuple[Prompt[Any], ...]:
