@@ -1,0 +1,211 @@
+"""The Workshop in a real browser, with the offline model (U3, W20)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.web.accessible import violations
+
+pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
+
+TOTALS = "Add up the sales by region and month and put the totals on a new sheet of the budget, beside the plan."
+QUESTION = "Which category earned most in the second half of the year, and what do the supplier's terms say about late delivery?"
+TURN_MS = 60_000
+
+
+@pytest.fixture
+def bench(served):
+    made = served.call("WorkbenchCreateSample")["workbench_id"]
+    served.call("WorkshopSwitchModel", workbench_id=made, model_id="scripted:demo")
+    return made
+
+
+def send(page, text):
+    page.get_by_label("Message", exact=True).fill(text)
+    page.keyboard.press("Enter")
+
+
+def said(served, bench):
+    return [
+        (one["type"], one["text"])
+        for one in served.call("WorkshopGetConversation", workbench_id=bench)["messages"]
+        if one["type"] != "system_event"
+    ]
+
+
+@pytest.mark.rule("U3.1", "U3.2", "U3.3", "W5.6", "W18.4")
+def test_a_turn_from_suggestion_to_publish_card(served, bench, new_page):
+    page = new_page(f"/bench/{bench}")
+    page.get_by_role("button", name=TOTALS).click()
+    page.keyboard.press("Enter")
+    page.get_by_role("region", name="Turn in progress").wait_for()
+    running = page.locator("#composer").is_hidden()
+    page.wait_for_url("**/review", timeout=TURN_MS)
+    page.goto(f"{served.address}/bench/{bench}")
+    opened = page.url
+    page.goto(f"{served.address}/bench/{bench}?stay=1")
+    page.locator(".message.assistant.complete").wait_for()
+    blocked = page.locator("#composer").is_hidden()
+    page.locator("#draft-actions").get_by_role("button", name="Publish").click()
+    page.get_by_role("dialog", name="Publish the Draft?").get_by_role(
+        "button", name="Publish"
+    ).click()
+    page.locator(".publish-card").wait_for()
+
+    assert running
+    assert blocked
+    assert opened.endswith("/review")
+    assert "Sales 2025" in page.locator(".message.assistant").inner_text()
+    assert page.locator("#composer").is_visible()
+    assert violations(page) == []
+
+
+@pytest.mark.rule("U3.1", "W5.8", "W20.6")
+def test_an_answer_streams_into_the_page_and_ends_as_the_record(served, bench, new_page):
+    page = new_page(f"/bench/{bench}")
+    send(page, QUESTION)
+    page.locator(".message.assistant.complete").wait_for(timeout=TURN_MS)
+
+    (_, record) = said(served, bench)[-1]
+    shown = page.locator(".message.assistant [data-rendered]").inner_text()
+    words = re.sub(r"\W+", "", record)
+    assert re.sub(r"\W+", "", shown) == words
+    assert page.locator("#composer").is_visible()
+    assert page.get_by_label("Message", exact=True).evaluate(
+        "one => one === document.activeElement"
+    )
+
+
+@pytest.mark.rule("U3.2")
+def test_the_details_of_a_turn(served, bench, new_page):
+    page = new_page(f"/bench/{bench}")
+    send(page, QUESTION)
+    page.locator(".message.assistant.complete").wait_for(timeout=TURN_MS)
+    page.locator(".message.assistant").get_by_label("Message menu").click()
+    page.get_by_role("button", name="Show details").last.click()
+    page.get_by_role("tab", name="Tools").click()
+    page.locator(".tool-log summary").first.click()
+    page.get_by_text("Arguments").first.wait_for()
+
+    assert violations(page) == []
+    page.get_by_role("tab", name="Research").click()
+    assert page.locator("#panel-research").is_visible()
+
+
+@pytest.mark.rule("U3.4", "W15.2", "W15.12")
+def test_a_rewind_says_what_goes_and_can_be_undone(served, bench, new_page):
+    page = new_page(f"/bench/{bench}")
+    send(page, QUESTION)
+    page.locator(".message.assistant.complete").wait_for(timeout=TURN_MS)
+    page.locator(".message.user").get_by_label("Message menu").click()
+    page.get_by_role("button", name="Rewind to here").first.click()
+    asked = page.get_by_role("dialog", name="Rewind to here?").inner_text()
+    page.get_by_role("dialog").get_by_role("button", name="Rewind to here").click()
+    page.get_by_text("Rewound to here").wait_for()
+    gone = page.locator(".message.assistant").count()
+    page.locator("[data-redo]").click()
+    page.locator(".message.assistant.complete").wait_for()
+
+    assert "1 later message is set aside" in asked
+    assert gone == 0
+    assert [kind for kind, _ in said(served, bench)] == ["user_message", "assistant_message"]
+
+
+@pytest.mark.rule("W5.11", "U3.2")
+def test_a_turn_is_stopped_and_says_so(served, bench, new_page):
+    page = new_page(f"/bench/{bench}")
+    send(page, QUESTION)
+    page.get_by_role("region", name="Turn in progress").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("#turn-line").wait_for(state="hidden", timeout=TURN_MS)
+
+    state = served.call("WorkshopGetState", workbench_id=bench)
+    assert state["active_turn"] is None if "active_turn" in state else True
+    assert said(served, bench)[-1][0] == "assistant_message"
+
+
+@pytest.mark.rule("U3.3", "W23.79")
+def test_the_composer_keeps_its_text_completes_names_and_waits_for_input_methods(
+    served, bench, new_page
+):
+    page = new_page(f"/bench/{bench}")
+    field = page.get_by_label("Message", exact=True)
+    field.type("Look at @budg")
+    page.get_by_role("option", name="budget-2025.xlsx").wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Enter")
+    field.type("and more")
+    page.reload()
+    kept = field.input_value()
+    field.dispatch_event("keydown", {"key": "Enter", "keyCode": 229, "isComposing": True})
+
+    assert kept == "Look at @budget-2025.xlsx \nand more"
+    assert said(served, bench) == []
+
+
+@pytest.mark.rule("U3.6")
+def test_without_a_key_the_way_leads_to_settings(served, new_page):
+    bench = served.bench("Keyless", {"a.txt": "a"})
+    page = new_page(f"/bench/{bench}")
+    send(page, "hello")
+    page.locator("[data-error='PROVIDER_NOT_CONFIGURED']").wait_for()
+    page.get_by_role("link", name="Open Settings").click()
+    page.wait_for_url("**/settings?back=*")
+
+    assert page.get_by_role("link", name="Back to the workbench").is_visible()
+    assert said(served, bench) == [("user_message", "hello")]
+
+
+@pytest.mark.rule("U3.5")
+def test_files_are_added_by_the_picker_and_marked_in_the_list(served, new_page, files):
+    bench = served.bench("Adding")
+    page = new_page(f"/bench/{bench}")
+    page.locator("#pick-files").set_input_files([files / "notes.md", files / "sales.csv"])
+    page.get_by_text("2 files added").first.wait_for()
+    page.locator(".file-name", has_text="sales.csv").wait_for()
+    served.call("DraftCreate", workbench_id=bench)
+    served.call("DraftDeletePath", workbench_id=bench, path="notes.md")
+
+    page.get_by_text("− deleted").wait_for()
+
+
+@pytest.mark.rule("U2.3", "U1.3")
+def test_the_draft_bar_is_true_on_a_page_that_did_not_make_the_draft(served, new_page):
+    bench = served.bench("Barred", {"a.txt": "a"})
+    page = new_page(f"/bench/{bench}/context")
+    served.call("DraftCreate", workbench_id=bench)
+    page.get_by_role("region", name="Draft in progress").wait_for()
+    served.call("DraftDiscard", workbench_id=bench)
+
+    page.get_by_role("region", name="Draft in progress").wait_for(state="detached")
+
+
+@pytest.mark.rule("U3.7", "W20.2")
+def test_question_mark_lists_the_keys_outside_text_fields_only(served, bench, new_page):
+    page = new_page(f"/bench/{bench}")
+    field = page.get_by_label("Message", exact=True)
+    field.type("why?")
+    inside = page.get_by_role("dialog", name="Keyboard").count()
+    field.evaluate("one => one.blur()")
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keyboard").wait_for()
+
+    assert inside == 0
+    assert field.input_value() == "why?"
+
+
+@pytest.mark.rule("U1.4")
+def test_publishing_and_discarding_work_without_scripts(served, browser, new_page):
+    bench = served.bench("Scriptless", {"a.txt": "a", "b.txt": "b"})
+    served.call("DraftCreate", workbench_id=bench)
+    served.call("DraftDeletePath", workbench_id=bench, path="a.txt")
+    with served.client() as client:
+        answer = client.post(
+            "/do/DraftDiscard", data={"workbench_id": bench, "next": f"/bench/{bench}"}
+        )
+        again = client.post("/do/DraftDiscard", data={"workbench_id": bench, "next": "//evil"})
+
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/bench/{bench}")
+    assert again.status_code == 404
+    assert not served.call("DraftGetState", workbench_id=bench)["has_draft"]
