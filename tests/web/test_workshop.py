@@ -9,8 +9,14 @@ from tests.web.accessible import violations
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
 
-TOTALS = "Add up the sales by region and month and put the totals on a new sheet of the budget, beside the plan."
-QUESTION = "Which category earned most in the second half of the year, and what do the supplier's terms say about late delivery?"
+TOTALS = (
+    "Add up the sales by region and month and put the totals on a new sheet of the budget, "
+    "beside the plan."
+)
+QUESTION = (
+    "Which category earned most in the second half of the year, and what do the supplier's terms "
+    "say about late delivery?"
+)
 TURN_MS = 60_000
 
 

@@ -215,6 +215,7 @@ class ToolLogEntry:
     node_id: str | None = None
     item: int | None = None
     attempt: int | None = None
+    path: str | None = None
     args: Json | None = None
     result_ref: str | None = None
     result_bytes: int | None = None

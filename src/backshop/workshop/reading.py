@@ -252,6 +252,7 @@ def _shown(book: Book, entry: ToolEntry, activity: _Activity) -> ToolLogEntry:
         item=entry.item,
         attempt=entry.attempt,
         tool=entry.tool,
+        path=entry.path,
         args_sha256=entry.args_sha256,
         result_ref=None if entry.result_ref is None else f"sha256:{entry.result_ref}",
         result_bytes=entry.result_bytes,

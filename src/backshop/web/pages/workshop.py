@@ -122,7 +122,7 @@ def details(visit: Visit) -> Page:
         "turn_id": turn_id,
         "plan": plan,
         "plan_error": error,
-        "entries": [{**one, "line": _entry_line(one)} for one in entries],
+        "entries": [{**one, "line": tool_line(one["tool"], one.get("path"))} for one in entries],
         "usage": usage,
         "run_id": run_id,
     }
@@ -138,12 +138,6 @@ def _tool_log(visit: Visit) -> list[dict[str, Any]]:
         if not page["has_more"] or not page["entries"]:
             return found
         after = page["entries"][-1]["id"]
-
-
-def _entry_line(entry: dict[str, Any]) -> str:
-    args = entry.get("args") or {}
-    path = args.get("path") or args.get("source_path")
-    return tool_line(entry["tool"], path if isinstance(path, str) else None)
 
 
 def entry(visit: Visit) -> Page:
