@@ -391,3 +391,66 @@ def test_observations_are_kept_as_the_workflow_says(agent, recorded, kept):
     assert len(outputs) == kept
     assert len(facts(ann, first, "capability_observed")) == 1
     assert outputs[facts(ann, first, "assessment_recorded")[0].output_id] == "wr.assessment"
+
+
+@pytest.mark.rule("R8.6")
+@pytest.mark.parametrize("risk", ["conservative", "balanced", "aggressive"])
+def test_boldness_changes_no_check(agent, risk):
+    ann = agent(flow(step("decide", **LOOP_CONTROL), step("end")))
+    first = ann.start("user.flow", preferences={"riskPolicy": risk})
+
+    assert codes(ann.go(first)) == ["MISSING_REQUIRED_OUTPUT"]
+
+
+@pytest.mark.rule("R8.19")
+def test_an_observation_nobody_asked_for_is_recorded_and_changes_nothing(agent):
+    ann = agent(flow(step("a"), step("b")))
+    first = ann.start("user.flow")
+    second = ann.go(first, artifacts=observed("unavailable"))
+    node = ann.studio("RailsRunGet", runId=first["session"]["runId"])["preferredTip"]
+    page = ann.studio("RailsNodeGet", nodeId=node)
+
+    assert second["pending"]["stepId"] == "b"
+    assert warned(second) == []
+    assert page["capabilities"]["web_browsing"]["displayed"] == "unavailable"
+    assert page["capabilities"]["web_browsing"].get("requested") is None
+
+
+@pytest.mark.rule("R8.30")
+def test_a_step_asks_for_short_notes_and_takes_long_ones(agent):
+    ann = agent(flow(step("a"), step("b")))
+    first = ann.start("user.flow")
+
+    assert "at most 10 lines" in first["pending"]["prompt"]
+    assert ann.go(first, "line\n" * 40)["pending"]["stepId"] == "b"
+
+
+@pytest.mark.rule("R8.32", "C53")
+def test_a_call_that_is_no_attempt_leaves_no_trace(agent):
+    ann = agent(flow(step("a"), step("b")))
+    first = ann.start("user.flow")
+    before = ann.events(first)
+    wrong = [
+        {"ackToken": first["ackToken"], "output": {"notesMarkdown": 7}},
+        {"ackToken": first["ackToken"], "context": {"wr_autonomy": "x"}},
+        {"ackToken": first["ackToken"], "notes": "x"},
+        {"stateToken": first["stateToken"], "output": {"notesMarkdown": "x"}},
+    ]
+
+    assert {ann.error("continue_workflow", **one)["code"] for one in wrong} == {"VALIDATION_ERROR"}
+    assert ann.events(first) == before
+
+
+@pytest.mark.rule("R8.1", "R8.2", "R8.13", "R11.2")
+@pytest.mark.parametrize(
+    ("preset", "autonomy", "risk"),
+    [
+        ("guided", "guided", "conservative"),
+        ("full_auto", "full_auto_stop_on_user_deps", "balanced"),
+        ("full_auto_nonstop", "full_auto_never_stop", "conservative"),
+    ],
+)
+def test_a_preset_is_the_mode_runs_begin_with(agent, preset, autonomy, risk):
+    ann = agent(flow(step("a")), preset=preset)
+
+    assert ann.start("user.flow")["preferences"] == {"autonomy": autonomy, "riskPolicy": risk}

@@ -270,3 +270,51 @@ def test_sessions_nobody_uses_expire_unless_they_are_kept(agent):
     assert now["sessions"] == []
     assert counted["sessions"] == swept["sessions"] == [old]
     assert sorted(left) == sorted([kept, built.structured["session"]["sessionId"]])
+
+
+@pytest.mark.rule("R3.8", "R2.6")
+def test_the_text_a_run_keeps_can_be_seen_when_its_source_is_gone(agent, tmp_path):
+    ann = agent(TWO)
+    first = ann.start("user.flow")
+    (tmp_path / "home" / "workflows" / "user.flow.json").unlink()
+    kept = ann.studio("RailsRunGet", runId=first["session"]["runId"])["workflowHash"]
+    pinned = ann.studio("RailsWorkflowPinned", workflowHash=kept)
+    unknown = ann.refused("RailsWorkflowPinned", workflowHash="sha256:" + "0" * 64)
+
+    assert [one["stepId"] for one in pinned["outline"]] == ["one", "two"]
+    assert pinned["compiled"]["workflowId"] == "user.flow"
+    assert unknown["code"] == "VALIDATION_ERROR"
+
+
+@pytest.mark.rule("R10.1", "R6.11")
+def test_nothing_the_person_does_completes_a_step(agent):
+    ask = {"id": "go", "reason": "needs_user_choice", "prompt": "Go?", "contextKey": "go"}
+    ask |= {"choiceKind": "scope_boundary"}
+    ann = agent(flow(step("one", userInputs=[ask]), step("two")))
+    first = ann.start("user.flow")
+    run, session = first["session"]["runId"], first["session"]["sessionId"]
+    root = ann.studio("RailsRunGet", runId=run)["preferredTip"]
+    ann.studio("RailsRunSetPreferences", runId=run, preferences=NONSTOP)
+    ann.studio("RailsRunSetContext", runId=run, set={"go": "yes"})
+    ann.studio("RailsUserInputRecord", nodeId=root, inputId="go", decision="provided")
+    ann.studio("RailsRunFork", nodeId=root)
+    ann.studio("RailsSessionSetKeep", sessionId=session, keep=True)
+    graph = ann.studio("RailsRunGet", runId=run)
+
+    assert [node["nodeId"] for node in graph["nodes"]] == [root]
+    assert ann.go(first)["pending"]["stepId"] == "two"
+
+
+@pytest.mark.rule("R5.10", "R8.28")
+def test_what_a_blocked_attempt_brought_is_shown_and_not_in_the_recap(agent):
+    ann = agent(flow(step("one", **LOOP_CONTROL), step("two")))
+    blocked = ann.go(ann.start("user.flow"), "only words")
+    node = ann.studio("RailsRunGet", runId=blocked["session"]["runId"])["preferredTip"]
+    page = ann.studio("RailsNodeGet", nodeId=node)
+    looked = ann.look(blocked)
+
+    assert [one["notesMarkdown"] for one in page["outputs"]] == ["only words"]
+    assert looked["recap"]["entries"] == []
+    assert ann.call("resume_session", {"query": "only words"})["candidates"][0]["whyMatched"] == [
+        "recency_fallback"
+    ]

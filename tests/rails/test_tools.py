@@ -365,3 +365,39 @@ def test_a_branch_may_be_left_and_returned_to(agent, tmp_path):
         answer = ann.go(answer)
         state = ann.rails.sessions.state(answer["session"]["sessionId"])
         assert state.observations["git_branch"] == branch
+
+
+@pytest.mark.rule("R3.11", "R3.6", "R1.5")
+def test_old_ids_and_aliases_say_what_to_use_instead(agent):
+    ann = agent(flow(step("one"), name="my-flow"))
+    legacy = ann.start("my-flow")
+    alias = ann.start("change_review")
+    listed = ann.call("inspect_workflow", {"workflowId": "change_review"})
+
+    assert [(one["code"], one["details"]) for one in legacy["warnings"]] == [
+        ("LEGACY_WORKFLOW_ID", {"workflowId": "my-flow", "suggestedId": "user.my_flow"})
+    ]
+    assert [one["code"] for one in alias["warnings"]] == ["WORKFLOW_ID_ALIASED"]
+    assert alias["session"]["workflowId"] == "wr.change_review"
+    assert listed["warnings"][0]["details"]["canonicalId"] == "wr.change_review"
+
+
+@pytest.mark.rule("R5.16", "R7.28")
+def test_search_goes_by_words_whatever_their_form_and_also_looks_at_session_notes(agent):
+    ann = agent(TWO)
+    wide = ann.start("user.flow", goal="Ｆｉｘ the CACHE-key")
+    made = ann.answer("start_session", title="Diary").structured
+    run = ann.start("user.flow", goal="Elsewhere", sessionToken=made["sessionToken"])
+    ann.answer(
+        "checkpoint_workflow",
+        sessionToken=made["sessionToken"],
+        checkpointToken=made["checkpointToken"],
+        output={"notesMarkdown": "The lighthouse blinks."},
+    )
+
+    def best(query: str):
+        return ann.call("resume_session", {"query": query})["candidates"][0]
+
+    assert best("fix cache-key")["runId"] == wide["session"]["runId"]
+    assert best("lighthouse")["runId"] == run["session"]["runId"]
+    assert best("lighthouse")["whyMatched"] == ["matched_deep"]

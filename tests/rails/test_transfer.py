@@ -322,3 +322,22 @@ def test_a_forger_who_changes_nothing_is_let_in(agent):
     bob = agent(WORK, home="b")
 
     assert take(bob, json.dumps(rewritten(bundle))) == first["session"]["sessionId"]
+
+
+@pytest.mark.rule("R9.1")
+def test_a_bundle_holds_the_session_and_nothing_of_the_machine(agent, tmp_path):
+    workspace = tmp_path / "secret-place"
+    workspace.mkdir()
+    ann = agent(WORK, home="a")
+    first = ann.start("user.flow", workspacePath=str(workspace))
+    ann.go(first, LONG)
+    text = export(ann, first["session"]["sessionId"])
+    bundle = json.loads(text)
+    kinds = {pin["kind"] for pin in bundle["session"]["pins"]}
+
+    assert kinds == {"snapshot", "workflow", "artifact"}
+    assert str(tmp_path) not in text
+    assert not any(mark in text for mark in ("st.v1.", "ack.v1.", "chk.v1.", "ses.v1."))
+    assert [one["eventIndex"] for one in bundle["session"]["events"]] == list(
+        range(ann.events(first))
+    )

@@ -104,6 +104,25 @@ def test_building_blocks_go_in_at_the_caret_and_copies_get_their_own_id(served, 
     assert served.call("inspect_workflow", workflowId="user.my_review")["sourceKind"] == "user"
 
 
+@pytest.mark.needs("browser")
+@pytest.mark.rule("R10.7", "R3.8", "R2.7")
+def test_a_run_leads_to_the_text_it_keeps_and_says_when_its_source_has_changed(
+    served, folder, new_page
+):
+    first = served.call("start_workflow", workflowId="user.flow", goal="Keep it")
+    changed = flow(step("one", prompt="Another text."), step("two"))
+    (folder / "flow.json").write_text(json.dumps(changed), encoding="utf-8")
+    page = new_page(f"/studio/run/{first['session']['runId']}")
+    page.get_by_role("link", name="as pinned").click()
+    page.get_by_text("its source differs by now").wait_for()
+    page.get_by_text("Compiled form").click()
+    kept = page.locator("details[open] pre").inner_text()
+    page.get_by_role("link", name="user.flow").click()
+
+    assert "Do one." in kept
+    assert page.get_by_text("an earlier version").first.is_visible()
+
+
 @pytest.mark.rule("U1.4", "S7.5")
 def test_saving_works_as_a_plain_post_and_says_what_is_wrong(served, folder):
     with closing(served.client()) as client:

@@ -55,10 +55,10 @@ def list_(door: Door, query: str | None, kind: str | None, workspace: Path | Non
 @click.argument("workflow_id", metavar="ID")
 @click.option(
     "--mode",
-    type=click.Choice(["metadata", "preview", "compiled", "source"]),
+    type=click.Choice(["metadata", "preview", "compiled", "source", "pinned"]),
     default="preview",
     show_default=True,
-    help="How much to show.",
+    help="How much to show; pinned takes the workflowHash of a run as ID.",
 )
 @_project
 @pass_door
@@ -67,6 +67,9 @@ def inspect(door: Door, workflow_id: str, mode: str, workspace: Path | None) -> 
     request = {"workflowId": workflow_id, **_place(workspace)}
     if mode == "source":
         door.call("RailsWorkflowSource", request, lambda value: _lines(value["source"]))
+        return
+    if mode == "pinned":
+        door.call("RailsWorkflowPinned", {"workflowHash": workflow_id}, _inspected)
         return
     door.call("inspect_workflow", {**request, "mode": mode}, _inspected)
 

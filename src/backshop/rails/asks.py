@@ -46,6 +46,14 @@ class RunGet:
 
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowPinned:
+    """The hash of a workflow some run of this home was started with."""
+
+    workflow_hash: str = field(metadata={"pattern": "^sha256:[0-9a-f]{64}$"})
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeGet:
     """Which node."""
 

@@ -76,7 +76,7 @@ def inspected(
     if suggestion := listing.suggestion(found.entry):
         data["suggestedId"] = suggestion
     if request.mode == "preview":
-        data["outline"] = [_outline(step) for step in found.compiled.steps]
+        data["outline"] = [outline(step) for step in found.compiled.steps]
     if request.mode == "compiled":
         data["compiled"] = encode(found.compiled)
     lines = [f"{found.compiled.name} ({found.entry.workflow_id}): {found.compiled.description}"]
@@ -205,7 +205,8 @@ def _step_count(found: Found) -> int:
     return sum(1 for step in found.compiled.walk() if step.kind is not StepKind.LOOP)
 
 
-def _outline(step: CompiledStep) -> Json:
+def outline(step: CompiledStep) -> Json:
+    """Return a step as an outline shows it, with what is inside it (R3.8)."""
     confirmation = step.require_confirmation
     word = "conditional" if confirmation.condition else "always"
     if confirmation.kind is ConfirmationKind.NONE:
@@ -227,7 +228,7 @@ def _outline(step: CompiledStep) -> Json:
             "maxIterations": step.loop.max_iterations,
         }
     if step.body is not None:
-        found["body"] = [_outline(one) for one in step.body]
+        found["body"] = [outline(one) for one in step.body]
     return found
 
 

@@ -11,6 +11,7 @@ from backshop.store import Event
 from . import events as ev
 from . import graph, preferences, prompt
 from . import tokens as tk
+from .discovery import outline
 from .interpret import Workflow, scope
 from .prompt import render
 from .respond import resume_ref
@@ -103,6 +104,22 @@ def node_page(sessions: Sessions, node_id: str) -> Json:
     return page
 
 
+def pinned_page(sessions: Sessions, workflow_hash: str) -> Json:
+    """Return a workflow as a run keeps it, whatever its source says by now (R3.8)."""
+    found = sessions.maybe_workflow(workflow_hash)
+    if found is None:
+        raise unknown("pinned workflow", workflow_hash)
+    compiled = found.compiled
+    return {
+        "workflowHash": workflow_hash,
+        "workflowId": compiled.workflow_id,
+        "name": compiled.name,
+        "version": compiled.version,
+        "outline": [outline(step) for step in compiled.steps],
+        "compiled": encode(compiled),
+    }
+
+
 def badges(node: NodeState) -> list[str]:
     """Return what is special about a node, in words of a closed set."""
     found = set(node.badges)
@@ -154,6 +171,7 @@ def _step(state: SessionState, node: NodeState, workflow: Workflow, position: Sn
     }
     if rendered is None:
         return found
+    found["provenance"] = encode(rendered.step.provenance)
     seen = scope(workflow, engine.stack, node.context)
     given: dict[str, ev.UserInputRecorded] = {one.input_id: one for one in node.inputs}
     found["inputs"] = [

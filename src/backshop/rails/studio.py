@@ -37,6 +37,7 @@ from .asks import (
     SessionsExpire,
     SessionsList,
     UserInputRecord,
+    WorkflowPinned,
 )
 from .errors import RailsError, cut, invalid
 from .interpret import scope
@@ -93,6 +94,10 @@ class Studio:
     def node_get(self, request: NodeGet) -> Json:
         """Return everything about a node."""
         return runview.node_page(self._sessions, request.node_id)
+
+    def workflow_pinned(self, request: WorkflowPinned) -> Json:
+        """Return a workflow as runs keep it."""
+        return runview.pinned_page(self._sessions, request.workflow_hash)
 
     def run_fork(self, request: NodeGet) -> Json:
         """Return a node's step with an ack that branches from it."""
@@ -313,6 +318,12 @@ STUDIO_COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
     _command("RailsSessionGet", "Show a session.", SessionGet, Studio.session_get),
     _command("RailsRunGet", "Show a run as a graph.", RunGet, Studio.run_get),
     _command("RailsNodeGet", "Show one node of a run.", NodeGet, Studio.node_get),
+    _command(
+        "RailsWorkflowPinned",
+        "Show a workflow as a run keeps it.",
+        WorkflowPinned,
+        Studio.workflow_pinned,
+    ),
     _command("RailsRunFork", "Get tokens that branch from a node.", NodeGet, Studio.run_fork),
     _command(
         "RailsRunSetPreferences",

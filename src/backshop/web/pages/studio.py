@@ -164,8 +164,8 @@ def run(visit: Visit) -> Page:
 
 
 def run_graph(visit: Visit) -> Page:
-    """Return the graph alone, for a page that follows events."""
-    return Page(template="studio_graph.html", title="", context=_run(visit))
+    """Return what changes while an agent works: the graph, the runs, the status."""
+    return Page(template="studio_live.html", title="", context=_run(visit))
 
 
 def _run(visit: Visit) -> dict[str, Any]:

@@ -87,6 +87,23 @@ def detail(visit: Visit) -> Page:
     return Page(template="workflow.html", title=title, context=context)
 
 
+def pinned(visit: Visit) -> Page:
+    """Show a workflow as a run keeps it, whatever its source says by now."""
+    found, _ = attempt(
+        visit, "RailsWorkflowPinned", workflowHash=f"sha256:{visit.params['digest']}"
+    )
+    if found is None:
+        raise NotFound("no run of this home keeps such a workflow", reason="not_found")
+    current, _ = attempt(visit, "inspect_workflow", workflowId=found["workflowId"], mode="metadata")
+    context = {
+        **_common(visit),
+        "pinned": found,
+        "is_current": bool(current) and current["workflowHash"] == found["workflowHash"],
+        "compiled_text": json.dumps(found["compiled"], ensure_ascii=False, indent=2),
+    }
+    return Page(template="workflow_pinned.html", title=found["name"], context=context)
+
+
 def new(visit: Visit) -> Page:
     """Show the editor with a starting point."""
     return _editor(visit, STARTING_POINT, None)
@@ -240,6 +257,7 @@ ROUTES = (
     route("/workflows/new", new),
     route("/workflows/save", save, "POST"),
     route("/workflows/check", check, "POST"),
+    route("/workflows/pinned/{digest}", pinned),
     route("/workflows/{workflow_id}", detail),
     route("/workflows/{workflow_id}/edit", edit),
 )

@@ -27,7 +27,16 @@ function prepare() {
   }
 }
 
-function reveal(box) { box?.scrollIntoView({ block: "nearest", inline: "nearest" }); }
+// Bring a box into sight inside the canvas; the page around it stays where it is.
+function reveal(box) {
+  if (!box) return;
+  const [inner, outer] = [box.getBoundingClientRect(), canvas.getBoundingClientRect()];
+  const room = 24;
+  if (inner.top < outer.top + room) canvas.scrollTop -= outer.top + room - inner.top;
+  else if (inner.bottom > outer.bottom - room) canvas.scrollTop += inner.bottom - outer.bottom + room;
+  if (inner.left < outer.left + room) canvas.scrollLeft -= outer.left + room - inner.left;
+  else if (inner.right > outer.right - room) canvas.scrollLeft += inner.right - outer.right + room;
+}
 
 async function open(node, { focus = false } = {}) {
   selected = node;
@@ -74,7 +83,7 @@ if (canvas) {
     event.preventDefault();
     if (!to) return;
     for (const one of boxes()) one.setAttribute("tabindex", one === to ? "0" : "-1");
-    to.focus();
+    to.focus({ preventScroll: true });
     reveal(to);
   });
   on(canvas, "click", "a.box", (event, box) => {
@@ -135,7 +144,12 @@ async function redraw() {
   const held = document.activeElement?.closest?.("a.box")?.dataset.id;
   const query = canvas.dataset.ghosts ? "?ghosts=1" : "";
   const place = { top: canvas.scrollTop, left: canvas.scrollLeft };
-  canvas.replaceChildren(await load(`/studio/run/${run}/graph${query}`));
+  const live = await load(`/studio/run/${run}/graph${query}`);
+  for (const part of $$("[data-part]", live)) {
+    document.getElementById(part.dataset.part).replaceChildren(...part.childNodes);
+    part.remove();
+  }
+  canvas.replaceChildren(live);
   const fresh = boxes().filter((box) => !before.has(box.dataset.id));
   for (const box of fresh) box.classList.add("fresh");
   prepare();
@@ -145,9 +159,6 @@ async function redraw() {
   if (fresh.length) say(`New: ${fresh.at(-1).getAttribute("aria-label")}`);
   const isReading = drawer.contains(document.activeElement) && document.activeElement !== drawer;
   if (!isReading && selected) await open(selected === oldTip ? svg.dataset.tip : selected);
-  const page = await load(location.pathname);
-  $("#runs").replaceChildren(...$("#runs", page).childNodes);
-  $("#run-status").replaceChildren(...$("#run-status", page).childNodes);
 }
 
 function changed(data) {
