@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Protocol
 
 from backshop.base import tree
 from backshop.base.ambient import Clock, Mint
-from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.errors import DiskFull, NotFound, ValidationFailed
 from backshop.base.ids import (
     BatchId,
     BenchId,
@@ -32,6 +33,7 @@ from .decide import Totals
 from .errors import BenchBusy, BenchDamaged
 from .events import BenchEvent
 from .fold import apply
+from .settings import BenchSettings
 from .state import BenchState
 from .views import Views
 
@@ -65,8 +67,16 @@ class Committed:
 class Desk:
     """Store, views, ids and clock of one home, as the bench uses them."""
 
-    def __init__(self, store: Store, mint: Mint, clock: Clock, formats: Formats) -> None:
+    def __init__(
+        self,
+        store: Store,
+        mint: Mint,
+        clock: Clock,
+        formats: Formats,
+        settings: BenchSettings | None = None,
+    ) -> None:
         self.store = store
+        self.settings = settings or BenchSettings()
         self.clock = clock
         self.compare = Comparer(store, formats)
         self.views = Views(store, clock)
@@ -172,6 +182,17 @@ class Desk:
         return [path for path, file in entries.items() if not self.store.blobs.has(file.sha256)]
 
     # ------------------------------------------------------------ writing
+
+    def require_disk(self, size_bytes: int = 0) -> None:
+        """Refuse before anything is written when the disk is as good as full (B3.10)."""
+        need = size_bytes + self.settings.disk_reserve_bytes
+        free = shutil.disk_usage(self.store.home).free
+        if free < need:
+            raise DiskFull(
+                "there is too little room on the disk",
+                reason="disk_full",
+                detail=f"need={need} free={free}",
+            )
 
     @contextmanager
     def locked(self, bench_id: str, *, run: str | None = None) -> Iterator[BenchState]:

@@ -1,22 +1,19 @@
-"""The person's own files: listed, added, removed, renamed, and copied out again (B6)."""
+"""The person's own files: listed, removed, renamed, and copied out again (B6)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from backshop.base import paths, tree
 from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
-from backshop.base.ids import BlobId, FileId
-from backshop.base.paths import BenchPath, collision_key
+from backshop.base.ids import BlobId
+from backshop.base.paths import BenchPath
 from backshop.formats import FormatError, classify
 
 from . import decide, requests, sources
 from .answers import (
-    Added,
-    AddResult,
     Extracted,
     FileEntry,
     FileList,
@@ -25,12 +22,10 @@ from .answers import (
     Renamed,
 )
 from .desk import Desk
-from .events import FileFact, FilesExtracted
+from .events import FilesExtracted
 from .review import statuses
 from .state import BenchState
 
-SOURCES_MAX = 10_000
-_CONFLICTS = ("reject", "skip", "keep_both", "replace")
 _HEAD_BYTES = 64 * 1024
 
 
@@ -100,160 +95,6 @@ def kind_of(desk: Desk, path: str, blob: BlobId) -> tuple[str, str, str, bool, s
         return found.kind.value, found.mime, "opaque", False, None
     access = "read_write" if found.writable and not found.macro else "read_only"
     return found.kind.value, found.mime, access, True, None
-
-
-# ---------------------------------------------------------------- add
-
-
-@dataclass(slots=True)
-class _Adding:
-    """One add request on its way: what the tree will get, and what is said of each source."""
-
-    entries: dict[BenchPath, tree.File]
-    keys: dict[str, BenchPath]
-    results: list[AddResult]
-    changes: dict[BenchPath, tree.File | None]
-    facts: list[FileFact]
-    replaced: int = 0
-
-
-def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
-    """Copy files in; conflicts and limits are judged for the request as a whole (B6.6–B6.9)."""
-    if not 1 <= len(request.source_paths) <= SOURCES_MAX:
-        raise ValidationFailed("give 1 to 10,000 sources", reason="bad_params")
-    if request.on_conflict not in _CONFLICTS:
-        raise ValidationFailed("there is no such way to settle a conflict", reason="bad_params")
-    folder = "" if request.dest_dir is None else f"{paths.bench_path(request.dest_dir)}/"
-    with desk.locked(request.workbench_id) as state:
-        decide.require_no_draft(state)
-        adding = _Adding(desk.entries(state.published), {}, [], {}, [])
-        adding.keys = {collision_key(path): path for path in adding.entries}
-        for text in request.source_paths:
-            _add_source(desk, state, request, adding, sources.given_path(text), folder)
-        if not adding.changes:
-            return Added(add_results=tuple(adding.results))
-        return _commit_add(desk, request, state, adding)
-
-
-def _commit_add(
-    desk: Desk, request: requests.WorkbenchFilesAdd, state: BenchState, adding: _Adding
-) -> Added:
-    built = desk.grow(state.published, adding.changes)
-    if built.id == state.published:  # replaced by the same bytes: nothing changed (B6.12)
-        return Added(add_results=tuple(adding.results))
-    after = _sum(adding)
-    kept = None
-    if adding.replaced:
-        text = f"Before replacing {adding.replaced} files"
-        kept = decide.checkpoint(
-            state, desk.new_checkpoint(), "auto", text, desk.totals(state), "before_replace"
-        )
-    done = desk.commit(
-        request.workbench_id,
-        lambda now: decide.add(now, built.id, adding.facts, after, kept),
-        blobs=tuple(built.nodes.values()),
-    )
-    return Added(add_results=tuple(adding.results), warnings=done.warnings)
-
-
-def _sum(adding: _Adding) -> decide.Totals:
-    files = {**adding.entries, **{p: f for p, f in adding.changes.items() if f is not None}}
-    return decide.Totals(len(files), sum(file.size for file in files.values()))
-
-
-def _add_source(
-    desk: Desk,
-    state: BenchState,
-    request: requests.WorkbenchFilesAdd,
-    adding: _Adding,
-    source: Path,
-    folder: str,
-) -> None:
-    limit = state.limits.max_files
-    for found in sources.found_sources(source, recursive=request.recursive, limit=limit):
-        if isinstance(found, tuple):
-            skipped, reason = found
-            adding.results.append(
-                AddResult(source_path=str(skipped), status="skipped", reason=reason)
-            )
-            continue
-        try:
-            _add_file(desk, state, request.on_conflict, adding, found, folder)
-        except sources.Skip as skip:
-            adding.results.append(
-                AddResult(source_path=str(found.source), status="skipped", reason=skip.reason)
-            )
-
-
-def _add_file(
-    desk: Desk,
-    state: BenchState,
-    on_conflict: str,
-    adding: _Adding,
-    found: sources.Found,
-    folder: str,
-) -> None:
-    parsed = _target(folder + found.relative, state.limits.max_depth)
-    taken = adding.keys.get(collision_key(parsed.path))
-    if taken is not None and on_conflict == "reject":
-        raise ValidationFailed(
-            "a file of this name is there already", reason="duplicate", detail=taken
-        )
-    if taken is not None and on_conflict == "skip":
-        raise sources.Skip("duplicate")
-    blob, size = sources.store_source(
-        found.source, desk.store.blobs, desk.store.home, state.limits.max_file_bytes
-    )
-    path, status = parsed.path, "added"
-    if taken is not None and on_conflict == "keep_both":
-        path = _free(parsed.path, adding.keys)
-    elif taken is not None:
-        path, status = taken, "updated"
-        adding.replaced += 1
-    file_id = _identity(desk, state, path) if status == "updated" else desk.new_file()
-    _note(desk, adding, path, tree.File(blob, size), file_id)
-    opaque = kind_of(desk, path, blob)[2] == "opaque"
-    adding.results.append(
-        AddResult(
-            source_path=str(found.source),
-            status=status,
-            path=path,
-            file_id=file_id,
-            opaque_notice=True if opaque else None,
-            normalized_from=parsed.normalized_from,
-        )
-    )
-
-
-def _note(desk: Desk, adding: _Adding, path: BenchPath, file: tree.File, file_id: FileId) -> None:
-    adding.changes[path] = file
-    adding.keys[collision_key(path)] = path
-    adding.facts = [fact for fact in adding.facts if fact.path != path]
-    adding.facts.append(
-        FileFact(path=path, file_id=file_id, sha256=file.sha256, size=file.size, imported=True)
-    )
-
-
-def _target(raw: str, max_depth: int) -> paths.Parsed:
-    try:
-        return paths.parse(raw, max_depth=max_depth)
-    except ValidationFailed as error:
-        too_deep = error.detail == "too_deep"
-        raise sources.Skip("depth_limit" if too_deep else "invalid_name") from error
-
-
-def _identity(desk: Desk, state: BenchState, path: BenchPath) -> FileId:
-    record = state.files.records.get(path)
-    return record.file_id if record else desk.new_file()
-
-
-def _free(path: BenchPath, keys: dict[str, BenchPath]) -> BenchPath:
-    folder, _, name = path.rpartition("/")
-    for number in range(1, SOURCES_MAX + 1):
-        candidate = f"{folder}/{sources.numbered(name, number)}".lstrip("/")
-        if collision_key(candidate) not in keys:
-            return paths.bench_path(candidate)
-    raise sources.Skip("duplicate")
 
 
 # ---------------------------------------------------------------- remove, rename, extract

@@ -13,6 +13,7 @@ from backshop.formats import Formats
 from backshop.store import Store
 
 from . import (
+    adding,
     audit,
     context,
     drafting,
@@ -57,6 +58,7 @@ from .desk import Desk
 from .diffing import Diff, Differ
 from .drafting import Author, Put
 from .review import ChangeSet, Confirmed, Summarise, Summary
+from .settings import BenchSettings
 from .state import BenchState
 from .viewing import Viewer
 
@@ -64,8 +66,15 @@ from .viewing import Viewer
 class Bench:
     """The facade of this room. Safe for threads and for several processes on one home."""
 
-    def __init__(self, store: Store, formats: Formats, mint: Mint, clock: Clock) -> None:
-        self.desk = Desk(store, mint, clock, formats)
+    def __init__(
+        self,
+        store: Store,
+        formats: Formats,
+        mint: Mint,
+        clock: Clock,
+        settings: BenchSettings | None = None,
+    ) -> None:
+        self.desk = Desk(store, mint, clock, formats, settings)
         self.formats = formats
         self.viewer = Viewer(self.desk, formats)
         self.differ = Differ(self.desk, formats)
@@ -118,7 +127,7 @@ class Bench:
 
     def files_add(self, request: requests.WorkbenchFilesAdd) -> Added:
         """Copy files in."""
-        return filing.add(self.desk, request)
+        return adding.add(self.desk, request)
 
     def files_remove(self, request: requests.WorkbenchFilesRemove) -> Removed:
         """Take files out of Published."""

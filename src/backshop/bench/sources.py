@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
 
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import BlobId
-from backshop.store import Blobs, StorageCorrupt, file_error
+from backshop.store import Batch, Blobs, StorageCorrupt, file_error
 
 from .errors import SourceUnreadable
 
+HEAD_BYTES = 64 * 1024  # what classifying looks at (F2.1)
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -78,23 +79,98 @@ def _walk(source: Path, limit: int) -> Iterator[Found | tuple[Path, str]]:
             yield Found(path, path.relative_to(source.parent).as_posix())
 
 
-def store_source(source: Path, blobs: Blobs, home: Path, limit_bytes: int) -> tuple[BlobId, int]:
-    """Read a source once into a blob.
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A source's content in a batch, and its first bytes, which say what it is."""
 
-    Raises:
-        Skip: it cannot or must not be read; nothing of it is kept.
-    """
+    blob: BlobId
+    size: int
+    head: bytes
+
+
+class Gate:
+    """Opens sources: regular files outside the home, no link followed, no waiting (B4.9, B6.7)."""
+
+    def __init__(self, home: Path, limit_bytes: int) -> None:
+        self._home = os.path.realpath(home)
+        self._limit = limit_bytes
+
+    def look(self, source: Path) -> int:
+        """Return how long a source says it is.
+
+        Raises:
+            Skip: it cannot or must not be read, or is too long already.
+        """
+        handle = self._opened(source)
+        try:
+            size = os.fstat(handle).st_size
+        finally:
+            os.close(handle)
+        if size > self._limit:
+            raise Skip("size_limit")
+        return size
+
+    def take(self, source: Path, batch: Batch) -> Taken:
+        """Read a source once into a batch; its length is what was read, not what it said.
+
+        Raises:
+            Skip: it cannot or must not be read; nothing of it is kept.
+        """
+        with os.fdopen(self._opened(source), "rb", buffering=0) as file:
+            peek = _Peek(file)
+            try:
+                taken = batch.add_stream(peek, self._limit)
+            except _ReadFailed as error:
+                raise Skip("read_failed") from error
+        if taken is None:
+            raise Skip("size_limit")
+        return Taken(*taken, peek.head)
+
+    def _opened(self, source: Path) -> int:
+        try:
+            handle = os.open(source, _OPEN)
+        except (OSError, ValueError) as error:  # ValueError: NUL or half a surrogate
+            is_link = isinstance(error, OSError) and error.errno == errno.ELOOP
+            raise Skip("symlink" if is_link else "unreadable") from error
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise Skip("not_regular")
+            if f"{_real_path(handle, source)}/".startswith(f"{self._home}/"):
+                raise Skip("inside_home")
+        except BaseException:
+            os.close(handle)
+            raise
+        return handle
+
+
+def _real_path(handle: int, source: Path) -> str:
+    """Return where an open file really lies; of the handle itself where the system tells."""
     try:
-        handle = os.open(source, _OPEN)
-    except OSError as error:
-        raise Skip("symlink" if error.errno == errno.ELOOP else "unreadable") from error
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise Skip("not_regular")
-    with os.fdopen(handle, "rb") as file:
-        if source.resolve().is_relative_to(home.resolve()):
-            raise Skip("inside_home")
-        return _stored(file, blobs, limit_bytes)
+        return os.readlink(f"/proc/self/fd/{handle}")  # noqa: PTH115  # once per file
+    except OSError:
+        return os.path.realpath(source)
+
+
+class _ReadFailed(Exception):
+    """The source, not the store, refused."""
+
+
+class _Peek:
+    """Remembers the first bytes of what is read through it, and tells read errors apart."""
+
+    def __init__(self, file: io.RawIOBase) -> None:
+        self._file = file
+        self.head = b""
+
+    def read(self, size: int, /) -> bytes:
+        """Read on."""
+        try:
+            chunk = self._file.read(size) or b""
+        except OSError as error:
+            raise _ReadFailed from error
+        if len(self.head) < HEAD_BYTES:
+            self.head += chunk[: HEAD_BYTES - len(self.head)]
+        return chunk
 
 
 def read_source(text: str, blobs: Blobs, home: Path, limit_bytes: int) -> tuple[str, BlobId]:
@@ -106,21 +182,13 @@ def read_source(text: str, blobs: Blobs, home: Path, limit_bytes: int) -> tuple[
     """
     source = given_path(text)
     try:
-        blob, _ = store_source(source, blobs, home, limit_bytes)
-    except ValueError as error:  # NUL or half a surrogate: no name at all
-        raise SourceUnreadable("there is no such file", reason="unreadable") from error
+        with blobs.batch() as batch:
+            blob = Gate(home, limit_bytes).take(source, batch).blob
     except Skip as skip:
         if skip.reason == "unreadable":
             raise SourceUnreadable("the file cannot be read", reason="unreadable") from skip
         raise ValidationFailed("this file cannot be taken", reason=skip.reason) from skip
     return source.name, blob
-
-
-def _stored(file: BinaryIO, blobs: Blobs, limit_bytes: int) -> tuple[BlobId, int]:
-    blob = blobs.put_stream(file, limit_bytes)
-    if blob is None:
-        raise Skip("size_limit")
-    return blob, blobs.size(blob)
 
 
 def given_path(text: str) -> Path:

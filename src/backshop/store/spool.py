@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Protocol
 
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import DiskFull
@@ -30,6 +30,14 @@ _SYNCFS_SINCE = (5, 8)  # the Linux whose syncfs reports what could not be writt
 
 Renew = Callable[[BlobId], bool]
 Name = Callable[[dict[BlobId, Path]], None]
+
+
+class Readable(Protocol):
+    """Something bytes can be read from, in pieces."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to `size` bytes; none at the end."""
+        ...
 
 
 class Batch:
@@ -53,7 +61,7 @@ class Batch:
                 temp, name, _ = _copied(self._folder, source)
             return self._take(temp, name)
 
-    def add_stream(self, source: BinaryIO, limit_bytes: int) -> tuple[BlobId, int] | None:
+    def add_stream(self, source: Readable, limit_bytes: int) -> tuple[BlobId, int] | None:
         """Take what an open file holds, read once; None if it is longer than the limit."""
         with file_errors():
             temp, name, size = _copied(self._folder, _Limited(source, limit_bytes))
@@ -90,7 +98,7 @@ class Batch:
 class _Limited:
     """Reads at most one byte more than allowed, which is how too much is noticed."""
 
-    def __init__(self, source: BinaryIO, limit_bytes: int) -> None:
+    def __init__(self, source: Readable, limit_bytes: int) -> None:
         self._source = source
         self._left = limit_bytes + 1
 
@@ -118,7 +126,7 @@ def _written(folder: Path, chunks: Iterable[bytes]) -> Path:
     return temp
 
 
-def _copied(folder: Path, source: BinaryIO | _Limited) -> tuple[Path, BlobId, int]:
+def _copied(folder: Path, source: Readable) -> tuple[Path, BlobId, int]:
     """Copy a file aside, naming and measuring it on the way."""
     digest, size = hashlib.sha256(), 0
 
