@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from backshop.base.limits import BLOCKED_ATTEMPTS_MAX, LOCK_WAIT_MS, RETENTION_DAYS
+from backshop.base.limits import (
+    BLOCKED_ATTEMPTS_MAX,
+    GIB,
+    LOCK_WAIT_MS,
+    MIB,
+    RETENTION_DAYS,
+)
 
 Parse = Callable[[Any], Any]
 
@@ -118,6 +124,27 @@ def _amount(value: Any) -> float:
 
 def _list(value: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
+        raise ValueError
+    return tuple(value)
+
+
+def _limits(value: Any) -> dict[str, int]:
+    names = {"max_files", "max_file_bytes", "max_total_bytes", "max_depth"}
+    if not isinstance(value, dict) or set(value) != names:
+        raise ValueError
+    if not all(type(number) is int and number > 0 for number in value.values()):
+        raise ValueError
+    return value
+
+
+def _keywords(value: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, dict) or not set(value) <= {"xlsx", "docx", "pptx"}:
+        raise ValueError
+    return {kind: _words(words) for kind, words in value.items()}
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(w, str) and w.strip() for w in value):
         raise ValueError
     return tuple(value)
 
@@ -328,5 +355,69 @@ SETTINGS: tuple[Setting, ...] = (
         parse=_list,
         allowed="a list of model entries",
         summary="Models beyond the bundled catalog.",
+    ),
+    Setting(
+        name="limits",
+        default=None,
+        parse=_limits,
+        allowed="an object with max_files, max_file_bytes, max_total_bytes, max_depth",
+        summary="What new workbenches may hold, in place of a profile.",
+    ),
+    Setting(
+        name="bench.profile",
+        default="standard",
+        parse=_choice("classic", "standard", "large"),
+        allowed="classic, standard, large",
+        summary="The limits new workbenches begin with.",
+    ),
+    *(
+        Setting(
+            name=f"bench.{name}",
+            default=default,
+            parse=_integer(1, most),
+            allowed=f"1 to {most}",
+            summary=summary,
+        )
+        for name, default, most, summary in (
+            ("batch_operations", 500, 10_000, "Operations one write to a Draft may have."),
+            ("batch_files", 200, 10_000, "Files one write to a Draft may touch."),
+            ("batch_bytes", 256 * MIB, 64 * GIB, "Bytes one write to a Draft may bring."),
+            ("trash_days", 7, 3650, "How long a deleted workbench can be taken back."),
+        )
+    ),
+    Setting(
+        name="bench.checkpoint_max_bytes",
+        default=None,
+        parse=_integer(1, 10**15),
+        allowed="1 or more",
+        summary="Bytes that only checkpoints keep, from which on old ones go.",
+    ),
+    Setting(
+        name="bench.disk_reserve_bytes",
+        default=64 * MIB,
+        parse=_integer(0, 10**15),
+        allowed="0 or more",
+        summary="Free disk space below which nothing new is begun.",
+    ),
+    Setting(
+        name="bench.style_keywords",
+        default=None,
+        parse=_keywords,
+        allowed="an object of xlsx, docx, pptx with lists of words",
+        summary="Words that say a conversation is about workbooks, documents or slides.",
+    ),
+    Setting(
+        name="workshop.max_revisions",
+        default=200,
+        parse=_integer(10, 1000),
+        allowed="10 to 1000",
+        summary="States of Drafts that can be gone back to, in one workbench.",
+    ),
+    Setting(
+        name="workshop.context_timeout_s",
+        default=120,
+        parse=_integer(5, 3600),
+        allowed="5 to 3600",
+        summary="How long making a context item may take.",
     ),
 )

@@ -163,7 +163,10 @@ class Backshop:
         """Files, Draft, review and checkpoints."""
         from backshop.bench import Bench
 
-        return Bench(self.store, self.formats, self.mint, self.clock)
+        from .modelling import bench_settings
+
+        settings = bench_settings(self.config)
+        return Bench(self.store, self.formats, self.mint, self.clock, settings)
 
     @cached_property
     def prompts(self) -> Prompts:
@@ -212,7 +215,8 @@ class Backshop:
         """Context items made by a model."""
         from backshop.workshop import Contextual
 
-        return Contextual(self.benches, self.models)
+        timeout_s = self.config["workshop.context_timeout_s"]
+        return Contextual(self.benches, self.models, timeout_s=timeout_s)
 
     @cached_property
     def workshop(self) -> Workshop:

@@ -13,7 +13,7 @@ from .context import (
 from .desk import CONVERSATION, Commit, Committed, Desk, stream_of, written
 from .drafting import Author, Put
 from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
-from .events import Source
+from .events import Limits, Source
 from .handing import Handed, hand_out, hand_out_all
 from .injection import Injected, Told, inject
 from .lifecycle import draft_state
@@ -32,6 +32,9 @@ from .processing import problems as context_problems
 from .service import Bench
 from .styling import Notice
 from .tools import ANSWERS, REVIEW_DRAFT, TOOLS, Workspace
+from .settings import BenchSettings
+from .styling import KEYWORDS, Notice
+from .tools import REVIEW_DRAFT, TOOLS, Workspace
 
 __all__ = [
     "COMMANDS",
@@ -41,6 +44,7 @@ __all__ = [
     "TOOLS",
     "Author",
     "Bench",
+    "BenchSettings",
     "BenchList",
     "ContextItem",
     "BenchBusy",
@@ -51,6 +55,8 @@ __all__ = [
     "DraftExists",
     "DraftState",
     "Injected",
+    "KEYWORDS",
+    "Limits",
     "Material",
     "BenchManifest",
     "Content",

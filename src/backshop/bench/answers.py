@@ -46,6 +46,7 @@ class BenchInfo:
     deleted_at: str | None = None
     parent_workbench_id: str | None = None
     fork_mode: str | None = None
+    forked_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +81,7 @@ class Opened:
     workbench: BenchInfo
     draft: DraftState
     health: str
+    health_reason: str | None = None
     recovery: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -251,6 +253,7 @@ class CheckpointInfo:
     published_generation: int
     pinned: bool
     restorable: bool
+    unrestorable_reason: str | None = None
     trigger: str | None = None
     actor: str = "user"
 

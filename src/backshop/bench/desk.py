@@ -34,6 +34,7 @@ from .errors import BenchBusy, BenchDamaged
 from .events import BenchEvent
 from .fold import apply
 from .settings import BenchSettings
+from .soundness import Soundness
 from .state import BenchState
 from .views import Views
 
@@ -80,6 +81,7 @@ class Desk:
         self.clock = clock
         self.compare = Comparer(store, formats)
         self.views = Views(store, clock)
+        self.soundness = Soundness(store)
         self._mint = mint
 
     # ------------------------------------------------------------ ids
@@ -173,14 +175,6 @@ class Desk:
             )
         return Totals(files, size)
 
-    def missing(self, tree_id: TreeId) -> list[str]:
-        """Return what of a tree is not in the store: node ids or paths."""
-        try:
-            entries = self.entries(tree_id)
-        except (NotFound, ValueError) as error:
-            return [str(error)]
-        return [path for path, file in entries.items() if not self.store.blobs.has(file.sha256)]
-
     # ------------------------------------------------------------ writing
 
     def require_disk(self, size_bytes: int = 0) -> None:
@@ -195,14 +189,33 @@ class Desk:
             )
 
     @contextmanager
-    def locked(self, bench_id: str, *, run: str | None = None) -> Iterator[BenchState]:
-        """Hold the bench and give its state; refused while another run has the lease (B3.8)."""
+    def locked(
+        self, bench_id: str, *, run: str | None = None, damaged_ok: bool = False
+    ) -> Iterator[BenchState]:
+        """Hold the bench and give its state.
+
+        Raises:
+            BenchBusy: another run has the lease (B3.8).
+            BenchDamaged: contents are missing, and the command is not one that helps (B3.11).
+        """
         self.state(bench_id)  # refuses before the lock makes a folder
         with self.views.locked(BenchId(check_id(bench_id, "wb"))):
             holder = self.store.leases.holder(stream_of(bench_id))
             if holder is not None and holder != run:
                 raise BenchBusy("an agent is at work here", reason="turn_active")
-            yield self.state(bench_id)
+            state = self.state(bench_id)
+            if not damaged_ok:
+                self._require_whole(state)
+            yield state
+
+    def _require_whole(self, state: BenchState) -> None:
+        lost = self.soundness.of_heads(state)
+        if lost:
+            raise BenchDamaged(
+                "contents of this workbench are missing or altered",
+                reason=lost[0].reason,
+                detail=", ".join(one.path for one in lost if one.path),
+            )
 
     def commit(
         self,

@@ -17,9 +17,7 @@ from .desk import Commit, Desk
 from .events import PathChange, Source
 from .state import BenchState
 
-OPERATIONS_MAX = 500  # B8.4
-FILES_MAX = 200
-NEW_BYTES_MAX = 256 * 1024 * 1024
+PREFLIGHT_FROM_BYTES = 16 * 1024 * 1024  # B3.10
 NOTE_MAX_CHARS = 280
 
 
@@ -75,12 +73,17 @@ def create(desk: Desk, request: requests.DraftCreate) -> Batched:
 
 def apply_batch(desk: Desk, bench_id: str, puts: Sequence[Put], author: Author) -> Batched:
     """Write to the Draft: all of it or nothing; the first write opens it (B8.1–B8.4)."""
-    if not puts or len(puts) > OPERATIONS_MAX:
-        raise LimitExceeded("a batch has 1 to 500 operations", reason="too_large")
-    if len({put.path for put in puts}) > FILES_MAX:
-        raise LimitExceeded("a batch touches at most 200 files", reason="too_large")
-    if sum(put.size for put in puts) > NEW_BYTES_MAX:
-        raise LimitExceeded("a batch brings at most 256 MiB", reason="too_large")
+    most, size = desk.settings, sum(put.size for put in puts)
+    if not 1 <= len(puts) <= most.batch_operations:
+        raise LimitExceeded(
+            f"a batch has 1 to {most.batch_operations} operations", reason="too_large"
+        )
+    if len({put.path for put in puts}) > most.batch_files:
+        raise LimitExceeded(f"a batch touches at most {most.batch_files} files", reason="too_large")
+    if size > most.batch_bytes:
+        raise LimitExceeded(f"a batch brings at most {most.batch_bytes} bytes", reason="too_large")
+    if size > PREFLIGHT_FROM_BYTES:
+        desk.require_disk()
     if author.actor != "user" and any(put.blob is None or put.old_path is not None for put in puts):
         raise ValidationFailed(
             "only the person deletes or renames files", reason="delete_not_allowed"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import CheckpointId, TreeId, check_id
@@ -18,6 +20,7 @@ from .answers import (
 from .desk import Desk
 from .errors import RestoreFailed
 from .publishing import changed_file
+from .soundness import Damage
 from .state import BenchState, Checkpoint
 
 PAGE_MAX = 1000
@@ -30,6 +33,7 @@ def create(desk: Desk, request: requests.CheckpointCreate) -> CheckpointMade:
         raise ValidationFailed("a person makes manual checkpoints", reason="bad_reason")
     wanted = desk.new_checkpoint()
     with desk.locked(request.workbench_id) as state:
+        desk.require_disk()
         totals = desk.totals(state)
         done = desk.commit(
             request.workbench_id,
@@ -55,7 +59,7 @@ def list_all(desk: Desk, request: requests.CheckpointsList) -> CheckpointList:
     page = found[start : start + request.limit]
     more = start + request.limit < len(found)
     return CheckpointList(
-        checkpoints=tuple(_info(desk, one) for one in page),
+        checkpoints=tuple(_info(desk, state, one) for one in page),
         next_cursor=page[-1].checkpoint_id if more else None,
     )
 
@@ -63,7 +67,7 @@ def list_all(desk: Desk, request: requests.CheckpointsList) -> CheckpointList:
 def get(desk: Desk, request: requests.CheckpointId_) -> CheckpointInfo:
     """Return one checkpoint."""
     state = desk.state(request.workbench_id)
-    return _info(desk, _find(state, request.checkpoint_id))
+    return _info(desk, state, _find(state, request.checkpoint_id))
 
 
 def compare(desk: Desk, request: requests.CheckpointCompare) -> Compared:
@@ -101,14 +105,15 @@ def pin(desk: Desk, request: requests.CheckpointPin) -> Done:
 def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
     """Bring a checkpoint back, keeping what it replaces (B10.9–B10.12)."""
     wanted = CheckpointId(check_id(request.checkpoint_id, "cp"))
-    with desk.locked(request.workbench_id) as state:
+    with desk.locked(request.workbench_id, damaged_ok=True) as state:
         decide.require_no_draft(state)
         target = decide.require_checkpoint(state, wanted)
-        lost = [*desk.missing(target.tree), *desk.missing(target.context_tree)]
+        lost = damage(desk, state, target, thorough=True)
         if lost:
             raise RestoreFailed(
-                "the checkpoint lacks contents", reason="missing_blob", detail=lost[0]
+                "the checkpoint lacks contents", reason=lost[0].reason, detail=lost[0].path
             )
+        desk.require_disk()
         found = desk.compare.changes(state.published, target.tree)
         if request.dry_run:
             return Restored(
@@ -119,7 +124,7 @@ def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
             )
         pre, message = desk.new_checkpoint(), desk.new_message()
         totals = desk.totals(state)
-        text = f"Before restoring {timestamp(target.created_ms)[:16].replace('T', ' ')}"
+        text = f"Before restoring {local_minute(target.created_ms)}"
         done = desk.commit(
             request.workbench_id,
             lambda now: decide.restore(now, wanted, pre, message, totals, text),
@@ -138,7 +143,23 @@ def _find(state: BenchState, raw: str) -> Checkpoint:
     return decide.require_checkpoint(state, CheckpointId(check_id(raw, "cp")))
 
 
-def _info(desk: Desk, one: Checkpoint) -> CheckpointInfo:
+def damage(
+    desk: Desk, state: BenchState, one: Checkpoint, *, thorough: bool = False
+) -> list[Damage]:
+    """Return what keeps a checkpoint from being brought back (B10.8)."""
+    return [
+        *desk.soundness.of_older(state, one.tree, thorough=thorough),
+        *desk.soundness.beyond(state.context_tree, one.context_tree, thorough=thorough),
+    ]
+
+
+def local_minute(at_ms: int) -> str:
+    """Return a moment as the person's clock shows it (B10.4)."""
+    return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _info(desk: Desk, state: BenchState, one: Checkpoint) -> CheckpointInfo:
+    lost = damage(desk, state, one)
     return CheckpointInfo(
         checkpoint_id=one.checkpoint_id,
         created_at=timestamp(one.created_ms),
@@ -149,6 +170,7 @@ def _info(desk: Desk, one: Checkpoint) -> CheckpointInfo:
         total_bytes=one.total_bytes,
         published_generation=one.generation,
         pinned=one.pinned,
-        restorable=not desk.missing(one.tree),
+        restorable=not lost,
+        unrestorable_reason=lost[0].reason if lost else None,
         actor=one.actor,
     )

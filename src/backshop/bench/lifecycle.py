@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import BenchId, RevisionId
+from backshop.store import NewEvent, Part, Plan
 
 from . import decide, requests
 from .answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope
 from .desk import Desk, stream_of
 from .errors import BenchDamaged
-from .events import FileFact, Limits, Recovered
+from .events import BenchPurged, FileFact, Limits, Recovered
 from .state import PROFILES, BenchState
 
 PAGE_MAX = 200
+HOME = "home"
+_LOOKED_AT_FILES = 20_000  # of one page of the list; the rest of it is judged by its log
 _DAY_MS = 86_400_000
 
 
 def create(desk: Desk, request: requests.WorkbenchCreate) -> Created:
     """Make an empty bench."""
     bench_id = desk.new_bench()
-    desk.commit(bench_id, lambda _: decide.create(bench_id, request.name, request.profile))
+    if request.profile is not None and request.profile not in PROFILES:
+        raise ValidationFailed("there is no such profile", reason="bad_limits")
+    limits, profile = desk.settings.new_limits(request.profile)
+    desk.commit(bench_id, lambda _: decide.create(bench_id, request.name, limits, profile))
     return Created(workbench_id=bench_id)
 
 
@@ -31,23 +38,36 @@ def open_bench(desk: Desk, request: requests.BenchRequest) -> Opened:
     desk.state(request.workbench_id)  # refuses before a folder is made for the lock
     with desk.views.locked(BenchId(request.workbench_id)):
         state = desk.state(request.workbench_id)
-        recovery = desk.views.recover(state)
+        desk.soundness.forget(BenchId(request.workbench_id))
+        recovery = [*desk.views.recover(state), *_salvaged(desk, state)]
         if recovery:
             desk.commit(request.workbench_id, lambda _: [Recovered(actions=tuple(recovery))])
-    health = health_of(desk, state)
+    health, reason = health_of(desk, state)
     return Opened(
         workbench=info(state, health),
         draft=draft_state(desk, state),
         health=health,
+        health_reason=reason,
         recovery=tuple(recovery),
     )
+
+
+def _salvaged(desk: Desk, state: BenchState) -> list[str]:
+    """Keep bytes that another program wrote over contents of the heads (B2.11)."""
+    assert state.bench_id is not None
+    lost = desk.soundness.of_heads(state)
+    altered = [(one.path, one.sha256) for one in lost if one.reason == "altered_blob"]
+    named = [(path, blob) for path, blob in altered if blob is not None]
+    return ["altered_bytes_salvaged"] if desk.views.salvage_blobs(state.bench_id, named) else []
 
 
 def list_benches(desk: Desk, request: requests.WorkbenchList) -> BenchList:
     """List benches, damaged ones too, newest change first (B5.3)."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 200 workbenches", reason="bad_params")
-    found = []
+    purge(desk)
+    found: list[BenchInfo] = []
+    states: dict[str, BenchState] = {}
     for head in reversed(desk.store.streams("bench")):
         bench_id = head.stream.partition(":")[2]
         try:
@@ -56,12 +76,30 @@ def list_benches(desk: Desk, request: requests.WorkbenchList) -> BenchList:
             found.append(_damaged(bench_id, head.created_ms))
             continue
         if state.bench_id is not None and (state.exists or request.include_trash):
+            states[bench_id] = state
             found.append(info(state, "ok"))
     found.sort(key=lambda one: (one.updated_at, one.workbench_id), reverse=True)
     start = _after(found, request.cursor)
     page = found[start : start + request.limit]
     more = start + request.limit < len(found)
-    return BenchList(workbenches=tuple(page), next_cursor=page[-1].workbench_id if more else None)
+    return BenchList(
+        workbenches=tuple(_with_health(desk, states, page)),
+        next_cursor=page[-1].workbench_id if more else None,
+    )
+
+
+def _with_health(
+    desk: Desk, states: Mapping[str, BenchState], page: Sequence[BenchInfo]
+) -> Iterator[BenchInfo]:
+    """Say of each bench whether its contents are there, as far as that is cheap (B5.3)."""
+    left = _LOOKED_AT_FILES
+    for one in page:
+        state = states.get(one.workbench_id)
+        left -= one.file_count
+        if state is None or left < 0 or not desk.soundness.of_heads(state):
+            yield one
+        else:
+            yield replace(one, health="damaged")
 
 
 def rename(desk: Desk, request: requests.WorkbenchRename) -> Done:
@@ -109,7 +147,7 @@ def scope(desk: Desk, request: requests.BenchRequest) -> Scope:
 
 def delete(desk: Desk, request: requests.WorkbenchDelete) -> Done:
     """Throw a bench away; it can be taken back (B5.5, B5.6)."""
-    with desk.locked(request.workbench_id) as state:
+    with desk.locked(request.workbench_id, damaged_ok=True) as state:
         desk.commit(request.workbench_id, lambda s: decide.delete(s, request.confirm))
         assert state.bench_id is not None
         desk.views.to_trash(state.bench_id, desk.clock.now_ms())
@@ -118,10 +156,37 @@ def delete(desk: Desk, request: requests.WorkbenchDelete) -> Done:
 
 def undelete(desk: Desk, request: requests.BenchRequest) -> Done:
     """Take a bench out of the trash, with what was beside its files (B5.6)."""
+    purge(desk)
     decide.undelete(desk.raw_state(request.workbench_id))
     desk.views.from_trash(BenchId(request.workbench_id))
     done = desk.commit(request.workbench_id, decide.undelete)
     return Done(warnings=done.warnings)
+
+
+def purge(desk: Desk) -> list[str]:
+    """Remove benches whose time in the trash is over; a tombstone stays (B5.6)."""
+    kept_ms = desk.settings.trash_days * _DAY_MS
+    gone: list[str] = []
+    for head in desk.store.streams("bench"):
+        bench_id = head.stream.partition(":")[2]
+        try:
+            state = desk.raw_state(bench_id)
+        except BenchDamaged:
+            continue
+        if state.deleted_ms is None or desk.clock.now_ms() - state.deleted_ms <= kept_ms:
+            continue
+        fact = BenchPurged(
+            bench_id=BenchId(bench_id),
+            name=state.name,
+            created_at=timestamp(state.created_ms),
+            deleted_at=timestamp(state.deleted_ms),
+        )
+        event = NewEvent(fact, f"purged:{bench_id}")
+        desk.store.append(Plan((Part(HOME, (event,)),)))
+        desk.store.delete_stream(head.stream)  # its contents go with the next collection
+        desk.views.purge(BenchId(bench_id))
+        gone.append(bench_id)
+    return gone
 
 
 def fork(desk: Desk, request: requests.WorkbenchFork) -> Created:
@@ -150,19 +215,23 @@ def _as_facts(desk: Desk, state: BenchState) -> Sequence[FileFact]:
 # ---------------------------------------------------------------- how it is
 
 
-def health_of(desk: Desk, state: BenchState) -> str:
-    """Return `ok`, `degraded` or `damaged` (B3.11)."""
+def health_of(desk: Desk, state: BenchState) -> tuple[str, str | None]:
+    """Return `ok`, `degraded` or `damaged`, and why it is not the first (B3.11)."""
     assert state.bench_id is not None
     if not desk.store.health(stream_of(state.bench_id)).is_healthy:
-        return "damaged"
-    heads = [state.published, state.context_tree]
-    heads += [state.draft.tree] if state.draft else []
-    if any(desk.missing(head) for head in heads):
-        return "damaged"
-    older = {c.tree for c in state.checkpoints} - {state.published}
-    if desk.views.is_stale(state) or any(desk.missing(one) for one in older):
-        return "degraded"
-    return "ok"
+        return "damaged", "log_damaged"
+    lost = desk.soundness.of_heads(state)
+    if lost:
+        return "damaged", lost[0].reason
+    if desk.views.is_stale(state):
+        return "degraded", "view_stale"
+    older = {(c.tree, c.context_tree) for c in state.checkpoints}
+    for files, context in sorted(older):
+        lost = desk.soundness.beyond(state.published, files)
+        lost = lost or desk.soundness.beyond(state.context_tree, context)
+        if lost:
+            return "degraded", f"checkpoint_{lost[0].reason}"
+    return "ok", None
 
 
 def info(state: BenchState, health: str) -> BenchInfo:
@@ -181,6 +250,7 @@ def info(state: BenchState, health: str) -> BenchInfo:
         deleted_at=None if state.deleted_ms is None else timestamp(state.deleted_ms),
         parent_workbench_id=state.parent_bench_id,
         fork_mode=state.fork_mode,
+        forked_at=timestamp(state.created_ms) if state.fork_mode else None,
     )
 
 

@@ -41,6 +41,7 @@ def publish(desk: Desk, request: requests.DraftPublish, progress: Progress = _si
         progress("validating")
         draft = decide.require_draft(state)
         _require_clean_draft(desk, state, draft)
+        desk.require_disk()
         progress("conflict_check")
         _require_clean_published(desk, state)
         found = desk.compare.changes(draft.base_tree, draft.tree)
@@ -141,16 +142,16 @@ def changed_file(change: Change, proofs: Mapping[BenchPath, bool] | None = None)
 def discard(desk: Desk, request: requests.BenchRequest) -> Done:
     """Throw the Draft away; works even when it is damaged (B9.14)."""
     message_id = desk.new_message()
-    with desk.locked(request.workbench_id):
+    with desk.locked(request.workbench_id, damaged_ok=True):
         done = desk.commit(request.workbench_id, lambda s: decide.discard(s, message_id))
     return Done(warnings=done.warnings)
 
 
 def _require_clean_draft(desk: Desk, state: BenchState, draft: Draft) -> None:
     assert state.bench_id is not None
-    lost = desk.missing(draft.tree)
+    lost = desk.soundness.beyond(state.published, draft.tree, thorough=True)
     if lost:
-        raise BenchDamaged("the Draft lacks contents", reason="missing_blob", detail=lost[0])
+        raise BenchDamaged("the Draft lacks contents", reason=lost[0].reason, detail=lost[0].path)
     outside = desk.views.outside(state.bench_id, "draft", draft.tree)
     if outside:
         raise ValidationFailed(

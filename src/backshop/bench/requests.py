@@ -17,7 +17,7 @@ class WorkbenchCreate:
     """Make an empty workbench."""
 
     name: str = ""
-    profile: str = "standard"
+    profile: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

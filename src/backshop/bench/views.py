@@ -7,6 +7,7 @@ view. Layout: B2.1.
 from __future__ import annotations
 
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -138,11 +139,7 @@ class Views:
         _write_json(folder / "meta" / "workbench.json", _about(state))
         _write_json(
             folder / "meta" / "view.json",
-            {
-                "published_tree": state.published,
-                "draft_tree": state.draft.tree if state.draft else None,
-                "context_tree": state.context_tree,
-            },
+            {**_shown_heads(state), "written_at": timestamp(self._clock.now_ms())},
         )
 
     def view(self, bench_id: BenchId, name: str) -> View:
@@ -161,7 +158,18 @@ class Views:
             if not _shows(self.view(state.bench_id, name), head):
                 word = name.rpartition("/")[2]
                 done.append(f"{word}_removed" if head is None else f"{word}_rebuilt")
+        if not done and not self._has_meta(state):
+            done.append("meta_rewritten")
         return [*done, *self.project(state)] if done else []
+
+    def _has_meta(self, state: BenchState) -> bool:
+        """Whether the files that describe the views are there and say what is so (B2.8)."""
+        assert state.bench_id is not None
+        try:
+            told = json.loads((self.meta(state.bench_id) / "view.json").read_bytes())
+        except (OSError, ValueError):
+            return False
+        return bool(told == {**_shown_heads(state), "written_at": told.get("written_at")})
 
     def is_stale(self, state: BenchState) -> bool:
         """Say whether a folder does not show its head."""
@@ -258,6 +266,19 @@ class Views:
             raise file_error(error) from error
         return kept
 
+    def salvage_blobs(self, bench_id: BenchId, altered: Iterable[tuple[str, BlobId]]) -> list[str]:
+        """Keep what somebody wrote over contents, once (B2.11)."""
+        found: list[Outside] = []
+        kept = self.meta(bench_id) / "salvage"
+        for path, blob in altered:
+            actual = self._store.blobs.folder / blob[:2] / blob[2:]
+            if not actual.is_file():
+                continue
+            now = _hash(actual)
+            if not any(_hash(one) == now for one in kept.glob(f"*/{glob.escape(path)}")):
+                found.append(Outside(path, blob, actual))
+        return self.salvage(bench_id, found)
+
     def _salvage_folder(self, bench_id: BenchId) -> Path:
         stamp = timestamp(self._clock.now_ms()).replace(":", "").replace(".", "")
         parent = self.meta(bench_id) / "salvage"
@@ -287,6 +308,12 @@ class Views:
                 folder.rename(trash)
         except OSError as error:
             raise file_error(error) from error
+
+    def purge(self, bench_id: BenchId) -> None:
+        """Remove all folders of a bench that is gone for good."""
+        for folder in (self._store.home / "trash").glob(f"{check_id(bench_id, 'wb')}-*"):
+            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(self.folder(bench_id), ignore_errors=True)
 
     def from_trash(self, bench_id: BenchId) -> None:
         """Bring the newest folder back; what cannot be brought back is made again or stays."""
@@ -345,6 +372,14 @@ def _heads(state: BenchState) -> dict[str, TreeId | None]:
         "published": state.published,
         "draft": state.draft.tree if state.draft else None,
         "meta/context": state.context_tree,
+    }
+
+
+def _shown_heads(state: BenchState) -> dict[str, object]:
+    return {
+        "published_tree": state.published,
+        "draft_tree": state.draft.tree if state.draft else None,
+        "context_tree": state.context_tree,
     }
 
 

@@ -26,6 +26,7 @@ from backshop.prompts import (
 )
 
 from . import wording
+from .contextprompt import ContextAnswer
 from .cutting import cut_bytes
 from .facts import Artifacts, Facts, Report
 
@@ -45,6 +46,7 @@ class Kind:
     artifacts: tuple[str, ...] = ()
     conversation: bool = False
     step: str = ""
+    output: type | None = None
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
@@ -56,6 +58,12 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "reply": Kind("Reply", "reply", conversation=True, step=wording.REPLY),
         "proposal": Kind("Proposal", "proposal", conversation=True, step=wording.PROPOSAL),
         "compression": Kind("Compression", "compression", ("material",), step=wording.COMPRESSION),
+        "context-process": Kind(
+            "Context item",
+            "context_process",
+            ("material",),
+            output=ContextAnswer,
+        ),
     }
 )
 
@@ -166,6 +174,8 @@ def build_prompt(key: str, facts: Facts) -> Prompt[Any]:
         sections=sections,
         name=f"Workshop: {kind.name}",
         include_conversation=kind.conversation,
+        output=kind.output,
+        allow_extra_keys=kind.output is not None,
         purpose=kind.purpose,
     )
 

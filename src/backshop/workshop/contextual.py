@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from backshop.base.command import Command
@@ -11,7 +11,9 @@ from backshop.base.errors import LimitExceeded, ValidationFailed
 from backshop.bench import (
     Bench,
     ContextItem,
+    Manifests,
     Material,
+    choose_lines,
     context_files,
     context_problems,
     put_processed,
@@ -22,7 +24,9 @@ from backshop.formats import FormatError
 from backshop.models import ContextExhausted, FinishReason, ModelAdapter, Models, text_tokens
 from backshop.prompts import Session
 
-from .contextprompt import Facts, context_prompt
+from .building import build_prompt
+from .contextprompt import step
+from .facts import Artifacts, Facts
 
 TEXT_MAX_BYTES = 1024 * 1024  # B14.4
 NOTE_MAX_CHARS = 2000
@@ -65,6 +69,7 @@ class Contextual:
         self._benches = benches
         self._models = models
         self._timeout_s = timeout_s
+        self._manifests = Manifests(benches)
 
     def process(self, request: ContextProcess) -> ContextItem:
         """Ask the model once, check what it made, ask once more if need be, and store it.
@@ -150,13 +155,10 @@ class Contextual:
         self, adapter: ModelAdapter, category: str, taken: _Taken, bench_id: str
     ) -> dict[str, str]:
         """Return the item's files; an answer that is none gets exactly one repair (B14.10)."""
-        state = self._benches.desk.state(bench_id)
-        paths = tuple(sorted(state.files.records))
-        facts = Facts(category=category, source=taken.text, note=taken.material.note, paths=paths)
         wrong: list[str] = []
-        for earlier in (None, "repair"):
-            asked = facts if earlier is None else facts.repaired(wrong)
-            answer, was_cut = self._ask(adapter, asked)
+        for _ in ("first", "repair"):
+            says = step(category, taken.material.note, wrong)
+            answer, was_cut = self._ask(adapter, bench_id, says, taken.text)
             files = None if was_cut else context_files(answer)
             if files is None:
                 wrong = ["output_truncated" if was_cut else "the answer holds no JSON with files"]
@@ -170,13 +172,27 @@ class Contextual:
             detail="; ".join(wrong[:_PROBLEMS_SHOWN]),
         )
 
-    def _ask(self, adapter: ModelAdapter, facts: Facts) -> tuple[str, bool]:
-        prompt, params = context_prompt(facts)
+    def _ask(
+        self, adapter: ModelAdapter, bench_id: str, says: str, material: str
+    ) -> tuple[str, bool]:
+        """Return the answer, and whether it was cut off; the call lists the files (W6.15)."""
+        manifest = self._manifests.of(bench_id)
+        facts = Facts(
+            listing=choose_lines(manifest.files, window_tokens=adapter.window_tokens),
+            step=says,
+            artifacts=Artifacts(material=material),
+            today=self._today(),
+        )
         with Session() as session:
             until = session.now() + timedelta(seconds=self._timeout_s)
             with session.limited(deadline=until, max_turns=1):
-                answer = adapter.evaluate(prompt, *params, parse_output=False, session=session)
+                answer = adapter.evaluate(
+                    build_prompt("context-process", facts), parse_output=False, session=session
+                )
         return answer.text or "", answer.finish_reason == FinishReason.LENGTH.value
+
+    def _today(self) -> date:
+        return datetime.fromtimestamp(self._benches.desk.clock.now_ms() / 1000, tz=UTC).date()
 
 
 def _from_text(text: str | None) -> _Taken:

@@ -101,7 +101,10 @@ def _readable(
     line = {record.message_id for record in known.line(target.record.message_id)}
     bound = [r for r in known.bench.revisions if r.message_id is None or r.message_id in line]
     for one in reversed(bound):
-        if one.draft is not None and not book.desk.missing(one.draft.tree):
+        if one.draft is None:
+            continue
+        sound = book.desk.soundness
+        if not sound.of_older(known.bench, one.draft.tree, thorough=True):
             return replace(target, revision=one), one is not wanted
     raise DraftUnreadable("no state of the Draft up to there can be read", reason="missing_blob")
 

@@ -53,22 +53,34 @@ def name_of(raw: str, *, default: str | None) -> str:
     return name
 
 
+def require_limits(limits: Limits) -> None:
+    """Refuse limits that are none, or beyond the ceiling (B6.4)."""
+    pairs = (
+        (limits.max_files, CEILING.max_files),
+        (limits.max_file_bytes, CEILING.max_file_bytes),
+        (limits.max_total_bytes, CEILING.max_total_bytes),
+        (limits.max_depth, CEILING.max_depth),
+    )
+    if any(not 0 < value <= ceiling for value, ceiling in pairs):
+        raise ValidationFailed("a limit is not between 1 and its ceiling", reason="bad_limits")
+
+
 def create(
     bench_id: BenchId,
     name: str,
+    limits: Limits = PROFILES["standard"],
     profile: str = "standard",
     *,
     tree_id: TreeId = EMPTY,
     files: Sequence[FileFact] = (),
 ) -> list[BenchEvent]:
     """Make a bench (B5.1), empty unless it begins with files (B18.1)."""
-    if profile not in PROFILES:
-        raise ValidationFailed("there is no such profile", reason="bad_limits")
+    require_limits(limits)
     return [
         BenchCreated(
             bench_id=bench_id,
             name=name_of(name, default="Untitled Workbench"),
-            limits=PROFILES[profile],
+            limits=limits,
             profile=profile,
             tree=tree_id,
             context_tree=EMPTY,
@@ -109,14 +121,7 @@ def rename(state: BenchState, name: str) -> list[BenchEvent]:
 def set_limits(state: BenchState, limits: Limits, profile: str) -> list[BenchEvent]:
     """Change limits; files beyond them stay, only growth is blocked (B6.4)."""
     require_exists(state)
-    pairs = (
-        (limits.max_files, CEILING.max_files),
-        (limits.max_file_bytes, CEILING.max_file_bytes),
-        (limits.max_total_bytes, CEILING.max_total_bytes),
-        (limits.max_depth, CEILING.max_depth),
-    )
-    if any(not 0 < value <= ceiling for value, ceiling in pairs):
-        raise ValidationFailed("a limit is not between 1 and its ceiling", reason="bad_limits")
+    require_limits(limits)
     return [LimitsSet(limits=limits, profile=profile)]
 
 

@@ -1,0 +1,110 @@
+"""Whether the contents of a bench are all there: missing and altered ones, by path (B2.11, B3.11).
+
+Looking at a tree costs one `stat` a file. What was found whole is remembered, so that a command
+looks only at what changed since; a content of the right length that is still read-only but has
+other bytes is found when it is read, or by a thorough look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from backshop.base import tree
+from backshop.base.errors import BackshopError
+from backshop.base.ids import BenchId, BlobId, TreeId
+from backshop.base.tree import EMPTY
+from backshop.store import Store
+
+from .state import BenchState
+
+LISTED = 20
+_WRITABLE = 0o222
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One content that cannot be had: `missing_blob`, `altered_blob`, or `missing_tree`."""
+
+    reason: str
+    path: str
+    sha256: BlobId | None = None
+
+
+class Soundness:
+    """Looks after the contents of one home's benches."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._whole: dict[tuple[BenchId, str], TreeId] = {}
+
+    def damage(self, tree_id: TreeId, *, thorough: bool = False) -> list[Damage]:
+        """Return what of a tree cannot be had, at most so many; empty when it is whole."""
+        try:
+            entries = list(tree.walk(tree_id, self._store.load_tree))
+        except (BackshopError, ValueError):
+            return [Damage("missing_tree", "")]
+        return self._looked(entries, thorough)
+
+    def beyond(self, known: TreeId, other: TreeId, *, thorough: bool = False) -> list[Damage]:
+        """Return what cannot be had of a tree, looking only at what `known` has not."""
+        if known == other:
+            return []
+        try:
+            changes = tree.diff(known, other, self._store.load_tree)
+            entries = [(one.path, one.after) for one in changes if one.after is not None]
+        except (BackshopError, ValueError):
+            return self.damage(other, thorough=thorough)
+        return self._looked(entries, thorough)
+
+    def of_older(self, state: BenchState, other: TreeId, *, thorough: bool = False) -> list[Damage]:
+        """Return what keeps an older tree of a bench from being brought back."""
+        is_whole = not self.damage(state.published) if thorough else not self.of_heads(state)
+        if is_whole:
+            return self.beyond(state.published, other, thorough=thorough)
+        return self.damage(other, thorough=thorough)
+
+    def of_heads(self, state: BenchState) -> list[Damage]:
+        """Return what keeps a bench from being whole; remembers what is."""
+        assert state.bench_id is not None
+        found: list[Damage] = []
+        for name, head in heads(state).items():
+            key = (state.bench_id, name)
+            known = self._whole.get(key)
+            lost = self.damage(head) if known is None else self.beyond(known, head)
+            if not lost:
+                self._whole[key] = head
+            found += lost
+        return found[:LISTED]
+
+    def forget(self, bench_id: BenchId) -> None:
+        """Look at everything again next time."""
+        for key in [key for key in self._whole if key[0] == bench_id]:
+            del self._whole[key]
+
+    def _looked(self, entries: Iterable[tuple[str, tree.File]], thorough: bool) -> list[Damage]:
+        found: list[Damage] = []
+        for path, file in entries:
+            reason = self._reason(file, thorough)
+            if reason is not None:
+                found.append(Damage(reason, path, file.sha256))
+                if len(found) == LISTED:
+                    break
+        return found
+
+    def _reason(self, file: tree.File, thorough: bool) -> str | None:
+        stat = self._store.blobs.stat(file.sha256)
+        if stat is None and not self._store.blobs.has(file.sha256):
+            return "missing_blob"
+        if stat is not None and stat.st_size != file.size:
+            return "altered_blob"
+        touched = stat is not None and stat.st_mode & _WRITABLE  # contents are read-only (B2.6)
+        if (thorough or touched) and not self._store.blobs.is_sound(file.sha256):
+            return "altered_blob"
+        return None
+
+
+def heads(state: BenchState) -> dict[str, TreeId]:
+    """Return the trees a bench cannot do without."""
+    draft = EMPTY if state.draft is None else state.draft.tree
+    return {"published": state.published, "context": state.context_tree, "draft": draft}

@@ -1,0 +1,181 @@
+"""Contents removed or altered by hand, folders deleted, benches past their time in the trash."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from backshop.app import Backshop
+from backshop.base.ambient import Mint
+from backshop.base.errors import BackshopError
+from backshop.base.paths import BenchPath
+from backshop.testing.ambient import FixedClock
+
+from .conftest import Room
+
+BIG = "x" * 100_000  # a file of its own, not in the database
+DAY_MS = 86_400_000
+
+
+def refused(call, *args, **kwargs) -> tuple[str, str | None]:
+    with pytest.raises(BackshopError) as caught:
+        call(*args, **kwargs)
+    return caught.value.code, caught.value.reason
+
+
+def blob_of(room: Room, path: str):
+    desk = room.shop.benches.desk
+    return desk.store.blobs.path(desk.find(desk.state(room.id).published, BenchPath(path)).sha256)
+
+
+def replaced(path, content: bytes) -> None:
+    path.chmod(0o644)
+    path.write_bytes(content)
+
+
+@pytest.mark.rule("B3.11", "B5.3")
+def test_a_damaged_bench_shows_itself_and_takes_only_what_helps(room):
+    room.add({"a.txt": BIG, "b.txt": "fine"})
+    kept = room.call("CheckpointCreate")["checkpoint_id"]
+    room.add({"c.txt": BIG + "c"})
+    blob_of(room, "c.txt").unlink()
+
+    opened = room.call("WorkbenchOpen")
+    listed = room.shop.call("WorkbenchList", {})["workbenches"]
+
+    assert (opened["health"], opened["health_reason"]) == ("damaged", "missing_blob")
+    assert [one["health"] for one in listed] == ["damaged"]
+    for name, request in (
+        ("CheckpointCreate", {}),
+        ("DraftCreate", {}),
+        ("WorkbenchFileRename", {"path": "a.txt", "new_path": "z.txt"}),
+        ("WorkbenchFilesRemove", {"workbench_paths": ["c.txt"]}),
+    ):
+        assert refused(room.call, name, **request) == ("STORAGE_CORRUPT", "missing_blob"), name
+    assert refused(room.write, {"a.txt": "x"})[0] == "STORAGE_CORRUPT"
+    room.call("CheckpointsList")
+    room.call("AuditList")
+    room.call("CheckpointRestore", checkpoint_id=kept)
+    assert room.published() == {"a.txt": BIG, "b.txt": "fine"}
+    assert room.call("WorkbenchOpen")["health"] == "degraded"  # the way back lacks c.txt
+
+
+@pytest.mark.rule("B10.8", "B22.43")
+@pytest.mark.parametrize("altered", [None, b"y" * 100_000, b"short"])
+def test_a_checkpoint_that_lacks_contents_says_why_and_others_work(room, altered):
+    room.add({"a.txt": BIG, "b.txt": "fine"})
+    bad = room.call("CheckpointCreate")["checkpoint_id"]
+    lost = blob_of(room, "a.txt")
+    room.call("WorkbenchFilesRemove", workbench_paths=["a.txt"])
+    good = room.call("CheckpointCreate")["checkpoint_id"]
+    if altered is None:
+        lost.unlink()
+    else:
+        replaced(lost, altered)
+    word = "missing_blob" if altered is None else "altered_blob"
+
+    listed = {
+        one["checkpoint_id"]: (one["restorable"], one.get("unrestorable_reason"))
+        for one in room.call("CheckpointsList")["checkpoints"]
+    }
+
+    before = room.published()
+    assert listed[good] == (True, None)
+    if altered != b"y" * 100_000:  # the same length shows when its bytes are looked at
+        assert listed[bad] == (False, word)
+    error = refused(room.call, "CheckpointRestore", checkpoint_id=bad)
+    assert error == ("CHECKPOINT_RESTORE_FAILED", word)
+    assert room.published() == before
+    room.call("CheckpointRestore", checkpoint_id=good)
+
+
+@pytest.mark.rule("B2.11", "B22.84")
+def test_an_edit_through_a_linked_view_file_is_never_served_and_is_kept(room):
+    room.add({"a.txt": BIG})
+    shown = room.shop.config.home / "benches" / room.id / "published" / "a.txt"
+    shared = shown.stat().st_ino == blob_of(room, "a.txt").stat().st_ino
+    if not shared:
+        pytest.skip("views are not linked here")
+    replaced(shown, b"z" * 100_000)
+
+    with pytest.raises(BackshopError) as caught:
+        room.published()
+    assert caught.value.code == "STORAGE_CORRUPT"
+    opened = room.call("WorkbenchOpen")
+    assert (opened["health"], opened["health_reason"]) == ("damaged", "altered_blob")
+    salvage = room.shop.config.home / "benches" / room.id / "meta" / "salvage"
+    assert [one.read_bytes() for one in salvage.rglob("a.txt")] == [b"z" * 100_000]
+    room.call("WorkbenchOpen")
+    assert len(list(salvage.rglob("a.txt"))) == 1
+
+
+@pytest.mark.rule("B3.4", "B22.78", "B2.8")
+def test_folders_deleted_by_hand_are_made_again(room):
+    room.add({"a.txt": "a", "b.txt": "b"})
+    room.write({"a.txt": "changed"})
+    folder = room.shop.config.home / "benches" / room.id
+    heads = room.shop.benches.desk.state(room.id)
+    for gone in ("published", "draft", "meta/view.json", "meta", "."):
+        target = folder / gone
+        shutil.rmtree(target) if target.is_dir() else target.unlink()
+
+        opened = room.call("WorkbenchOpen")
+
+        assert opened["health"] == "ok", gone
+        assert opened["recovery"], gone
+        assert room.on_disk("draft") == {"a.txt": "changed", "b.txt": "b"}
+        assert room.on_disk("published") == {"a.txt": "a", "b.txt": "b"}
+        told = json.loads((folder / "meta" / "view.json").read_text())
+        assert (told["published_tree"], told["draft_tree"]) == (heads.published, heads.draft.tree)
+        assert room.call("WorkbenchOpen")["recovery"] == []
+    after = room.shop.benches.desk.state(room.id)
+    assert (after.published, after.draft, after.generation) == (
+        heads.published,
+        heads.draft,
+        heads.generation,
+    )
+
+
+@pytest.mark.rule("B9.14", "B22.36")
+def test_a_damaged_draft_can_still_be_thrown_away(room):
+    room.add({"a.txt": "a"})
+    room.write({"a.txt": BIG})
+    draft = room.shop.benches.desk.state(room.id).draft
+    room.shop.store.blobs.path(
+        room.shop.benches.desk.find(draft.tree, BenchPath("a.txt")).sha256
+    ).unlink()
+    room.call("WorkbenchOpen")
+
+    assert refused(room.call, "DraftPublish")[0] == "STORAGE_CORRUPT"
+    room.call("DraftDiscard")
+    assert room.published() == {"a.txt": "a"}
+    assert room.call("WorkbenchOpen")["health"] == "ok"
+
+
+@pytest.mark.rule("B5.6", "B22.76")
+def test_the_trash_keeps_a_bench_for_its_time_and_then_a_tombstone(tmp_path):
+    clock = FixedClock()
+    with Backshop.open(tmp_path / "home", clock=clock, mint=Mint(clock)) as shop:
+        room, other = Room(shop, tmp_path), Room(shop, tmp_path)
+        room.add({"a.txt": BIG})
+        other.add({"b.txt": "b"})
+        heads = shop.benches.desk.state(room.id)
+        room.call("WorkbenchDelete", confirm=room.id)
+        clock.move(7 * DAY_MS)
+        room.call("WorkbenchUndelete")
+        after = shop.benches.desk.state(room.id)
+        assert (after.published, after.generation) == (heads.published, heads.generation)
+
+        room.call("WorkbenchDelete", confirm=room.id)
+        clock.move(7 * DAY_MS + 1)
+        listed = shop.call("WorkbenchList", {"include_trash": True})["workbenches"]
+
+        assert [one["workbench_id"] for one in listed] == [other.id]
+        assert refused(room.call, "WorkbenchUndelete") == ("NOT_FOUND", "not_found")
+        assert refused(room.call, "WorkbenchOpen") == ("NOT_FOUND", "not_found")
+        left = [one.fact for one in shop.store.read("home") if one.kind == "bench.purged"]
+        assert [(one.bench_id, one.name) for one in left] == [(room.id, "Test")]
+        assert not list((shop.config.home / "trash").iterdir())
+        assert other.published() == {"b.txt": "b"}
