@@ -142,9 +142,9 @@ class Differ:
 
     def sides(self, request: glance.ReviewPath) -> Sides:
         """Return what a path was when the Draft began and what it is now."""
+        path = paths.bench_path(request.path)
         state = self._desk.state(request.workbench_id)
         draft = decide.require_draft(state)
-        path = paths.bench_path(request.path)
         found = self.between(draft.base_tree, draft.tree, path)
         before = None if found.before is None else found.before.sha256
         if before is None or self._desk.store.blobs.is_sound(BlobId(before)):

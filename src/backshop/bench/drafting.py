@@ -88,6 +88,8 @@ def apply_batch(desk: Desk, bench_id: str, puts: Sequence[Put], author: Author) 
         raise ValidationFailed(
             "only the person deletes or renames files", reason="delete_not_allowed"
         )
+    for put in puts:  # what is no path is refused before anybody has to wait for the bench
+        paths.bench_path(put.path)
     with desk.locked(bench_id, run=author.lease) as state:
         return write(desk, bench_id, state, puts, author)
 
@@ -213,9 +215,9 @@ def rename_path(desk: Desk, request: requests.DraftPath) -> Batched:
 
 def revert_path(desk: Desk, request: requests.DraftPath) -> Batched:
     """Bring one path back to what it was when the Draft began; a new revision."""
+    path = paths.bench_path(request.path)
     state = desk.state(request.workbench_id)
     draft = decide.require_draft(state)
-    path = paths.bench_path(request.path)
     old = tree.lookup(draft.base_tree, path, desk.store.load_tree)
     if old is None:
         desk.find(draft.tree, path)
@@ -224,6 +226,7 @@ def revert_path(desk: Desk, request: requests.DraftPath) -> Batched:
 
 
 def _person(desk: Desk, request: requests.DraftPath, puts: Sequence[Put]) -> Batched:
+    paths.bench_path(request.path)
     decide.require_draft(desk.state(request.workbench_id))
     return apply_batch(desk, request.workbench_id, puts, PERSON)
 

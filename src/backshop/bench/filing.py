@@ -124,9 +124,10 @@ def remove(desk: Desk, request: requests.WorkbenchFilesRemove) -> Removed:
 
 def rename(desk: Desk, request: requests.WorkbenchFileRename) -> Renamed:
     """Give a Published file another path, keeping a checkpoint (B6.16)."""
+    path = paths.bench_path(request.path)
+    paths.bench_path(request.new_path)
     with desk.locked(request.workbench_id) as state:
         decide.require_no_draft(state)
-        path = paths.bench_path(request.path)
         new_path = paths.parse(request.new_path, max_depth=state.limits.max_depth).path
         file = desk.find(state.published, path)
         desk.require_free(state.published, new_path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from backshop.base.codec import encode, renamed
 from backshop.formats import Applied, OpsRequest, Source
@@ -345,12 +345,16 @@ def _copy_assets(params: CopyAssets, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
     assets = [encode(one) for one in params.assets]
 
+    def work() -> dict[str, Any]:
+        room.path(params.source_path)  # refused before the bench is held
+        return room.write(params.target_path, make, params.change_note)
+
     def make(existing: Source | None, out: Path) -> Applied:
         target = existing or room.source(params.target_path)
         source = room.source(params.source_path)
         return room.bench.formats.copy_assets(source, target, assets, out)
 
-    return answered(lambda: room.write(params.target_path, make, params.change_note))
+    return answered(work)
 
 
 def _tools(kind: str, what: str, operations: type, styles: type) -> tuple[Tool, Tool, Tool]:

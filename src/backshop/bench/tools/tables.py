@@ -96,6 +96,10 @@ def _asking(
 def _export(params: TableExport, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
 
+    def work() -> dict[str, Any]:
+        room.path(params.path)  # refused before the bench is held
+        return room.write(params.target_path, make, params.change_note)
+
     def make(_: Source | None, out: Path) -> Applied:
         return _opened(context, params).write(
             "table_export",
@@ -106,11 +110,15 @@ def _export(params: TableExport, *, context: ToolContext) -> ToolResult:
             target_sheet=params.target_sheet,
         )
 
-    return answered(lambda: room.write(params.target_path, make, params.change_note))
+    return answered(work)
 
 
 def _update(params: TableUpdate, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
+
+    def work() -> dict[str, Any]:
+        room.path(params.path)  # refused before the bench is held
+        return room.write(params.target_path, make, params.change_note)
 
     def make(existing: Source | None, out: Path) -> Applied:
         also = () if existing is None else (existing,)
@@ -132,7 +140,7 @@ def _update(params: TableUpdate, *, context: ToolContext) -> ToolResult:
             },
         )
 
-    return answered(lambda: room.write(params.target_path, make, params.change_note))
+    return answered(work)
 
 
 def _rows(table: OpenTable, params: TableRows) -> Any:
