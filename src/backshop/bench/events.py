@@ -119,18 +119,6 @@ class BenchUndeleted:
     actor: str = "user"
 
 
-@event("bench.purged")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchPurged:
-    """What is left of a workbench whose time in the trash was over; in the stream `home`."""
-
-    bench_id: BenchId
-    name: str
-    created_at: str
-    deleted_at: str
-    actor: str = "system"
-
-
 @event("files.added")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilesAdded:

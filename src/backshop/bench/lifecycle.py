@@ -8,17 +8,15 @@ from dataclasses import replace
 from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import BenchId, RevisionId
-from backshop.store import NewEvent, Part, Plan
 
-from . import decide, requests
+from . import decide, requests, trash
 from .answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope
 from .desk import Desk, stream_of
 from .errors import BenchDamaged
-from .events import BenchPurged, FileFact, Limits, Recovered
+from .events import FileFact, Limits, Recovered
 from .state import PROFILES, BenchState
 
 PAGE_MAX = 200
-HOME = "home"
 _LOOKED_AT_FILES = 20_000  # of one page of the list; the rest of it is judged by its log
 _DAY_MS = 86_400_000
 
@@ -65,7 +63,7 @@ def list_benches(desk: Desk, request: requests.WorkbenchList) -> BenchList:
     """List benches, damaged ones too, newest change first (B5.3)."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 200 workbenches", reason="bad_params")
-    purge(desk)
+    trash.purge(desk)
     found: list[BenchInfo] = []
     states: dict[str, BenchState] = {}
     for head in reversed(desk.store.streams("bench")):
@@ -143,50 +141,6 @@ def scope(desk: Desk, request: requests.BenchRequest) -> Scope:
         ),
         profile=state.profile,
     )
-
-
-def delete(desk: Desk, request: requests.WorkbenchDelete) -> Done:
-    """Throw a bench away; it can be taken back (B5.5, B5.6)."""
-    with desk.locked(request.workbench_id, damaged_ok=True) as state:
-        desk.commit(request.workbench_id, lambda s: decide.delete(s, request.confirm))
-        assert state.bench_id is not None
-        desk.views.to_trash(state.bench_id, desk.clock.now_ms())
-    return Done()
-
-
-def undelete(desk: Desk, request: requests.BenchRequest) -> Done:
-    """Take a bench out of the trash, with what was beside its files (B5.6)."""
-    purge(desk)
-    decide.undelete(desk.raw_state(request.workbench_id))
-    desk.views.from_trash(BenchId(request.workbench_id))
-    done = desk.commit(request.workbench_id, decide.undelete)
-    return Done(warnings=done.warnings)
-
-
-def purge(desk: Desk) -> list[str]:
-    """Remove benches whose time in the trash is over; a tombstone stays (B5.6)."""
-    kept_ms = desk.settings.trash_days * _DAY_MS
-    gone: list[str] = []
-    for head in desk.store.streams("bench"):
-        bench_id = head.stream.partition(":")[2]
-        try:
-            state = desk.raw_state(bench_id)
-        except BenchDamaged:
-            continue
-        if state.deleted_ms is None or desk.clock.now_ms() - state.deleted_ms <= kept_ms:
-            continue
-        fact = BenchPurged(
-            bench_id=BenchId(bench_id),
-            name=state.name,
-            created_at=timestamp(state.created_ms),
-            deleted_at=timestamp(state.deleted_ms),
-        )
-        event = NewEvent(fact, f"purged:{bench_id}")
-        desk.store.append(Plan((Part(HOME, (event,)),)))
-        desk.store.delete_stream(head.stream)  # its contents go with the next collection
-        desk.views.purge(BenchId(bench_id))
-        gone.append(bench_id)
-    return gone
 
 
 def fork(desk: Desk, request: requests.WorkbenchFork) -> Created:

@@ -27,6 +27,7 @@ from . import (
     requests,
     review,
     sample,
+    trash,
 )
 from .answers import (
     Added,
@@ -103,11 +104,11 @@ class Bench:
 
     def delete(self, request: requests.WorkbenchDelete) -> Done:
         """Throw a workbench away."""
-        return lifecycle.delete(self.desk, request)
+        return trash.delete(self.desk, request)
 
     def undelete(self, request: requests.BenchRequest) -> Done:
         """Take a workbench out of the trash."""
-        return lifecycle.undelete(self.desk, request)
+        return trash.undelete(self.desk, request)
 
     def fork(self, request: requests.WorkbenchFork) -> Created:
         """Make another workbench from this one."""

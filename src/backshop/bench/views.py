@@ -16,7 +16,7 @@ import stat
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -297,35 +297,6 @@ class Views:
         view = self.view(bench_id, name)
         view.forget()
         view.show(head)
-
-    def to_trash(self, bench_id: BenchId, now_ms: int) -> None:
-        """Move the folder out of sight; views can be made again at any time."""
-        trash = self._store.home / "trash" / f"{bench_id}-{now_ms}"
-        folder = self.folder(bench_id)
-        try:
-            trash.parent.mkdir(parents=True, exist_ok=True)
-            if folder.exists():
-                folder.rename(trash)
-        except OSError as error:
-            raise file_error(error) from error
-
-    def purge(self, bench_id: BenchId) -> None:
-        """Remove all folders of a bench that is gone for good."""
-        for folder in (self._store.home / "trash").glob(f"{check_id(bench_id, 'wb')}-*"):
-            shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(self.folder(bench_id), ignore_errors=True)
-
-    def from_trash(self, bench_id: BenchId) -> None:
-        """Bring the newest folder back; what cannot be brought back is made again or stays."""
-        folder = self.folder(bench_id)
-        kept = sorted((self._store.home / "trash").glob(f"{bench_id}-*"))
-        with suppress(OSError):  # somebody left more than a lock there: views are made anew
-            (folder / "meta" / "lock").unlink(missing_ok=True)
-            for empty in (folder / "meta", folder):
-                if empty.exists():
-                    empty.rmdir()
-            if kept:
-                kept[-1].rename(folder)
 
 
 def _wait_for(handle: int) -> None:

@@ -1,0 +1,114 @@
+"""Benches thrown away: kept for a while, taken back unchanged, and gone for good (B5.5, B5.6)."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from backshop.base.ambient import timestamp
+from backshop.base.event import event
+from backshop.base.ids import BenchId, check_id
+from backshop.store import NewEvent, Part, Plan, file_error
+
+from . import decide, requests
+from .answers import Done
+from .desk import Desk
+from .errors import BenchDamaged
+from .state import BenchState
+
+HOME = "home"
+_DAY_MS = 86_400_000
+
+
+@event("bench.purged")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchPurged:
+    """What is left of a workbench whose time in the trash was over; in the stream `home`."""
+
+    bench_id: BenchId
+    name: str
+    created_at: str
+    deleted_at: str
+    actor: str = "system"
+
+
+def delete(desk: Desk, request: requests.WorkbenchDelete) -> Done:
+    """Throw a bench away; it can be taken back (B5.5)."""
+    with desk.locked(request.workbench_id, damaged_ok=True) as state:
+        desk.commit(request.workbench_id, lambda s: decide.delete(s, request.confirm))
+        assert state.bench_id is not None
+        _put_away(desk, state.bench_id)
+    return Done()
+
+
+def undelete(desk: Desk, request: requests.BenchRequest) -> Done:
+    """Take a bench out of the trash, with what was beside its files."""
+    purge(desk)
+    decide.undelete(desk.raw_state(request.workbench_id))
+    _bring_back(desk, BenchId(request.workbench_id))
+    done = desk.commit(request.workbench_id, decide.undelete)
+    return Done(warnings=done.warnings)
+
+
+def purge(desk: Desk) -> list[str]:
+    """Remove benches whose time in the trash is over; a tombstone stays."""
+    kept_ms = desk.settings.trash_days * _DAY_MS
+    gone: list[str] = []
+    for head in desk.store.streams("bench"):
+        bench_id = BenchId(head.stream.partition(":")[2])
+        try:
+            state = desk.raw_state(bench_id)
+        except BenchDamaged:
+            continue
+        if state.deleted_ms is None or desk.clock.now_ms() - state.deleted_ms <= kept_ms:
+            continue
+        _bury(desk, bench_id, state)
+        gone.append(bench_id)
+    return gone
+
+
+def _bury(desk: Desk, bench_id: BenchId, state: BenchState) -> None:
+    """Write the tombstone first: killed here, the rest is done by the next purge."""
+    assert state.deleted_ms is not None
+    fact = BenchPurged(
+        bench_id=bench_id,
+        name=state.name,
+        created_at=timestamp(state.created_ms),
+        deleted_at=timestamp(state.deleted_ms),
+    )
+    desk.store.append(Plan((Part(HOME, (NewEvent(fact, f"purged:{bench_id}"),)),)))
+    for folder in _kept(desk, bench_id):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(desk.views.folder(bench_id), ignore_errors=True)
+    desk.store.delete_stream(f"bench:{bench_id}")  # its contents go with the next collection
+
+
+def _put_away(desk: Desk, bench_id: BenchId) -> None:
+    """Move the folder out of sight; views can be made again at any time."""
+    trash = desk.store.home / "trash" / f"{bench_id}-{desk.clock.now_ms()}"
+    folder = desk.views.folder(bench_id)
+    try:
+        trash.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            folder.rename(trash)
+    except OSError as error:
+        raise file_error(error) from error
+
+
+def _bring_back(desk: Desk, bench_id: BenchId) -> None:
+    """Bring the newest folder back; what cannot be brought back is made again or stays."""
+    folder = desk.views.folder(bench_id)
+    kept = _kept(desk, bench_id)
+    with suppress(OSError):  # somebody left more than a lock there: views are made anew
+        (folder / "meta" / "lock").unlink(missing_ok=True)
+        for empty in (folder / "meta", folder):
+            if empty.exists():
+                empty.rmdir()
+        if kept:
+            kept[-1].rename(folder)
+
+
+def _kept(desk: Desk, bench_id: BenchId) -> list[Path]:
+    return sorted((desk.store.home / "trash").glob(f"{check_id(bench_id, 'wb')}-*"))
