@@ -174,6 +174,7 @@ def test_each_phase_gets_exactly_its_artifacts():
         "reply": set(),
         "proposal": set(),
         "compression": {"material"},
+        "context-process": {"material"},
     }
     assert "R" * 20_000 in rendered("plan").text
     assert "R" * 16_000 in rendered("summary").text
