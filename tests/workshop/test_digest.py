@@ -219,7 +219,7 @@ def test_the_bundled_prompts_are_in_the_registry(room):  # noqa: F811
     findings = room.shop.call("PromptsLint", {"namespace": "backshop/workshop"})["findings"]
     rendered = room.shop.call("PromptsRender", {"namespace": "backshop/workshop", "key": "plan"})
 
-    assert keys == sorted([*KINDS, "context-process"])
+    assert keys == sorted(KINDS)
     assert findings == []
     assert "already in the workbench" in rendered["text"]
 

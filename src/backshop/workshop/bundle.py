@@ -7,7 +7,6 @@ from typing import Any
 from backshop.bench import TOOLS
 from backshop.prompts import Prompt, Tool
 
-from . import contextprompt
 from .building import bundled_prompts
 from .params import tools_of
 
@@ -19,5 +18,4 @@ def agent_tools() -> tuple[Tool, ...]:
 
 def workshop_prompts() -> tuple[Prompt[Any], ...]:
     """Return the prompts of turns and of context items."""
-    about = contextprompt.Facts(category="company-context", source="")
-    return (*bundled_prompts(tools_of), contextprompt.context_prompt(about)[0])
+    return bundled_prompts(tools_of)
