@@ -30,11 +30,9 @@ from .manifest import BenchManifest, Contents, Manifests
 from .processing import files_of as context_files
 from .processing import problems as context_problems
 from .service import Bench
-from .styling import Notice
-from .tools import ANSWERS, REVIEW_DRAFT, TOOLS, Workspace
 from .settings import BenchSettings
 from .styling import KEYWORDS, Notice
-from .tools import REVIEW_DRAFT, TOOLS, Workspace
+from .tools import ANSWERS, REVIEW_DRAFT, TOOLS, Workspace
 
 __all__ = [
     "COMMANDS",
