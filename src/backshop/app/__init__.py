@@ -11,7 +11,8 @@ from .notices import Notification
 from .rpc import answer, discover
 from .rpcline import RpcLine
 from .secretfile import secret_of
-from .settings import SETTINGS, Setting
+from .setting import Setting
+from .settings import SETTINGS
 from .shop import Backshop
 
 __all__ = [

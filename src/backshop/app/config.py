@@ -22,7 +22,8 @@ from urllib.parse import urlsplit
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, ValidationFailed
 
-from .settings import SETTINGS, Setting
+from .setting import Setting
+from .settings import SETTINGS
 
 ENV_PREFIX = "BACKSHOP_"
 _FILE_MAX_BYTES = 1024 * 1024
