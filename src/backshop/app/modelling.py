@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backshop.bench import KEYWORDS, Bench, BenchSettings, Limits, scope_texts
+from backshop.bench import Bench, scope_texts
 from backshop.models import Scope, ScopeFile, ScopeText
 
 from .config import Config, read_file, save
@@ -27,23 +27,6 @@ class FileSettings:
     def put(self, name: str, value: Any) -> None:
         """Keep a value in `settings.json`; None removes it."""
         save(self._config.home, name, value)
-
-
-def bench_settings(config: Config) -> BenchSettings:
-    """Return what a person set for all workbenches."""
-    limits, keywords = config["limits"], config["bench.style_keywords"]
-    return BenchSettings(
-        profile=config["bench.profile"],
-        limits=None if limits is None else Limits(**limits),
-        batch_operations=config["bench.batch_operations"],
-        batch_files=config["bench.batch_files"],
-        batch_bytes=config["bench.batch_bytes"],
-        trash_days=config["bench.trash_days"],
-        max_revisions=config["workshop.max_revisions"],
-        checkpoint_max_bytes=config["bench.checkpoint_max_bytes"],
-        disk_reserve_bytes=config["bench.disk_reserve_bytes"],
-        style_keywords={**KEYWORDS, **(keywords or {})},
-    )
 
 
 class BenchScopes:

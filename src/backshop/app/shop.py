@@ -163,7 +163,7 @@ class Backshop:
         """Files, Draft, review and checkpoints."""
         from backshop.bench import Bench
 
-        from .modelling import bench_settings
+        from .benching import bench_settings
 
         settings = bench_settings(self.config)
         return Bench(self.store, self.formats, self.mint, self.clock, settings)

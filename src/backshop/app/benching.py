@@ -1,0 +1,24 @@
+"""What the bench room needs to know of the settings."""
+
+from __future__ import annotations
+
+from backshop.bench import KEYWORDS, BenchSettings, Limits
+
+from .config import Config
+
+
+def bench_settings(config: Config) -> BenchSettings:
+    """Return what a person set for all workbenches."""
+    limits, keywords = config["limits"], config["bench.style_keywords"]
+    return BenchSettings(
+        profile=config["bench.profile"],
+        limits=None if limits is None else Limits(**limits),
+        batch_operations=config["bench.batch_operations"],
+        batch_files=config["bench.batch_files"],
+        batch_bytes=config["bench.batch_bytes"],
+        trash_days=config["bench.trash_days"],
+        max_revisions=config["workshop.max_revisions"],
+        checkpoint_max_bytes=config["bench.checkpoint_max_bytes"],
+        disk_reserve_bytes=config["bench.disk_reserve_bytes"],
+        style_keywords={**KEYWORDS, **(keywords or {})},
+    )
