@@ -87,7 +87,7 @@ class When:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Respond:
-    """What the model answers."""
+    """What the model answers; with `literal` nothing in it is a template."""
 
     text: str | None = None
     deltas: tuple[str, ...] = ()
@@ -96,6 +96,7 @@ class Respond:
     usage: Usage | None = None
     delay_ms: int = 0
     error: ScriptError | Failure | None = None
+    literal: bool = False
 
     @property
     def failure(self) -> Failure | None:

@@ -122,8 +122,11 @@ def _play(respond: Respond, scene: Scene) -> Iterator[StreamEvent]:
     if failure is not None:
         _raise_before(failure)
     deltas = respond.deltas or ((respond.text,) if respond.text else ())
-    filled = [fill_text(piece, scene) for piece in deltas]
-    calls = [(call.name, fill(call.arguments, scene)) for call in respond.tool_calls]
+    filled = list(deltas) if respond.literal else [fill_text(piece, scene) for piece in deltas]
+    calls = [
+        (call.name, call.arguments if respond.literal else fill(call.arguments, scene))
+        for call in respond.tool_calls
+    ]
     yield Started()
     if failure is not None and failure.kind is ScriptError.STREAM_CUT:
         yield from _texts("".join(filled)[: failure.after_chars])
