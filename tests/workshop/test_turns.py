@@ -368,3 +368,56 @@ def test_a_large_result_becomes_a_receipt_that_can_be_recalled(chat):
     assert (len(first["content"]), first["has_more"]) == (50, True)
     shapes = chat.call("WorkshopGetConversation", include_tools=True)["messages"]
     assert [m["type"] for m in shapes[2:-1]] == ["assistant_message", "tool_result"] * 3
+
+
+@pytest.mark.rule("W15.6", "W15.8", "W15.9", "W13.2", "W23.62", "W23.74")
+def test_regenerating_is_another_branch_of_the_same_run(chat):
+    chat.play(story(("b.txt", "b"), answer="b.txt"), "first")
+    done = chat.ask()
+    chat.play(story(("c.txt", "c"), answer="c.txt"), "second")
+
+    again = chat.call("WorkshopRegenerate")
+
+    assert (again["status"], again["run_id"]) == ("complete", done["run_id"])
+    assert chat.draft() == {"c.txt": "c"}
+    said = [m for m in chat.said() if m[0] in ("user", "assistant")]
+    assert said == [("user", "Do it"), ("assistant", "c.txt")]
+    assert chat.said()[-1][0] == "regenerate"
+    run = chat.shop.call("RailsRunGet", {"runId": done["run_id"]})
+    causes = [edge["cause"] for edge in run["edges"]]
+    assert causes.count("intentional_fork") == 1
+    inactive = chat.call("WorkshopGetToolLog")["entries"]
+    assert {e["active"] for e in inactive if e["turn_id"] == done["turn_id"]} == {False}
+
+
+@pytest.mark.rule("W15.9", "W15.12", "W23.64")
+def test_a_regenerated_turn_that_fails_can_be_taken_back(chat):
+    chat.play([says("research", "r"), says("plan", "## Items\nnone"), says("summary", "Old.")], "a")
+    done = chat.ask()
+    chat.play([says("research", "")], "b")
+
+    again = chat.call("WorkshopRegenerate")
+
+    assert again["status"] == "failed"
+    record = chat.call("WorkshopGetConversation")["messages"][-1]
+    assert record["event_kind"] == "regenerate"
+    assert record["metadata"]["new_message_id"] is None
+    chat.call("WorkshopRedo")
+    assert chat.answer()["message_id"] == done["message_id"]
+
+
+@pytest.mark.rule("W15.6", "W15.7", "W23.62", "W15.8")
+def test_there_is_not_always_something_to_regenerate(chat):
+    name = "WorkshopRegenerate"
+    assert chat.refused(name)[1] == "nothing_to_regenerate"
+    question = chat.send("First")
+    assert chat.call("WorkshopGetState")["regenerate_target_id"] == question
+    chat.play(story(("b.txt", "b"), answer="b.txt"))
+    chat.run(question)
+    chat.call("DraftPublish")
+    refusal = chat.refused(name)
+    assert refusal[1:] == ("published_changed", ("chat_only", "restore_published"))
+    card = chat.state()["conversation_head_id"]
+    assert chat.refused(name, message_id=card)[1] == "bad_target"
+    done = chat.call(name, mode="restore_published")
+    assert (done["status"], chat.published(), chat.draft()) == ("complete", {}, {"b.txt": "b"})

@@ -197,6 +197,13 @@ def _progress(fact: Fact) -> Data:
     }
 
 
+def _again(fact: Fact) -> Data | None:
+    if not fact.data.get("is_again"):
+        return None
+    picked = {"from_message_id": fact.data["user_message_id"]}
+    return {**picked, "target_message_id": fact.data.get("replaces")}
+
+
 def _completed(fact: Fact) -> Data:
     status = fact.data.get("record_status", "interrupted")
     return {"message_id": fact.data["message_id"], "status": status}
@@ -256,6 +263,7 @@ TABLE: dict[str, tuple[Row, ...]] = {
         ("WorkshopModelSwitched", lambda fact: {"model_id": fact.data["to_model_id"]}),
         _message("message_id"),
     ),
+    "workshop.turn_started": (("WorkshopRegenerateStarted", _again),),
     "workshop.phase_started": (("WorkshopPhaseStarted", _pick("turn_id", "phase")),),
     "workshop.phase_ended": (("WorkshopPhaseCompleted", _pick("turn_id", "phase", "aborted")),),
     "workshop.item_started": (("WorkshopImplementProgress", _progress),),

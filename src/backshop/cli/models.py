@@ -176,9 +176,16 @@ def list_models(door: Door) -> None:
 
 @model.command()
 @click.argument("model_id")
+@click.option("--bench", help="Only for this workbench, from its next turn on.")
 @pass_door
-def use(door: Door, model_id: str) -> None:
-    """Let new workbenches begin with MODEL_ID."""
+def use(door: Door, model_id: str, bench: str | None) -> None:
+    """Let new workbenches begin with MODEL_ID, or let one workbench use it from now on."""
+    if bench is not None:
+        with door.shop() as shop:
+            request = {"workbench_id": _bench(shop, bench), "model_id": model_id}
+            done = shop.call("WorkshopSwitchModel", request)
+            door.show(done, lambda _: f"{bench} uses {model_id}")
+        return
     door.call(
         "UserSetDefaultModel", {"model_id": model_id}, lambda _: f"new workbenches use {model_id}"
     )

@@ -36,6 +36,7 @@ COMMANDS: tuple[Command[Workshop, Any, Any], ...] = (
     _command("WorkshopGetConversation", "Return a page of the conversation.", requests.GetConversation, answers.Conversation, Workshop.get_conversation),
     _command("WorkshopSendUserMessage", "Send a message, without running the agent on it.", requests.SendUserMessage, answers.Sent, Workshop.send_user_message, writes=True),
     _command("WorkshopRunAgent", "Let the agent answer a message, or go on where it stopped.", requests.RunAgent, answers.Answered, Workshop.run_agent, writes=True),
+    _command("WorkshopRegenerate", "Answer a message again.", requests.Regenerate, answers.Answered, Workshop.regenerate, writes=True),
     _command("WorkshopCancelRun", "Stop the running turn.", requests.CancelRun, answers.CancelAnswer, Workshop.cancel_run, writes=True),
     _command("WorkshopGetPlan", "Return research, plan and reports of a turn.", requests.GetPlan, answers.PlanView, Workshop.get_plan),
     _command("WorkshopUndoToMessage", "Go back to a record of the conversation.", requests.UndoToMessage, answers.Undone, Workshop.undo_to_message, writes=True),

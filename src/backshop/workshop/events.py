@@ -91,6 +91,9 @@ class TurnStarted:
     session_id: str | None = None
     node_id: str | None = None
     workflow_id: str | None = None
+    is_again: bool = False
+    """Whether the message is answered again; then `replaces` is the answer that gave way."""
+    replaces: MessageId | None = None
     actor: str = "agent"
 
 

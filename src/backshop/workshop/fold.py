@@ -20,6 +20,7 @@ _CHANGES = (
     be.BatchApplied
     | be.DraftCreated
     | be.DraftRestored
+    | be.DraftRebased
     | be.DraftPublished
     | be.DraftDiscarded
     | be.FilesAdded

@@ -66,13 +66,6 @@ def _announce(run: Run, item: Item, total: int, attempt: int) -> None:
         return [fact]
 
     run.commit(rule)
-    run.signal(
-        "WorkshopImplementProgress",
-        current_item=item.number,
-        total_items=total,
-        item_label=item.label,
-        attempt=attempt,
-    )
 
 
 def _attempt(

@@ -43,6 +43,15 @@ class RunAgent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Regenerate:
+    """Answer a message again; by default the last one."""
+
+    workbench_id: str
+    message_id: str | None = None
+    mode: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CancelRun:
     """Stop the running turn."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backshop.base import tree
-from backshop.base.ids import MessageId, TreeId
+from backshop.base.ids import TreeId
 from backshop.prompts import NewRecord, Session, SessionRestored, SessionRewound
 from backshop.prompts import part_of as session_part
 from backshop.store import HeadMoved, Part
@@ -114,22 +114,21 @@ def with_session(
     bench_id: str,
     rule: Rule,
     to_seq: int,
-    message_id: MessageId | None = None,
+    *,
+    lease: str | None = None,
 ) -> Told:
     """Commit a move of the head together with the prompt session's (P2.15)."""
     for last in (False,) * (_TRIES - 1) + (True,):
-        parts = _session_moves(book, bench_id, to_seq, message_id)
+        parts = _session_moves(book, bench_id, to_seq)
         try:
-            return book.commit(bench_id, rule, parts=parts)
+            return book.commit(bench_id, rule, parts=parts, lease=lease)
         except HeadMoved:  # somebody wrote to the prompt session meanwhile
             if last:
                 raise
     raise AssertionError("the last try returns or raises")
 
 
-def _session_moves(
-    book: Book, bench_id: str, to_seq: int, message_id: MessageId | None
-) -> list[Part]:
+def _session_moves(book: Book, bench_id: str, to_seq: int) -> list[Part]:
     """Return what takes the prompt session to where it stood at a record; nothing if it is there.
 
     A place that a rewind made inactive is brought back as a snapshot: what the session knew right
@@ -139,7 +138,7 @@ def _session_moves(
     if book.session_seq(bench_id) <= to_seq:
         return []
     session = Session(session_id=own, log=book.store, clock=book.clock)
-    fact: object = SessionRewound(to_seq=to_seq, message_id=message_id or "")
+    fact: object = SessionRewound(to_seq=to_seq)
     if not session.is_active(to_seq):
         fact = SessionRestored(snapshot_ref=session.put(session.snapshot_at(to_seq).to_json()))
     record = NewRecord(book.new("evt"), fact)

@@ -11,7 +11,7 @@ from backshop.models import Models
 from backshop.prompts import PromptOverridesStore
 from backshop.rails import Rails
 
-from . import decide, reading, requests, rewinding
+from . import decide, reading, regenerating, requests, rewinding
 from .answers import (
     Answered,
     CancelAnswer,
@@ -115,6 +115,10 @@ class Workshop:
     def run_agent(self, request: requests.RunAgent) -> Answered:
         """Let the agent answer a message, or go on where it stopped; returns when it ended."""
         return self._turns.run(request)
+
+    def regenerate(self, request: requests.Regenerate) -> Answered:
+        """Answer a message again; the old answer and its Draft give way."""
+        return regenerating.regenerate(self.book, self._turns, request)
 
     def cancel_run(self, request: requests.CancelRun) -> CancelAnswer:
         """Stop the running turn, or a digest that a model is writing (P7.11)."""

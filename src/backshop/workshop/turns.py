@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from backshop.base.errors import BackshopError
@@ -18,7 +18,6 @@ from backshop.store import Write
 from . import agent, artifacts, closing, decide, requests
 from .answers import Answered, CancelAnswer, ItemReport, PlanItem, PlanView
 from .book import FOLD, Book, prompt_session, rails_session
-from .decide import Fact
 from .digesting import BenchOverrides
 from .errors import ModelUnavailable, TurnActive
 from .events import Problem
@@ -116,7 +115,7 @@ class Turns:
         known: WorkshopState,
         wish: decide.Begin,
         hold: Hold,
-        rule: Callable[[WorkshopState, str], list[Fact]],
+        rule: Callable[[WorkshopState, str], Sequence[object]],
     ) -> None:
         """Begin the run of a turn, and the turn with it in the same append."""
         record = known.records[wish.user_message_id]
@@ -162,6 +161,23 @@ class Turns:
             )
 
         return self.work(bench_id, Work(turn.turn_id, adapter), go_on)
+
+    def branched(self, wish: decide.Begin, before: Turn) -> decide.Begin:
+        """Return a turn as another branch of an earlier turn's run (W13.2)."""
+        return replace(
+            wish,
+            run_id=before.run_id,
+            session_id=before.session_id,
+            workflow_id=before.workflow_id,
+        )
+
+    def root_of(self, run_id: str, session_id: str) -> str | None:
+        """Return the first node of a run."""
+        return self._driving.root_of(run_id, session_id)
+
+    def require_manifest(self, bench_id: str) -> None:
+        """Refuse when the files cannot be listed (W6.6)."""
+        self._gatherer.manifests.of(bench_id)
 
     def work(self, bench_id: str, work: Work, begin: Callable[[Hold], None]) -> Answered:
         """Hold the lease, begin, and walk the run to its end or to a safe stop."""

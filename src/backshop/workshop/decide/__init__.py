@@ -14,6 +14,7 @@ from .conversation import (
     set_flow,
     switch_model,
 )
+from .regenerate import Again, again, earlier_run, regenerate, require_again
 from .rewind import MODES, Effects, Ids, Target, choices, effects, redo, rewind, target_of
 from .turning import (
     Begin,
@@ -34,7 +35,12 @@ from .turning import (
 )
 
 __all__ = [
+    "Again",
     "Begin",
+    "again",
+    "earlier_run",
+    "regenerate",
+    "require_again",
     "Ending",
     "Outlook",
     "begin",

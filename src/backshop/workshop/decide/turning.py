@@ -109,7 +109,13 @@ def begin(state: WorkshopState, wish: Begin, node_id: str | None) -> list[Fact]:
 
 
 def started(
-    state: WorkshopState, wish: Begin, record: Record, node_id: str | None
+    state: WorkshopState,
+    wish: Begin,
+    record: Record,
+    node_id: str | None,
+    replaces: MessageId | None = None,
+    *,
+    is_again: bool = False,
 ) -> ev.TurnStarted:
     """Return the fact a turn begins with."""
     return ev.TurnStarted(
@@ -124,6 +130,8 @@ def started(
         session_id=wish.session_id,
         node_id=node_id,
         workflow_id=wish.workflow_id,
+        is_again=is_again,
+        replaces=replaces,
     )
 
 

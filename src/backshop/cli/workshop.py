@@ -1,0 +1,354 @@
+"""Talking with the built-in agent in the terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from backshop.base.errors import BackshopError, NotFound, ValidationFailed
+
+from .bench import BENCH
+from .door import Door, DoorCommand, clean, pass_door
+
+if TYPE_CHECKING:
+    from backshop.app import Backshop
+
+PHASES = {
+    "research": "Analyzing files…",
+    "plan": "Planning approach…",
+    "implement": "Working through the plan…",
+    "summary": "Summarizing results…",
+}
+ENDED_WELL = ("complete", "canceled")
+_WAIT_S = 0.2
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@click.argument("text")
+@click.option("--ask", is_flag=True, help="Only answer; change nothing.")
+@click.pass_context
+@pass_door
+def send(door: Door, ctx: click.Context, bench: str, text: str, ask: bool) -> None:
+    """Ask the agent to do something in BENCH; what it changes waits in a Draft."""
+    with door.shop() as shop:
+        bench_id = shop.bench_id(bench)
+        done = _turn(door, shop, bench_id, text, "ask" if ask else "agent")
+        _show(door, shop, bench_id, done, bench)
+    if done["status"] not in ENDED_WELL:
+        ctx.exit(1)
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@pass_door
+def chat(door: Door, bench: str) -> None:
+    """Talk with the agent about BENCH, a line at a time; an empty line or Ctrl-D ends."""
+    if door.as_json:
+        raise click.UsageError("a conversation has no JSON document; use `send`")
+    with door.shop() as shop:
+        bench_id = shop.bench_id(bench)
+        while text := _line():
+            try:
+                done = _turn(door, shop, bench_id, text, "agent")
+                _show(door, shop, bench_id, done, bench)
+            except BackshopError as error:
+                click.echo(f"{error.message} ({error.reason or error.code.lower()})", err=True)
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@click.option("--limit", default=50, help="How many records at most.")
+@click.option(
+    "--jsonl",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write every record, inactive ones too, one JSON object a line.",
+)
+@pass_door
+def history(door: Door, bench: str, limit: int, jsonl: Path | None) -> None:
+    """Show the conversation of BENCH."""
+    with door.shop() as shop:
+        bench_id = shop.bench_id(bench)
+        if jsonl is not None:
+            count = _export(shop, bench_id, jsonl)
+            door.show({"records": count, "path": str(jsonl)}, lambda v: f"{v['records']} records")
+            return
+        request = {"workbench_id": bench_id, "limit": limit}
+        door.show(shop.call("WorkshopGetConversation", request), _transcript)
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@pass_door
+def cancel(door: Door, bench: str) -> None:
+    """Stop the agent at work on BENCH."""
+    with door.shop() as shop:
+        done = shop.call("WorkshopCancelRun", {"workbench_id": shop.bench_id(bench)})
+        door.show(done, lambda v: "stopping" if v["cancel_requested"] else "nothing runs")
+
+
+@click.command(cls=DoorCommand, context_settings={"ignore_unknown_options": True})
+@BENCH
+@click.argument("message")
+@click.option(
+    "--mode",
+    type=click.Choice(["chat_only", "discard_draft", "restore_published"]),
+    help="What becomes of the files, where that has to be chosen.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_door
+def rewind(
+    door: Door, bench: str, message: str, mode: str | None, dry_run: bool, yes: bool
+) -> None:
+    """Go back to MESSAGE (an id, or -1, -2 … counted from the end), files included."""
+    with door.shop() as shop:
+        bench_id = shop.bench_id(bench)
+        request = {"workbench_id": bench_id, "message_id": _message(shop, bench_id, message)}
+        if mode is not None:
+            request["mode"] = mode
+        effects = shop.call("WorkshopUndoToMessage", {**request, "dry_run": True})
+        if dry_run:
+            door.show(effects, lambda v: _effects(v["effects"]))
+            return
+        if not yes and effects["effects"]["discarded_count"]:
+            click.echo(_effects(effects["effects"]), err=True)
+            door.confirm("Go back?")
+        done = shop.call("WorkshopUndoToMessage", request)
+        door.show(done, lambda v: f"went back over {v['discarded_count']} records")
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@pass_door
+def redo(door: Door, bench: str) -> None:
+    """Take the last rewind of BENCH back."""
+    with door.shop() as shop:
+        done = shop.call("WorkshopRedo", {"workbench_id": shop.bench_id(bench)})
+        door.show(done, lambda v: f"the conversation ends at {v['conversation_head_id']} again")
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@click.pass_context
+@pass_door
+def regenerate(door: Door, ctx: click.Context, bench: str) -> None:
+    """Let the agent answer the last message of BENCH again."""
+    with door.shop() as shop:
+        bench_id = shop.bench_id(bench)
+        done = _watched(door, shop, bench_id, lambda: _again(shop, bench_id))
+        _show(door, shop, bench_id, done, bench)
+    if done["status"] not in ENDED_WELL:
+        ctx.exit(1)
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@click.pass_context
+@pass_door
+def retry(door: Door, ctx: click.Context, bench: str) -> None:
+    """Go on with the turn of BENCH that stopped, or try the one that failed again."""
+    with door.shop() as shop:
+        bench_id = shop.bench_id(bench)
+        done = _watched(door, shop, bench_id, _retrying(shop, bench_id))
+        _show(door, shop, bench_id, done, bench)
+    if done["status"] not in ENDED_WELL:
+        ctx.exit(1)
+
+
+# ---------------------------------------------------------------- turns
+
+
+def _turn(door: Door, shop: Backshop, bench_id: str, text: str, mode: str) -> dict[str, Any]:
+    request = {"workbench_id": bench_id, "text": text, "mode": mode, "origin": "cli"}
+    sent = shop.call("WorkshopSendUserMessage", request)["message_id"]
+
+    def run() -> dict[str, Any]:
+        asked = {"workbench_id": bench_id, "message_id": sent}
+        done: dict[str, Any] = shop.call("WorkshopRunAgent", asked)
+        return done
+
+    return _watched(door, shop, bench_id, run)
+
+
+def _again(shop: Backshop, bench_id: str) -> dict[str, Any]:
+    done: dict[str, Any] = shop.call("WorkshopRegenerate", {"workbench_id": bench_id})
+    return done
+
+
+def _retrying(shop: Backshop, bench_id: str) -> Callable[[], dict[str, Any]]:
+    """Return what trying again means here (W3.2)."""
+    state = shop.call("WorkshopGetState", {"workbench_id": bench_id})
+    waiting = state.get("resumable_turn")
+    if waiting is not None:
+        asked = {"workbench_id": bench_id, "message_id": waiting["message_id"]}
+        return lambda: shop.call("WorkshopRunAgent", asked)
+    found = shop.call("WorkshopGetConversation", {"workbench_id": bench_id})["messages"]
+    last = next((m for m in reversed(found) if m["type"] == "assistant_message"), None)
+    if last is None or last["status"] not in ("failed", "canceled", "interrupted"):
+        raise ValidationFailed("nothing stopped or failed here", reason="nothing_to_retry")
+    return lambda: _again(shop, bench_id)
+
+
+def _watched(
+    door: Door, shop: Backshop, bench_id: str, run: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """Run a turn in a thread and show how it goes; Ctrl-C asks it to stop."""
+    from backshop.app import About  # loaded when a turn runs (S2.4)
+
+    done: list[dict[str, Any]] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            done.append(run())
+        except BaseException as error:  # the caller raises it
+            failed.append(error)
+
+    worker = threading.Thread(target=work, name="backshop-turn")
+    shown = _Shown(door)
+    with shop.hub.subscribe(About(workbench_id=bench_id)) as news:
+        worker.start()
+        while worker.is_alive():
+            try:
+                for note in news.wait(_WAIT_S):
+                    shown.see(note.name, note.payload)
+            except KeyboardInterrupt:
+                shop.call("WorkshopCancelRun", {"workbench_id": bench_id})
+        for note in news.take():
+            shown.see(note.name, note.payload)
+    shown.end()
+    if failed:
+        raise failed[0]
+    return {**done[0], "streamed": shown.text}
+
+
+class _Shown:
+    """What a person sees of a turn: a line for each phase, the answer as it comes."""
+
+    def __init__(self, door: Door) -> None:
+        self._is_quiet = door.as_json
+        self._has_person = sys.stderr.isatty()
+        self.text = ""
+
+    def see(self, name: str, payload: Any) -> None:
+        """Show a notification."""
+        if self._is_quiet:
+            return
+        match name:
+            case "WorkshopPhaseStarted":
+                self._status(PHASES.get(payload["phase"], payload["phase"]))
+            case "WorkshopImplementProgress":
+                number, total = payload["current_item"], payload["total_items"]
+                label = clean(payload["item_label"])
+                self._status(f"Working on item {number} of {total}: {label}")
+            case "WorkshopAssistantStream":
+                self.text += payload["token_delta"]
+                click.echo(_safe(payload["token_delta"]), nl=False)
+
+    def end(self) -> None:
+        """End the line of a streamed answer."""
+        if self.text:
+            click.echo()
+
+    def _status(self, line: str) -> None:
+        if self._has_person:
+            click.echo(line, err=True)
+
+
+def _show(door: Door, shop: Backshop, bench_id: str, done: dict[str, Any], bench: str) -> None:
+    """Show the answer, and what to do next if files were changed."""
+    streamed = done.pop("streamed")
+    text = _text_of(shop, bench_id, done.get("message_id"))
+    if door.as_json:
+        door.show({**done, "text": text}, str)
+        return
+    if text != streamed:
+        click.echo(_safe(text))
+    if done["status"] == "paused":
+        click.echo(f"\nIt can go on: backshop retry {bench}", err=True)
+    elif done["has_draft"]:
+        click.echo(f"\nThe changes wait in a Draft: backshop review {bench}", err=True)
+
+
+def _text_of(shop: Backshop, bench_id: str, message_id: str | None) -> str:
+    found = shop.call("WorkshopGetConversation", {"workbench_id": bench_id})["messages"]
+    return next((m["text"] for m in reversed(found) if m.get("message_id") == message_id), "")
+
+
+def _line() -> str:
+    try:
+        return str(click.prompt("", prompt_suffix="> ", default="", show_default=False)).strip()
+    except (click.Abort, EOFError):
+        return ""
+
+
+# ---------------------------------------------------------------- records
+
+
+def _message(shop: Backshop, bench_id: str, text: str) -> str:
+    """Return the id that MESSAGE stands for (S4.3)."""
+    if not text.removeprefix("-").isdigit() or not text.startswith("-"):
+        return text
+    request = {"workbench_id": bench_id, "limit": 1000}
+    found = shop.call("WorkshopGetConversation", request)["messages"]
+    line = [m for m in found if m.get("advances_head")]
+    place = int(text)
+    if not -len(line) <= place < 0:
+        raise NotFound(f"there are {len(line)} records to go back to", reason="message_not_found")
+    return str(line[place]["message_id"])
+
+
+def _effects(effects: dict[str, Any]) -> str:
+    drafts = {
+        "none": "there is no Draft",
+        "keep": "the Draft stays as it is",
+        "restore": "the Draft becomes what it was then",
+        "discard": "the Draft goes",
+    }
+    lines = [f"{effects['discarded_count']} records are discarded", drafts[effects["draft"]]]
+    if effects["published_changed"]:
+        lines.append("files were published or restored since then")
+        lines += [f"would disappear: {clean(path)}" for path in effects["files_lost"]]
+    if effects["choices"]:
+        lines.append(f"choose with --mode: {', '.join(effects['choices'])}")
+    return "\n".join(lines)
+
+
+def _transcript(page: dict[str, Any]) -> str:
+    lines = []
+    for one in page["messages"]:
+        who = one.get("event_kind") or one["role"]
+        note = "" if one["status"] == "complete" else f" ({one['status']})"
+        lines.append(f"[{one['created_at']}] {who}{note}  {one['message_id']}")
+        if one["text"]:
+            lines.append(_safe(one["text"]))
+    return "\n".join(lines) or "nothing was said yet"
+
+
+def _export(shop: Backshop, bench_id: str, path: Path) -> int:
+    """Write every record in commit order (W2.1); return how many."""
+    pages: list[list[dict[str, Any]]] = []
+    request: dict[str, Any] = {"workbench_id": bench_id, "limit": 1000, "include_inactive": True}
+    while True:
+        page = shop.call("WorkshopGetConversation", request)
+        pages.insert(0, page["messages"])
+        if not page["has_more"]:
+            break
+        request["before"] = page["messages"][0]["message_id"]
+    records = [one for page in pages for one in page]
+    with path.open("w", encoding="utf-8") as file:
+        for one in records:
+            file.write(json.dumps(one, ensure_ascii=False, sort_keys=True) + "\n")
+    return len(records)
+
+
+def _safe(text: str) -> str:
+    """Return text that cannot move the cursor, line by line."""
+    return "\n".join(clean(line.replace("\t", "    ")) for line in text.split("\n"))

@@ -1,0 +1,71 @@
+"""Answering again: every check first, then back and on in one step (W15.8, W15.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backshop.base.ids import TurnId
+
+from . import decide, requests, rewinding
+from .answers import Answered
+from .book import Book, Rule
+from .events import Regenerated
+from .holding import Hold
+from .state import WorkshopState
+from .turns import Turns, Work
+
+
+def regenerate(book: Book, turns: Turns, request: requests.Regenerate) -> Answered:
+    """Replace an answer, or give the first one to a message."""
+    bench_id = request.workbench_id
+    known = turns.settled(bench_id)
+    found = decide.again(known, request.message_id)
+    decide.require_again(known, found, request.mode)
+    adapter = turns.adapter(bench_id, turns.model_of(known))
+    turns.require_manifest(bench_id)
+    wish = turns.wish(bench_id, known, found.record.message_id, adapter)
+    before = decide.earlier_run(known, found.record)
+    node_id = None
+    if before is not None and before.run_id is not None and before.session_id is not None:
+        node_id = turns.root_of(before.run_id, before.session_id)
+    ids, totals = book.ids(), book.desk.totals(known.bench)
+
+    def again(node: str | None, begin: decide.Begin) -> Rule:
+        return lambda now: decide.regenerate(
+            now, request.message_id, request.mode, begin, node, ids, totals
+        )
+
+    def start(hold: Hold) -> None:
+        if node_id is None or before is None:
+            turns.start_run(bench_id, known, wish, hold, lambda now, node: again(node, wish)(now))
+            return
+        branch = turns.branched(wish, before)
+        rewinding.with_session(
+            book,
+            bench_id,
+            again(node_id, branch),
+            found.record.session_seq,
+            lease=hold.owner,
+        )
+
+    done = turns.work(bench_id, Work(wish.turn_id, adapter), start)
+    _told(book, bench_id, done, found)
+    return done
+
+
+def _told(book: Book, bench_id: str, done: Answered, found: decide.Again) -> None:
+    """Append the record that says what was replaced; it comes last (W15.9)."""
+    is_new = done.status in ("complete", "paused")
+    fact = Regenerated(
+        message_id=book.new_message(),
+        from_message_id=found.record.message_id,
+        replaced_message_id=found.replaced,
+        new_message_id=book.state(bench_id).turns[TurnId(done.turn_id)].message_id
+        if is_new
+        else None,
+    )
+
+    def rule(_: WorkshopState) -> Sequence[object]:
+        return [fact]
+
+    book.commit(bench_id, rule)
