@@ -87,6 +87,7 @@ COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("ReviewGetXlsxCellDiff", "Return the cells of a workbook that differ.", glance.ReviewPath, diffing.Diff, lambda b, r: b.differ.cell_diff(r), phase="review"),
     _command("ReviewGetDocxContentDiff", "Return the sections of a document, paired, and what differs in one.", glance.ReviewPath, diffing.Diff, lambda b, r: b.differ.document_diff(r), phase="review"),
     _command("ReviewGetPptxContentDiff", "Return the slides of a presentation, paired, and what differs on one.", glance.ReviewPath, diffing.Diff, lambda b, r: b.differ.deck_diff(r), phase="review"),
+    _command("ReviewGetEntry", "Return what the list says about one changed file.", glance.ReviewPath, review.ChangeEntry, Bench.review_get_entry, phase="review"),
     _command("ReviewGetSummary", "Return what a file's change is about.", glance.ReviewPath, review.Summary, Bench.review_get_summary, phase="review"),
     _command("ReviewGetPdfPreviewPage", "Return a picture of a PDF page of one version.", glance.ReviewPage, viewing.PagePreview, lambda b, r: b.viewer.preview(r, "pdf"), phase="review"),
     _command("ReviewGetDocxPreviewPage", "Return a picture of a page of a Word document.", glance.ReviewPage, viewing.PagePreview, lambda b, r: b.viewer.preview(r, "docx"), phase="review"),

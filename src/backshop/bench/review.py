@@ -103,6 +103,8 @@ class Summary:
 
     summary_markdown: str
     source: str
+    effects: dict[str, Any] | None = None
+    """What the write was aimed at and what it did beyond (F16.13)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,13 +185,24 @@ def summary(desk: Desk, request: glance.ReviewPath, summarise: Summarise) -> Sum
     change = desk.compare.find(draft.base_tree, draft.tree, path)
     if change is None:
         raise NotFound("the Draft does not change this path", reason="not_found")
-    written = draft.changes.get(change.path)
-    if written is not None and written.note and change.after is not None:
-        return Summary(summary_markdown=written.note, source="file")
+    written = draft.changes.get(change.path) if change.after is not None else None
+    effects = (_effects(desk, written.effects_ref) or None) if written else None
+    if written is not None and written.note:
+        return Summary(summary_markdown=written.note, source="file", effects=effects)
     whole = summarise(state)
     if whole:
-        return Summary(summary_markdown=whole, source="draft")
-    return Summary(summary_markdown=SUMMARY_UNAVAILABLE, source="none")
+        return Summary(summary_markdown=whole, source="draft", effects=effects)
+    return Summary(summary_markdown=SUMMARY_UNAVAILABLE, source="none", effects=effects)
+
+
+def one_entry(desk: Desk, request: glance.ReviewPath, hints: Hints) -> ChangeEntry:
+    """Return the entry of one changed file, by the path it has or had."""
+    draft = decide.require_draft(desk.state(request.workbench_id))
+    path = paths.bench_path(request.path)
+    change = desk.compare.find(draft.base_tree, draft.tree, path)
+    if change is None:
+        raise NotFound("the Draft does not change this path", reason="not_found")
+    return _entry(desk, draft, change, hints)
 
 
 def confirm(desk: Desk, request: requests.ReviewSetDeletionConfirmations) -> None:

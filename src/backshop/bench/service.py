@@ -58,7 +58,7 @@ from .context import Artifact, ContextItem, ContextItems
 from .desk import Desk
 from .diffing import Diff, Differ
 from .drafting import Author, Put
-from .review import ChangeSet, Confirmed, Summarise, Summary
+from .review import ChangeEntry, ChangeSet, Confirmed, Summarise, Summary
 from .settings import BenchSettings
 from .state import BenchState
 from .viewing import Viewer
@@ -239,6 +239,10 @@ class Bench:
     def review_get_text_diff(self, request: glance.ReviewPath) -> Diff:
         """Return the line diff of a path."""
         return self.differ.text_diff(request)
+
+    def review_get_entry(self, request: glance.ReviewPath) -> ChangeEntry:
+        """Return what the list says about one changed file."""
+        return review.one_entry(self.desk, request, self.differ.hint_of)
 
     def review_get_summary(self, request: glance.ReviewPath) -> Summary:
         """Return what a file's change is about."""

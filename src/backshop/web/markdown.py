@@ -47,7 +47,7 @@ def highlighted(code: str, language: str) -> Markup:
     from pygments.util import ClassNotFound
 
     try:
-        lexer = get_lexer_by_name(language)
+        lexer = get_lexer_by_name(language, stripnl=False)
     except ClassNotFound:
         return escape(code)
     made = highlight(code, lexer, HtmlFormatter(nowrap=True))

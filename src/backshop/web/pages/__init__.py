@@ -32,18 +32,26 @@ styles (`style=` in templates; `element.style` in scripts is fine), `innerHTML` 
 
 from . import (
     benches,
+    checkpoints,
     context,
+    pictures,
+    review,
     settings,
     studio,
+    viewer,
     workflows,
     workshop,
 )
 
 ROUTES = (
     *benches.ROUTES,
+    *checkpoints.ROUTES,
     *context.ROUTES,
+    *pictures.ROUTES,
+    *review.ROUTES,
     *settings.ROUTES,
     *studio.ROUTES,
+    *viewer.ROUTES,
     *workflows.ROUTES,
     *workshop.ROUTES,
 )

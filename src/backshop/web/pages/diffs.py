@@ -1,0 +1,244 @@
+"""Differences as templates draw them: rows of text, cells, sections, slides, pictures (U4.2).
+
+Takes what the review commands answer; decides nothing about what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+Data = Mapping[str, Any]
+EMU_PER_POINT = 12_700
+_TITLE_PT, _BODY_PT = 40, 26  # where a slide does not say how large its text is
+_FOLD_OVER = 2  # unchanged blocks in a row before the rest is folded
+
+
+# ---------------------------------------------------------------- text
+
+
+def text_rows(body: Data, *, split: bool) -> list[dict[str, Any]]:
+    """Return hunks with what lies folded before each, lines unified or in two columns."""
+    found, end_old, end_new = [], 0, 0
+    for hunk in body["hunks"]:
+        start = hunk["new_start"] if hunk["new_count"] else hunk["new_start"] + 1
+        old = hunk["old_start"] if hunk["old_count"] else hunk["old_start"] + 1
+        lines = [_line(line) for line in hunk["lines"]]
+        found.append(
+            {
+                "fold": {
+                    "first": end_new + 1,
+                    "count": start - end_new - 1,
+                    "shift": end_old - end_new,
+                },
+                "lines": list(_changes(lines)),
+                "pairs": list(_pairs(lines)) if split else [],
+            }
+        )
+        end_old, end_new = old + hunk["old_count"] - 1, start + hunk["new_count"] - 1
+    return found
+
+
+def last_line(body: Data) -> dict[str, int]:
+    """Return where the text goes on after the last hunk: first new line, old minus new."""
+    if not body["hunks"]:
+        return {"first": 1, "shift": 0}
+    hunk = body["hunks"][-1]
+    new = hunk["new_start"] + hunk["new_count"] + (0 if hunk["new_count"] else 1)
+    old = hunk["old_start"] + hunk["old_count"] + (0 if hunk["old_count"] else 1)
+    return {"first": new, "shift": old - new}
+
+
+def _line(line: Data) -> dict[str, Any]:
+    return {
+        "type": line["type"],
+        "sign": {"added": "+", "removed": "−"}.get(line["type"], " "),
+        "old": line.get("old_line"),
+        "new": line.get("new_line"),
+        "segments": list(segments(line["text"], line.get("spans") or ())),
+        "truncated": bool(line.get("truncated")),
+    }
+
+
+def segments(text: str, spans: Iterable[Sequence[int]]) -> Iterator[tuple[str, bool]]:
+    """Yield a text in pieces: each with whether it is one of the changed ones."""
+    at = 0
+    for start, end in spans:
+        if at < start:
+            yield text[at:start], False
+        yield text[start:end], True
+        at = end
+    if at < len(text):
+        yield text[at:], False
+
+
+def _changes(lines: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Mark the first line of every run of changed lines: the places to jump to."""
+    before = "context"
+    for line in lines:
+        yield {**line, "begins": line["type"] != "context" and before == "context"}
+        before = line["type"]
+
+
+def _pairs(lines: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Put removed lines beside the added ones that stand in their place."""
+    gone: list[dict[str, Any]] = []
+    come: list[dict[str, Any]] = []
+    for line in [*lines, {"type": "context", "end": True}]:
+        if line["type"] == "removed" and not come:
+            gone.append(line)
+        elif line["type"] == "added":
+            come.append(line)
+        else:
+            for place, (left, right) in enumerate(zip_longest(gone, come)):
+                yield {"left": left, "right": right, "begins": place == 0}
+            gone, come = ([line], []) if line["type"] == "removed" else ([], [])
+            if line["type"] == "context" and "end" not in line:
+                yield {"left": line, "right": line, "begins": False}
+
+
+# ---------------------------------------------------------------- tables and sheets
+
+
+def table_rows(body: Data) -> list[dict[str, Any]]:
+    """Return changed rows of a delimited file with a cell for every column."""
+    names = body["columns"]["names"]
+    found = []
+    for row in body["rows"]:
+        before = {cell["column"]: cell.get("before") for cell in row["cells"]}
+        after = {cell["column"]: cell.get("after") for cell in row["cells"]}
+        cells = []
+        for place, name in enumerate(names):
+            if row["kind"] == "changed":
+                value = row["values"][place] if place < len(row["values"]) else ""
+                old = before.get(name)
+                cells.append({"value": value, "before": old, "changed": name in before})
+            else:
+                side = after if row["kind"] == "added" else before
+                cells.append({"value": side.get(name) or "", "before": None, "changed": False})
+        found.append({**row, "cells": cells, "number": row.get("after_row") or row["before_row"]})
+    return found
+
+
+def cell_list(body: Data) -> list[dict[str, Any]]:
+    """Return every changed cell that is listed, with its sheet, in words."""
+    return [
+        {
+            "sheet": sheet["sheet"],
+            "cell": cell["cell"],
+            "kind": cell["kind"],
+            "before": shown_value(cell.get("before"), cell["kind"]),
+            "after": shown_value(cell.get("after"), cell["kind"]),
+        }
+        for sheet in body["sheets"]
+        for cell in sheet["cells"]
+    ]
+
+
+def shown_value(value: Any, kind: str) -> str:
+    """Return a cell's value, formula or look as text."""
+    if value is None:
+        return ""
+    if kind == "style" and isinstance(value, Mapping):
+        return ", ".join(f"{name} {what}" for name, what in sorted(value.items()))
+    return str(value)
+
+
+def column_name(index: int) -> str:
+    """Return the letters of a column counted from 0."""
+    letters = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+# ---------------------------------------------------------------- documents
+
+
+def folded(blocks: Sequence[Data]) -> list[dict[str, Any]]:
+    """Group blocks: changed ones with a neighbour on each side, the rest folded away."""
+    near = {
+        place + step
+        for place, block in enumerate(blocks)
+        if block["kind"] != "same"
+        for step in (-1, 0, 1)
+    }
+    groups: list[dict[str, Any]] = []
+    for place, block in enumerate(blocks):
+        is_folded = bool(near) and place not in near
+        if not groups or groups[-1]["folded"] != is_folded:
+            groups.append({"folded": is_folded, "blocks": []})
+        groups[-1]["blocks"].append(block)
+    for group in groups:
+        if group["folded"] and len(group["blocks"]) <= _FOLD_OVER:
+            group["folded"] = False
+    return groups
+
+
+# ---------------------------------------------------------------- slides
+
+
+def drawn_slide(
+    positioned: Data | None, shapes: Sequence[Data], side: str
+) -> dict[str, Any] | None:
+    """Return a slide ready to be drawn: sizes in points, every shape with its mark.
+
+    `side` is `before` or `after`; `shapes` are those of the difference, for the marks.
+    """
+    if positioned is None:
+        return None
+    size = positioned["slide_size"]
+    width, height = size["width"] / EMU_PER_POINT, size["height"] / EMU_PER_POINT
+    marks = {shape.get(f"index_{side}"): shape for shape in shapes}
+    drawn = []
+    for shape in positioned["positioned_shapes"]:
+        bounds = shape["bounds"]
+        mark = marks.get(shape["index"], {})
+        x, y = bounds["x"] * width, bounds["y"] * height
+        w, h = bounds["width"] * width, bounds["height"] * height
+        turn = shape.get("rotation") or 0
+        drawn.append(
+            {
+                "name": shape["name"],
+                "x": round(x, 1),
+                "y": round(y, 1),
+                "width": round(max(w, 1), 1),
+                "height": round(max(h, 1), 1),
+                "turn": f"rotate({turn} {x + w / 2:.1f} {y + h / 2:.1f})" if turn else None,
+                "kind": mark.get("kind", "same"),
+                "what": mark.get("what", ()),
+                "is_picture": bool(shape.get("has_image")),
+                "paragraphs": [_paragraph(shape, block) for block in shape["text_blocks"]],
+                "table": shape.get("table"),
+            }
+        )
+    return {
+        "width": round(width, 1),
+        "height": round(height, 1),
+        "shapes": drawn,
+        "missing": positioned["missing_features"],
+    }
+
+
+def _paragraph(shape: Data, block: Data) -> dict[str, Any]:
+    kind = shape.get("placeholder_type") or ""
+    usual = _TITLE_PT if "itle" in kind else _BODY_PT
+    runs = [
+        {
+            "text": run["text"],
+            "bold": run.get("bold"),
+            "italic": run.get("italic"),
+            "underline": run.get("underline"),
+        }
+        for run in block["runs"]
+    ]
+    sizes = [run["size_pt"] for run in block["runs"] if run.get("size_pt")]
+    return {
+        "runs": runs or [{"text": block["text"]}],
+        "size": max(sizes, default=usual),
+        "level": block["level"],
+        "bullet": shape.get("placeholder_type") in ("body", "obj") and bool(block["text"]),
+    }

@@ -1,0 +1,275 @@
+"""`/bench/{id}/review`: what the Draft changes, file by file (U4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.responses import Response
+
+from . import diffs
+from .kit import Page, Visit, attempt, bench_context, route
+
+LISTED = 200  # entries in the page itself; scripts fetch the rest
+SECTIONS_SHOWN = 12  # changed sections of a document on one page
+LABELS = {
+    "draft_start_snapshot": "Reference (Draft start)",
+    "published_current_fallback": "Published (current)",
+    "none": "no reference",
+}
+VIEWS = {
+    "docx": ("changes", "text", "pages"),
+    "odt": ("changes", "text", "pages"),
+    "pptx": ("changes", "text", "pages"),
+    "xlsx": ("changes", "text"),
+    "csv": ("changes", "text"),
+    "pdf": ("pages", "text"),
+}
+_PAGES = {"docx": "Docx", "odt": "Odt", "pdf": "Pdf"}
+
+
+def review(visit: Visit) -> Page:
+    """Show the list beside one file's difference; without a Draft say so."""
+    context = bench_context(visit, "review")
+    if not context["draft"]["has_draft"]:
+        return Page(template="review_none.html", title="Review", context=context)
+    found = visit.bench("ReviewGetChangeSet", limit=LISTED)
+    wanted = visit.query.get("file") or (found["entries"][0]["path"] if found["entries"] else None)
+    context |= {"set": found, "wanted": wanted, "label": LABELS[found["reference_source"]]}
+    context |= _file(visit, wanted) if wanted else {"file": None}
+    return Page(template="review.html", title="Review", context=context)
+
+
+def one_file(visit: Visit) -> Page | Response:
+    """Return the view of one file alone."""
+    wanted = visit.query.get("file") or ""
+    context = {"bench": {"workbench_id": visit.params["bench_id"]}, **_file(visit, wanted)}
+    return Page(template="review_file.html", title="", context=context)
+
+
+def _file(visit: Visit, path: str) -> dict[str, Any]:
+    """Return everything the view of one file shows; what fails is shown as an error in it."""
+    bench_id = visit.params["bench_id"]
+    about = {"workbench_id": bench_id, "path": path}
+    entry, error = attempt(visit, "ReviewGetEntry", **about)
+    if entry is None:
+        return {"file": {"path": path}, "entry": None, "error": error, "view": None}
+    summary, _ = attempt(visit, "ReviewGetSummary", **about)
+    offered = VIEWS.get(entry["file_kind"], ("changes",))
+    shown = visit.query.get("as", offered[0])
+    if shown not in offered:
+        shown = offered[0]
+    view = _view(visit, entry, shown)
+    return {
+        "file": {"path": path},
+        "entry": entry,
+        "error": None,
+        "summary": summary,
+        "offered": offered,
+        "shown": shown,
+        "view": view,
+        "mode": "split" if visit.query.get("mode") == "split" else "unified",
+        "column": diffs.column_name,
+    }
+
+
+def _view(visit: Visit, entry: dict[str, Any], shown: str) -> dict[str, Any]:
+    """Return the view of a kind, or the best there is where that fails (B12.19)."""
+    kind = entry["file_kind"]
+    draw: Callable[..., dict[str, Any]] = _any
+    if shown == "text":
+        draw = _text
+    elif shown == "pages":
+        draw = _pages
+    else:
+        draw = _DRAW.get(kind, _any)
+    found = draw(visit, entry)
+    if found.get("error") and draw is not _any:
+        found = {**_any(visit, entry), "note": found["error"]["message"]}
+    return found
+
+
+def _diff(visit: Visit, command: str, entry: dict[str, Any], **more: Any) -> tuple[Any, Any]:
+    request = {"workbench_id": visit.params["bench_id"], "path": entry["path"], **more}
+    if cursor := visit.query.get("cursor"):
+        request["cursor"] = cursor
+    return attempt(visit, command, **request)
+
+
+def _text(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
+    found, error = _diff(visit, "ReviewGetTextDiff", entry)
+    return {"kind": "text", "error": error} if found is None else text_view(visit, found, entry)
+
+
+def text_view(visit: Visit, found: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
+    """Return a line diff for its template."""
+    split = visit.query.get("mode") == "split"
+    body = found["body"]
+    own_lines = entry["file_kind"] in ("text", "csv") and entry["kind"] in ("MODIFIED", "RENAMED")
+    return {
+        "kind": "text",
+        "diff": found,
+        "hunks": diffs.text_rows(body, split=split),
+        "rest": diffs.last_line(body),
+        "expandable": own_lines and not body["too_large"],
+        "split": split,
+    }
+
+
+def _table(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
+    found, error = _diff(visit, "ReviewGetTableDiff", entry)
+    if found is None:
+        return {"kind": "table", "error": error}
+    return table_view(found) or text_view(visit, found, entry)
+
+
+def table_view(found: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a row diff for its template; None where it is one of lines."""
+    if found["strategy"] != "table":
+        return None
+    return {"kind": "table", "diff": found, "rows": diffs.table_rows(found["body"])}
+
+
+def _cells(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
+    sheet = visit.query.get("sheet")
+    more = {"sheet": sheet} if sheet else {}
+    found, error = _diff(visit, "ReviewGetXlsxCellDiff", entry)
+    if found is None:
+        return {"kind": "cells", "error": error}
+    if found["strategy"] != "cells":  # only one side has it: its sheets as they are
+        version = "DRAFT" if entry["kind"] == "ADDED" else "REFERENCE"
+        request = {"workbench_id": visit.params["bench_id"], "path": entry["path"], **more}
+        grid, error = attempt(
+            visit, "ReviewGetXlsxPreviewGrid", version=version, row_count=60, **request
+        )
+        return {"kind": "sheet", "grid": grid, "version": version, "error": error, "diff": found}
+    hint = found.get("focus_hint") or {}
+    return {
+        **cells_view(found),
+        "sheet": sheet or hint.get("sheet"),
+        "row": hint.get("row_start", 0),
+    }
+
+
+def cells_view(found: dict[str, Any]) -> dict[str, Any]:
+    """Return a cell diff for its template."""
+    return {"kind": "cells", "diff": found, "cells": diffs.cell_list(found["body"])}
+
+
+def _document(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
+    command = "ReviewGetDocxContentDiff"
+    found, error = _diff(visit, command, entry)
+    if found is None:
+        return {"kind": "document", "error": error}
+    sections = found["body"]["sections"]
+    asked = visit.query.get("section", "")
+    wanted = [int(asked)] if asked.isascii() and asked.isdecimal() else []
+    wanted = wanted or [one["index"] for one in sections if one["kind"] != "same"]
+    shown = []
+    for index in wanted[:SECTIONS_SHOWN]:
+        one, _ = _diff(visit, command, entry, section_index=index)
+        if one is not None and one["body"]["section"]:
+            section = one["body"]["section"]
+            shown.append({**section, "groups": diffs.folded(section["blocks"])})
+    return {
+        "kind": "document",
+        "diff": found,
+        "sections": sections,
+        "shown": shown,
+        "left": max(0, len(wanted) - SECTIONS_SHOWN),
+        "asked": wanted[0] if asked else None,
+    }
+
+
+def _deck(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
+    asked = visit.query.get("slide", "")
+    more = {"slide_index": int(asked)} if asked.isascii() and asked.isdecimal() else {}
+    found, error = _diff(visit, "ReviewGetPptxContentDiff", entry, **more)
+    if found is None:
+        return {"kind": "deck", "error": error}
+    slide = found["body"].get("slide")
+    sides = {}
+    if slide:
+        for side in ("before", "after"):
+            sides[side] = diffs.drawn_slide(slide.get(side), slide["shapes"], side)
+    return {
+        "kind": "deck",
+        "diff": found,
+        "slides": found["body"]["slides"],
+        "slide": slide,
+        "sides": sides,
+    }
+
+
+def _pages(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return pictures of a page of both versions."""
+    asked = visit.query.get("page", "")
+    index = int(asked) if asked.isascii() and asked.isdecimal() else 0
+    kind, bench_id = entry["file_kind"], visit.params["bench_id"]
+    slide = kind == "pptx"
+    command = "ReviewGetPptxPreviewSlide" if slide else f"ReviewGet{_PAGES[kind]}PreviewPage"
+    place = {"slide_index" if slide else "page_index": index}
+    return _two_pictures(
+        visit, command, {"workbench_id": bench_id, "path": entry["path"], **place}, index
+    )
+
+
+def _image(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
+    request = {"workbench_id": visit.params["bench_id"], "path": entry["path"]}
+    return _two_pictures(visit, "ReviewGetImagePreview", request, 0)
+
+
+def _two_pictures(
+    visit: Visit, command: str, request: dict[str, Any], index: int
+) -> dict[str, Any]:
+    sides, problem = {}, None
+    for name, version in (("before", "REFERENCE"), ("after", "DRAFT")):
+        sides[name], error = attempt(visit, command, version=version, scale=1.5, **request)
+        problem = problem or error
+    found = [side for side in sides.values() if side]
+    if not found:
+        return {"kind": "pictures", "error": problem}
+    return {
+        "kind": "pictures",
+        "sides": sides,
+        "page": index,
+        "pages": max(side.get("page_count") or 0 for side in found),
+        "unavailable": next((s["reason"] for s in found if s["preview_unavailable"]), None),
+    }
+
+
+def _any(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
+    found, error = _diff(visit, "ReviewGetDiff", entry)
+    if found is None:
+        return {"kind": "error", "error": error}
+    return any_view(visit, found, entry)
+
+
+def any_view(visit: Visit, found: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the view of whatever strategy a diff has."""
+    match found["strategy"]:
+        case "text":
+            return text_view(visit, found, entry)
+        case "table":
+            return table_view(found) or {}
+        case "cells":
+            return {**cells_view(found), "sheet": None, "row": 0}
+        case _:
+            return {"kind": "facts", "diff": found, "sides": found["body"]}
+
+
+_DRAW = {
+    "text": _text,
+    "csv": _table,
+    "xlsx": _cells,
+    "docx": _document,
+    "odt": _document,
+    "pptx": _deck,
+    "pdf": _pages,
+    "image": _image,
+}
+
+ROUTES = (
+    route("/bench/{bench_id}/review", review),
+    route("/bench/{bench_id}/review/file", one_file),
+)

@@ -1,0 +1,175 @@
+"""`/bench/{id}/file/{path}`: one file as it is, in the way its kind has (U3.5)."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from ..markdown import highlighted
+from . import diffs
+from .kit import Page, Visit, attempt, bench_context, route
+from .workshop import files_context
+
+LINES = 500  # of a text on one page
+PAGES = 20  # pictures of pages on one page (B12.12)
+ROWS = 60  # of a sheet in the page itself; scripts show all of it
+QUERY_ROWS = 200
+SCALE = 1.5
+
+
+def viewer(visit: Visit) -> Page:
+    """Show a file of Published or of the Draft."""
+    path = visit.params["path"]
+    context = {**bench_context(visit, "file"), **files_context(visit)}
+    has_draft = context["draft"]["has_draft"]
+    view = visit.query.get("view") or ("draft" if has_draft else "published")
+    about = {"workbench_id": visit.params["bench_id"], "path": path, "view": view}
+    info = visit.call("WorkbenchFileGetInfo", **about)
+    shown = _SHOW.get(info["kind"], _facts)(visit, about, info)
+    here = f"/bench/{visit.params['bench_id']}/file/{quote(path)}?view={view}"
+    context |= {"info": info, "view": view, "shown": shown, "file_path": path, "at": here}
+    context |= {"column": diffs.column_name}
+    return Page(template="viewer.html", title=path, context=context)
+
+
+def _number(visit: Visit, name: str, default: int = 0) -> int:
+    text = visit.query.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else default
+
+
+def _text(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
+    """Return a window of lines, coloured where the language is known."""
+    first = max(1, _number(visit, "line", 1))
+    found, error = attempt(visit, "WorkbenchFileRead", line_start=first, line_count=LINES, **about)
+    if found is None:
+        return {"kind": "error", "error": error}
+    is_markdown = about["path"].lower().endswith((".md", ".markdown"))
+    rendered = is_markdown and visit.query.get("as") != "source" and first == 1
+    text = found["text"]
+    return {
+        "kind": "text",
+        "first": first,
+        "lines": _coloured(text, about["path"]),
+        "markdown": text if rendered and not found["chunk_info"]["has_more"] else None,
+        "is_markdown": is_markdown,
+        "next": (found["chunk_info"].get("next") or {}).get("line_start"),
+        "before": max(1, first - LINES) if first > 1 else None,
+        "total": info.get("line_count"),
+    }
+
+
+def _coloured(text: str, path: str) -> list[Markup]:
+    """Return highlighted lines; Pygments closes its spans at the end of each line."""
+    language = _LANGUAGES.get(path.rpartition(".")[2].lower(), "")
+    whole = str(highlighted(text, language))
+    lines = whole.split("\n")
+    plain = text.split("\n")
+    if len(lines) < len(plain):
+        lines += [""] * (len(plain) - len(lines))
+    return [Markup(line) for line in lines[: len(plain)]]  # noqa: S704  # escaped by `highlighted`
+
+
+def _table(visit: Visit, about: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
+    """Return the first rows, or the answer to a question."""
+    sql = visit.query.get("sql", "").strip()
+    if sql:
+        found, error = attempt(
+            visit, "WorkbenchTableQuery", query=sql, window_rows=QUERY_ROWS, **about
+        )
+    else:
+        found, error = attempt(
+            visit, "WorkbenchTableReadRows", row_start=1, row_count=ROWS, **about
+        )
+    total = None if found is None else found.get("total_rows", found.get("total_row_count"))
+    return {"kind": "table", "sql": sql, "found": found, "error": error, "total": total}
+
+
+def _sheet(visit: Visit, about: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
+    grid, error = attempt(visit, "WorkbenchFileGetGrid", row_count=ROWS, **about)
+    return {"kind": "sheet", "grid": grid, "error": error}
+
+
+def _document(visit: Visit, about: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
+    index = _number(visit, "section")
+    found, error = attempt(visit, "WorkbenchFileGetSection", section_index=index, **about)
+    return {"kind": "document", "found": found, "error": error}
+
+
+def _deck(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
+    index = _number(visit, "slide")
+    found, error = attempt(visit, "WorkbenchFileGetSlide", slide_index=index, **about)
+    if found is None:
+        return {"kind": "error", "error": error}
+    mapped, _ = attempt(visit, "WorkbenchFileGetMap", **about)
+    slide = found["slide"]
+    return {
+        "kind": "deck",
+        "slide": slide,
+        "count": found["slide_count"],
+        "titles": [one.get("title") for one in (mapped or {}).get("slides", ())],
+        "drawn": diffs.drawn_slide(slide["positioned"], (), "after"),
+    }
+
+
+def _pages(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
+    """Return pictures of some pages, each drawn when the browser asks for it."""
+    if visit.query.get("as") == "text":
+        found, error = attempt(visit, "WorkbenchFileRead", **about)
+        return {"kind": "plain", "text": (found or {}).get("text"), "error": error}
+    first = _number(visit, "page")
+    page, error = attempt(visit, "WorkbenchFileGetPage", page_index=first, scale=SCALE, **about)
+    if page is None or not page.get("image_ref"):
+        return {"kind": "error", "error": error or _no_picture(page)}
+    count = page["page_count"]
+    shown = range(first, min(count, first + PAGES))
+    refs = [_ref(page["image_ref"], index) for index in shown]
+    return {
+        "kind": "pages",
+        "count": count,
+        "first": first,
+        "pages": list(zip(shown, refs, strict=True)),
+        "next": first + PAGES if first + PAGES < count else None,
+        "before": max(0, first - PAGES) if first else None,
+    }
+
+
+def _no_picture(page: dict[str, Any] | None) -> dict[str, Any]:
+    reason = (page or {}).get("reason")
+    return {"error_code": "NOT_FOUND", "message": "there is no such page", "reason": reason}
+
+
+def _ref(ref: str, index: int) -> str:
+    """Return the address of another page's picture, from that of one (B12.11)."""
+    head, _, tail = ref.partition("/preview/")
+    version, _, rest = tail.split("/", 2)
+    return f"{head}/preview/{version}/{index}/{rest}"
+
+
+def _image(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
+    page, error = attempt(visit, "WorkbenchFileGetPage", scale=SCALE, **about)
+    return {"kind": "image", "page": page, "error": error}
+
+
+def _facts(_: Visit, __: dict[str, Any], ___: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": "facts"}
+
+
+_SHOW = {
+    "text": _text,
+    "csv": _table,
+    "xlsx": _sheet,
+    "docx": _document,
+    "odt": _document,
+    "pptx": _deck,
+    "pdf": _pages,
+    "image": _image,
+}
+_LANGUAGES = {
+    **{name: name for name in ("json", "xml", "yaml", "html", "css", "sql", "ini", "toml", "java")},
+    **{"py": "python", "js": "javascript", "ts": "typescript", "rs": "rust", "rb": "ruby"},
+    **{"c": "c", "h": "c", "cpp": "cpp", "go": "go", "sh": "bash", "yml": "yaml", "md": "markdown"},
+}
+
+ROUTES = (route("/bench/{bench_id}/file/{path:path}", viewer),)

@@ -1,0 +1,151 @@
+// A sheet or table of any size: only the cells in sight are in the page, rows come in windows (U1.5).
+//
+//   grid(root, { source, headers, marks, row }) — `source(row, col)` answers with
+//   {cells: [[{display, formula, before}]], rows, cols} for a window of ROWS × COLS.
+import { $, el } from "./dom.js";
+
+export const ROWS = 200;
+export const COLS = 50;
+const HEIGHT = 25;
+const WIDTH = 124;
+const HEAD = 58;
+
+export const letters = (index) => {
+  let name = "";
+  for (let rest = index + 1; rest > 0; rest = Math.floor((rest - 1) / 26)) name = String.fromCharCode(65 + ((rest - 1) % 26)) + name;
+  return name;
+};
+export const placeOf = (cell) => {
+  const [, column, row] = /^([A-Z]+)(\d+)$/.exec(cell) || [, "A", "1"];
+  return { row: Number(row) - 1, col: [...column].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1 };
+};
+
+export function grid(root, { source, headers = null, marks = new Map(), label = "Sheet", at = null, onError }) {
+  const windows = new Map();
+  const shown = new Map();
+  let rows = 0;
+  let cols = 0;
+  let selected = { row: 0, col: 0 };
+  let columns = "";
+  let queued = false;
+
+  const bar = el("p", { class: "cell-bar small", role: "status" });
+  const head = el("div", { class: "grid-row grid-head", role: "row" });
+  const body = el("div", { class: "grid-space", role: "rowgroup" });
+  const scroll = el("div", { class: "grid-scroll", tabindex: "0", role: "grid", "aria-label": label, "aria-readonly": "true" },
+    el("div", { role: "rowgroup", class: "grid-head-group" }, head), body);
+  root.replaceChildren(bar, scroll);
+
+  const windowOf = (row, col) => `${Math.floor(row / ROWS)}:${Math.floor(col / COLS)}`;
+  const cellAt = (row, col) => {
+    const found = windows.get(windowOf(row, col));
+    return found?.cells ? found.cells[row % ROWS]?.[col % COLS] ?? null : undefined;
+  };
+  async function need(row, col) {
+    const key = windowOf(row, col);
+    if (windows.has(key)) return windows.get(key).ready;
+    const entry = {};
+    windows.set(key, entry);
+    entry.ready = (async () => {
+      try {
+        const found = await source(Math.floor(row / ROWS) * ROWS, Math.floor(col / COLS) * COLS);
+        entry.cells = found.cells;
+        if (found.rows !== rows || found.cols !== cols) { rows = found.rows; cols = found.cols; resize(); }
+        redraw();
+      } catch (error) {
+        windows.delete(key);
+        onError?.(error);
+      }
+    })();
+    return entry.ready;
+  }
+  const resize = () => {
+    scroll.setAttribute("aria-rowcount", rows + 1);
+    scroll.setAttribute("aria-colcount", cols + 1);
+    body.style.height = `${rows * HEIGHT}px`;
+    for (const part of [head, body]) part.style.width = `${HEAD + cols * WIDTH}px`;
+  };
+  const spacer = (count) => { const made = el("span", { role: "presentation" }); made.style.flex = `0 0 ${count * WIDTH}px`; return made; };
+
+  function drawHead(first, end) {
+    const made = [el("span", { class: "grid-corner", role: "columnheader" }, el("span", { class: "unseen" }, "Row")), spacer(first)];
+    for (let col = first; col < end; col += 1) {
+      made.push(el("span", { class: "grid-colhead", role: "columnheader", "aria-colindex": col + 2, title: headers ? headers[col] : null }, headers ? headers[col] : letters(col)));
+    }
+    head.replaceChildren(...made);
+  }
+  function drawRow(row, first, end) {
+    const made = el("div", { class: "grid-row", role: "row", "aria-rowindex": row + 2 }, el("span", { class: "grid-rowhead", role: "rowheader" }, String(row + 1)), spacer(first));
+    made.style.top = `${row * HEIGHT}px`;
+    for (let col = first; col < end; col += 1) {
+      const cell = cellAt(row, col);
+      if (cell === undefined) need(row, col);
+      const mark = marks.get(`${letters(col)}${row + 1}`);
+      const text = cell === undefined ? "…" : cell?.display ?? "";
+      const isHere = row === selected.row && col === selected.col;
+      made.append(el("span", {
+        class: ["grid-cell", cell?.type === "number" ? "num" : "", mark ? `marked ${mark.kind}` : "", isHere ? "here" : ""].join(" "),
+        role: "gridcell", id: isHere ? `${root.id || "grid"}-here` : null, "aria-selected": isHere ? "true" : null, "aria-colindex": col + 2,
+        title: mark ? `before: ${mark.before || "(empty)"}` : cell?.formula ? `=${cell.formula}` : null,
+        "data-at": `${row}:${col}`,
+      }, mark ? el("span", { class: "mark-sign", "aria-hidden": "true" }, "~") : null, text, mark ? el("span", { class: "unseen" }, ` changed, before: ${mark.before || "empty"}`) : null));
+    }
+    return made;
+  }
+  function draw() {
+    queued = false;
+    const top = scroll.scrollTop;
+    const first = Math.max(0, Math.floor(top / HEIGHT) - 6);
+    const end = Math.min(rows, Math.ceil((top + scroll.clientHeight) / HEIGHT) + 6);
+    const left = Math.max(0, Math.floor(scroll.scrollLeft / WIDTH) - 1);
+    const right = Math.min(cols, Math.ceil((scroll.scrollLeft + scroll.clientWidth) / WIDTH) + 1);
+    if (columns !== `${left}:${right}`) { columns = `${left}:${right}`; shown.forEach((row) => row.remove()); shown.clear(); drawHead(left, right); }
+    for (const [row, element] of shown) if (row < first || row >= end) { element.remove(); shown.delete(row); }
+    for (let row = first; row < end; row += 1) {
+      if (shown.has(row)) continue;
+      const made = drawRow(row, left, right);
+      shown.set(row, made);
+      body.append(made);
+    }
+    scroll.setAttribute("aria-activedescendant", $(".here", body) ? `${root.id || "grid"}-here` : "");
+  }
+  const later = () => { if (!queued) { queued = true; requestAnimationFrame(draw); } };
+  const redraw = () => { shown.forEach((row) => row.remove()); shown.clear(); later(); };
+
+  function describe() {
+    const name = headers ? `${headers[selected.col] ?? ""}, row ${selected.row + 1}` : `${letters(selected.col)}${selected.row + 1}`;
+    const cell = cellAt(selected.row, selected.col);
+    const mark = marks.get(`${letters(selected.col)}${selected.row + 1}`);
+    bar.replaceChildren(...[
+      el("strong", {}, name), " ", cell?.formula ? el("code", {}, `=${cell.formula}`) : null, cell?.formula ? " = " : null, cell?.display ?? "",
+      mark ? el("span", { class: "was" }, " before: ", el("del", {}, mark.before || "(empty)")) : null,
+    ].filter((part) => part !== null));
+  }
+  async function select(row, col, { focus = false } = {}) {
+    selected = { row: Math.max(0, Math.min(rows - 1, row)), col: Math.max(0, Math.min(cols - 1, col)) };
+    const top = selected.row * HEIGHT;
+    if (top < scroll.scrollTop) scroll.scrollTop = top;
+    else if (top + 2 * HEIGHT > scroll.scrollTop + scroll.clientHeight - HEIGHT) scroll.scrollTop = top + 3 * HEIGHT - scroll.clientHeight;
+    const left = selected.col * WIDTH;
+    if (left < scroll.scrollLeft) scroll.scrollLeft = left;
+    else if (HEAD + left + WIDTH > scroll.scrollLeft + scroll.clientWidth) scroll.scrollLeft = HEAD + left + WIDTH - scroll.clientWidth;
+    redraw();
+    await need(selected.row, selected.col);
+    describe();
+    if (focus) scroll.focus();
+  }
+  scroll.addEventListener("scroll", later, { passive: true });
+  scroll.addEventListener("click", (event) => {
+    const cell = event.target.closest("[data-at]");
+    if (cell) { const [row, col] = cell.dataset.at.split(":").map(Number); select(row, col); }
+  });
+  scroll.addEventListener("keydown", (event) => {
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-20, 0], PageDown: [20, 0] }[event.key];
+    if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    select(selected.row + step[0], selected.col + step[1]);
+  });
+  new ResizeObserver(later).observe(scroll);
+  const ready = need(at?.row ?? 0, at?.col ?? 0).then(() => { if (at) select(at.row, at.col); else { draw(); describe(); } });
+  return { select, ready, redraw, scroll };
+}

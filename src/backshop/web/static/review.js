@@ -1,0 +1,240 @@
+// The review: the list of changed files beside one of them, keys, and what was looked at.
+import { $, $$, el, errorBox, icon, isTyping, load, on, say } from "./dom.js";
+import { call } from "./rpc.js";
+import { virtual } from "./virtual.js";
+import { workbook } from "./sheet.js";
+import { pictures } from "./pictures.js";
+import { unfold } from "./lines.js";
+
+const workbench_id = document.body.dataset.bench;
+const holder = $("#changes");
+if (holder) start();
+
+function start() {
+  const view = $("#file-view");
+  const tree = holder.dataset.tree;
+  const kept = `review:${workbench_id}:${holder.dataset.draftId}`;
+  const viewed = JSON.parse(localStorage.getItem(kept) || "{}");
+  const GROUPS = { ADDED: ["+", "Added"], MODIFIED: ["~", "Changed"], RENAMED: ["→", "Renamed"], DELETED: ["−", "Deleted"] };
+  const ICONS = { xlsx: "sheet", csv: "sheet", docx: "doc", odt: "doc", pptx: "slides", pdf: "pdf", image: "image", text: "text" };
+  let entries = [];
+  let rows = [];
+  let current = holder.dataset.current;
+  let list = null;
+  let book = null;
+  let place = -1;
+
+  const contentOf = (entry) => entry.sha256_after || "gone";
+  const isViewed = (entry) => viewed[entry.path] === contentOf(entry);
+  const files = () => rows.filter((row) => row.entry).map((row) => row.entry);
+
+  async function fetchAll() {
+    let page = await call("ReviewGetChangeSet", { workbench_id, limit: 5000 });
+    const found = [...page.entries];
+    while (page.next_cursor) {
+      page = await call("ReviewGetChangeSet", { workbench_id, limit: 5000, cursor: page.next_cursor });
+      found.push(...page.entries);
+    }
+    entries = found;
+    gate(page);
+    return page;
+  }
+
+  // ------------------------------------------------------------ the list
+  function arrange() {
+    const text = $("#search").value.trim().toLowerCase();
+    const change = $("#by-change").value;
+    const kind = $("#by-kind").value;
+    const wanted = entries.filter((one) =>
+      (!text || one.path.toLowerCase().includes(text) || (one.old_path || "").toLowerCase().includes(text)) && (!change || one.kind === change) && (!kind || one.file_kind === kind));
+    rows = [];
+    const first = wanted.filter((one) => one.collateral);
+    if (first.length) rows.push({ title: "Look here first", number: first.length, sign: "!" }, ...first.map((entry) => ({ entry })));
+    for (const [group, [sign, title]] of Object.entries(GROUPS)) {
+      const mine = wanted.filter((one) => one.kind === group && !one.collateral);
+      if (mine.length) rows.push({ title, number: mine.length, sign }, ...mine.map((entry) => ({ entry })));
+    }
+    if (list) list.refresh(rows.length);
+    progress();
+    active();
+  }
+  function delta(entry) {
+    if (entry.bytes_before === undefined && entry.bytes_after === undefined) return null;
+    const by = (entry.bytes_after || 0) - (entry.bytes_before || 0);
+    const size = Math.abs(by) < 1000 ? `${Math.abs(by)} B` : `${(Math.abs(by) / 1024).toFixed(1)} KB`;
+    return el("span", { class: "muted small num" }, `${by < 0 ? "−" : "+"}${size}`);
+  }
+  function drawRow(index) {
+    const { entry, title, number, sign } = rows[index];
+    if (!entry) return el("div", { class: "change-group", role: "presentation" }, el("span", {}, `${sign} ${title}`), el("span", {}, String(number)));
+    const isHere = entry.path === current;
+    return el("div", {
+      class: `change ${entry.kind.toLowerCase()} ${isHere ? "here" : ""}`, role: "option", id: `change-${index}`, "aria-selected": String(isHere),
+      title: entry.old_path ? `${entry.old_path} → ${entry.path}` : entry.path, "data-path": entry.path,
+    }, el("span", { class: "change-sign" }, GROUPS[entry.kind][0]), el("span", { class: "unseen" }, `${GROUPS[entry.kind][1]}: `),
+    icon(ICONS[entry.file_kind] || "file"), el("span", { class: "file-name" }, entry.path), delta(entry),
+    entry.kind === "DELETED" && !entry.deletion_confirmed ? el("span", { class: "badge danger" }, "agree?") : null,
+    isViewed(entry) ? el("span", { class: "seen", title: "Viewed" }, icon("check"), el("span", { class: "unseen" }, "viewed")) : null);
+  }
+  const indexOf = (path) => rows.findIndex((row) => row.entry?.path === path);
+  function active() {
+    const at = indexOf(current);
+    holder.setAttribute("aria-activedescendant", at >= 0 ? `change-${at}` : "");
+  }
+  function redraw() { list.refresh(rows.length); active(); }
+  function progress() {
+    const seen = entries.filter(isViewed).length;
+    $("#progress").textContent = `${seen} of ${entries.length} viewed`;
+  }
+
+  // ------------------------------------------------------------ one file
+  async function open(path, query = "", { focus = false, push = true } = {}) {
+    current = path;
+    place = -1;
+    const address = `?file=${encodeURIComponent(path)}${query}`;
+    if (push) history.replaceState(null, "", address);
+    redraw();
+    const at = indexOf(path);
+    if (at >= 0) list.show(at);
+    view.setAttribute("aria-busy", "true");
+    const made = await load(`/bench/${workbench_id}/review/file${address}${mode()}`);
+    if (current !== path) return;
+    view.replaceChildren(made);
+    view.removeAttribute("aria-busy");
+    view.scrollIntoView?.({ block: "nearest" });
+    $("#main").scrollTop = 0;
+    if (focus) view.focus();
+    enrich();
+  }
+  const mode = () => (localStorage.getItem("diff-mode") === "split" ? "&mode=split" : "");
+  async function enrich() {
+    const entry = entries.find((one) => one.path === current);
+    const box = $("#viewed", view);
+    if (box && entry) {
+      box.closest("label").hidden = false;
+      box.checked = isViewed(entry);
+      box.addEventListener("change", () => mark(entry, box.checked));
+    }
+    unfold(view, workbench_id);
+    pictures(view);
+    book = null;
+    const grid = $("[data-grid=review]", view);
+    if (grid) {
+      grid.id = "review-grid";
+      book = await workbook(grid, {
+        command: "ReviewGetXlsxPreviewGrid", request: { workbench_id, path: grid.dataset.path },
+        sheet: grid.dataset.sheet, row: grid.dataset.row, changes: JSON.parse(grid.dataset.changes),
+      });
+    }
+  }
+  function mark(entry, is) {
+    if (is) viewed[entry.path] = contentOf(entry);
+    else delete viewed[entry.path];
+    localStorage.setItem(kept, JSON.stringify(viewed));
+    const box = $("#viewed", view);
+    if (box) box.checked = is;
+    redraw();
+    progress();
+    say(is ? "viewed" : "not viewed");
+  }
+
+  // ------------------------------------------------------------ going from change to change
+  function step(by) {
+    const changes = $$("[data-change]", view).filter((one) => one.offsetParent !== null || one.closest("svg"));
+    if (!changes.length) return;
+    place = Math.max(0, Math.min(changes.length - 1, place + by));
+    for (const one of $$(".at-change", view)) one.classList.remove("at-change");
+    const here = changes[place];
+    here.classList.add("at-change");
+    here.scrollIntoView({ block: "center" });
+    if (book && here.dataset.cell) book.jump(here.dataset.sheet, here.dataset.cell);
+    say(`change ${place + 1} of ${changes.length}`);
+  }
+  function turn(by) {
+    const all = files();
+    if (!all.length) return;
+    const at = all.findIndex((one) => one.path === current);
+    const next = all[Math.max(0, Math.min(all.length - 1, at + by))];
+    if (next && next.path !== current) open(next.path);
+  }
+  const KEYS = {
+    j: () => step(1), k: () => step(-1), n: () => turn(1), p: () => turn(-1),
+    v: () => { const entry = entries.find((one) => one.path === current); if (entry) mark(entry, !isViewed(entry)); },
+  };
+  document.addEventListener("keydown", (event) => {
+    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
+    if (!holder.contains(event.target) && !view.contains(event.target)) return; // only while a list has the focus (U3.7)
+    if (KEYS[event.key]) { event.preventDefault(); KEYS[event.key](); }
+    else if (event.target === holder && (event.key === "ArrowDown" || event.key === "ArrowUp")) { event.preventDefault(); turn(event.key === "ArrowDown" ? 1 : -1); }
+  });
+  on(holder, "click", "[data-path]", (_, row) => open(row.dataset.path));
+  on(view, "click", "a[data-part], a[data-more], a[data-view], a[data-mode]", (event, link) => {
+    event.preventDefault();
+    if (link.dataset.mode) localStorage.setItem("diff-mode", link.dataset.mode);
+    const query = new URL(link.href).searchParams;
+    query.delete("file");
+    query.delete("mode");
+    open(current, [...query].map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join(""));
+  });
+  on(view, "click", ".cell-list tr[data-cell]", (_, row) => book?.jump(row.dataset.sheet, row.dataset.cell));
+
+  // ------------------------------------------------------------ what keeps it from being published
+  function gate(page) {
+    const open = entries.filter((one) => one.deletion_confirmed === false);
+    const moved = page.tree !== tree;
+    const outside = page.outside_changes?.length;
+    const button = $("#publish");
+    button.disabled = Boolean(open.length || moved || outside);
+    $("#draft-moved").hidden = !moved;
+    const why = $("#why-not");
+    why.hidden = !open.length && !outside;
+    if (open.length && !outside) $("span", why).textContent = `${open.length} deletion${open.length === 1 ? " waits" : "s wait"} for your agreement before this can be published.`;
+    const all = $(".confirm-all", why);
+    if (all) {
+      all.hidden = !open.length;
+      for (const old of $$("[name='paths[]']", all)) old.remove();
+      all.append(...open.map((one) => el("input", { type: "hidden", name: "paths[]", value: one.path })));
+      $("button", all).textContent = open.length === 1 ? "Agree to 1 deletion" : `Agree to ${open.length} deletions`;
+    }
+    if (button.disabled) button.setAttribute("aria-describedby", moved ? "draft-moved" : "why-not");
+    else button.removeAttribute("aria-describedby");
+  }
+  async function refresh() {
+    try {
+      await fetchAll();
+    } catch (error) {
+      if (!error.envelope) throw error;
+      if (error.envelope.reason === "no_draft") location.assign(`/bench/${workbench_id}`);
+      else view.prepend(errorBox(error.envelope));
+      return;
+    }
+    arrange();
+  }
+  on(document, "done", 'form[data-command="ReviewSetDeletionConfirmations"]', async (event) => {
+    event.preventDefault();
+    await refresh();
+    if (current) await open(current);
+  });
+  document.addEventListener("draft", (event) => { if (event.detail) refresh(); else location.assign(`/bench/${workbench_id}`); });
+
+  // ------------------------------------------------------------ begin
+  (async () => {
+    await fetchAll();
+    const kinds = [...new Set(entries.map((one) => one.file_kind))].sort();
+    $("#by-kind").append(...kinds.map((kind) => el("option", { value: kind }, kind)));
+    $(".filters").hidden = false;
+    holder.setAttribute("role", "listbox");
+    holder.setAttribute("aria-label", "Changed files");
+    holder.tabIndex = 0;
+    arrange();
+    list = virtual(holder, { count: rows.length, height: 30, row: drawRow });
+    active();
+    for (const id of ["#search", "#by-change", "#by-kind"]) $(id).addEventListener("input", arrange);
+    const at = indexOf(current);
+    if (at >= 0) list.show(at);
+    if (mode() && $("table.lines", view)) await open(current, new URL(location.href).search.replace(/[?&]file=[^&]*/, ""), { push: false });
+    else enrich();
+    if (document.activeElement === document.body) holder.focus({ preventScroll: true });
+    document.body.dataset.ready = "yes";
+  })();
+}

@@ -1,0 +1,52 @@
+// One file: sheets and tables as grids of any size, questions to a table in place.
+import { $, errorBox } from "./dom.js";
+import { call } from "./rpc.js";
+import { COLS, ROWS, grid } from "./grid.js";
+import { workbook } from "./sheet.js";
+
+const workbench_id = document.body.dataset.bench;
+const file = $(".viewer");
+const about = { workbench_id, path: file.dataset.path, view: file.dataset.view };
+
+if ($("#sheet")) workbook($("#sheet"), { command: "WorkbenchFileGetGrid", request: about });
+
+const table = $("#table");
+if (table) {
+  const query = $("#query");
+  const shown = (value) => ({ display: value === null ? "" : String(value), type: typeof value });
+  const window = (rows, col) => rows.map((row) => row.slice(col, col + COLS).map(shown));
+  const ask = async (row) => {
+    const sql = query.value.trim();
+    if (!sql) {
+      const found = await call("WorkbenchTableReadRows", { ...about, row_start: row + 1, row_count: ROWS });
+      return { found, total: found.total_rows };
+    }
+    const found = await call("WorkbenchTableQuery", { ...about, query: sql, window_rows: ROWS, window_offset: row });
+    return { found, total: found.total_row_count };
+  };
+  const show = async () => {
+    $("#sql-error").replaceChildren();
+    try {
+      const first = await ask(0);
+      const columns = first.found.columns;
+      $("#table-count").textContent = `${first.total.toLocaleString()} row${first.total === 1 ? "" : "s"}`;
+      table.classList.add("grid-holder");
+      await grid(table, {
+        headers: columns, label: "Rows",
+        source: async (row, col) => {
+          const { found, total } = row === 0 ? first : await ask(row);
+          return { cells: window(found.rows, col), rows: total, cols: columns.length };
+        },
+        onError: failed,
+      }).ready;
+    } catch (error) { failed(error); }
+  };
+  const failed = (error) => {
+    if (!error.envelope) throw error;
+    $("#sql-error").replaceChildren(errorBox(error.envelope));
+  };
+  $("#sql").addEventListener("submit", (event) => { event.preventDefault(); show(); });
+  query.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); show(); } });
+  show();
+}
+document.body.dataset.ready = "yes";
