@@ -44,9 +44,9 @@ class FileGrid(FileRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSection(FileRequest):
-    """One section of a document, counted from 0."""
+    """One section of a document, counted from 0; without one as much of it as fits."""
 
-    section_index: int = 0
+    section_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

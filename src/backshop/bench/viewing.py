@@ -19,10 +19,13 @@ from backshop.base.paths import BenchPath
 from backshop.formats import FormatError, Formats, OpenTable, Selector, Source
 
 from . import decide, glance
+from .compare import Kept
 from .desk import Desk
 from .state import BenchState
 
 VERSIONS = ("PUBLISHED", "DRAFT", "REFERENCE")
+BLOCKS_MAX = 600  # of a document in one answer
+_KEPT_DOCUMENTS = 4
 VIEWS = {"published": "PUBLISHED", "draft": "DRAFT"}
 _SCALE_STEP, _SCALE_MIN, _SCALE_MAX = 0.25, 0.25, 2.0
 _ABSENT = ("bad_index", "unknown_sheet")
@@ -74,6 +77,7 @@ class Viewer:
     def __init__(self, desk: Desk, formats: Formats) -> None:
         self._desk = desk
         self._formats = formats
+        self._documents: Kept[str, Any] = Kept(_KEPT_DOCUMENTS)
 
     # ------------------------------------------------------------ files of a view
 
@@ -110,16 +114,20 @@ class Viewer:
     def section(self, request: glance.FileSection) -> Found:
         """Return the outline of a document and the blocks of one section, as they stand."""
         source = self._viewed(request)
-        sections = self._formats.diff_document(source, source)  # with itself: all of it is the same
-        outline = [{k: one[k] for k in ("index", "heading", "level")} for one in sections]
-        if not 0 <= request.section_index < max(len(sections), 1):
-            raise _no_such("section", request.section_index, len(sections))
-        shown = sections[request.section_index] if sections else None
+        sections = self._documents.get(  # compared with itself: all of it is the same
+            source.sha256, lambda: self._formats.diff_document(source, source)
+        )
+        index = request.section_index
+        if index is not None and not 0 <= index < max(len(sections), 1):
+            raise _no_such("section", index, len(sections))
+        wanted = sections if index is None else sections[index : index + 1]
+        blocks = [block for one in wanted for block in one["blocks"]]
         return {
-            "sections": outline,
+            "sections": [{k: one[k] for k in ("index", "heading", "level")} for one in sections],
             "section_count": len(sections),
-            "section_index": request.section_index,
-            "blocks": shown["blocks"] if shown else [],
+            "section_index": index,
+            "blocks": blocks[:BLOCKS_MAX],
+            "has_more": len(blocks) > BLOCKS_MAX,
         }
 
     def slide(self, request: glance.FileSlide) -> Found:

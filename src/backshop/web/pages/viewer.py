@@ -92,8 +92,8 @@ def _sheet(visit: Visit, about: dict[str, Any], _: dict[str, Any]) -> dict[str, 
 
 
 def _document(visit: Visit, about: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
-    index = _number(visit, "section")
-    found, error = attempt(visit, "WorkbenchFileGetSection", section_index=index, **about)
+    asked = {"section_index": _number(visit, "section")} if visit.query.get("section") else {}
+    found, error = attempt(visit, "WorkbenchFileGetSection", **asked, **about)
     return {"kind": "document", "found": found, "error": error}
 
 

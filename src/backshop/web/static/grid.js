@@ -9,6 +9,7 @@ export const COLS = 50;
 const HEIGHT = 25;
 const WIDTH = 124;
 const HEAD = 58;
+const REST_MS = 80; // rows are fetched when the scrolling rests, not for every one that flies by
 
 export const letters = (index) => {
   let name = "";
@@ -28,6 +29,7 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
   let selected = { row: 0, col: 0 };
   let columns = "";
   let queued = false;
+  let resting = null;
 
   const bar = el("p", { class: "cell-bar small", role: "status" });
   const head = el("div", { class: "grid-row grid-head", role: "row" });
@@ -50,8 +52,8 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
       try {
         const found = await source(Math.floor(row / ROWS) * ROWS, Math.floor(col / COLS) * COLS);
         entry.cells = found.cells;
-        if (found.rows !== rows || found.cols !== cols) { rows = found.rows; cols = found.cols; resize(); }
-        redraw();
+        if (found.rows !== rows || found.cols !== cols) { rows = found.rows; cols = found.cols; resize(); redraw(); }
+        else renew(Math.floor(row / ROWS) * ROWS);
       } catch (error) {
         windows.delete(key);
         onError?.(error);
@@ -78,19 +80,35 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     const made = el("div", { class: "grid-row", role: "row", "aria-rowindex": row + 2 }, el("span", { class: "grid-rowhead", role: "rowheader" }, String(row + 1)), spacer(first));
     made.style.top = `${row * HEIGHT}px`;
     for (let col = first; col < end; col += 1) {
-      const cell = cellAt(row, col);
-      if (cell === undefined) need(row, col);
-      const mark = marks.get(`${letters(col)}${row + 1}`);
-      const text = cell === undefined ? "…" : cell?.display ?? "";
-      const isHere = row === selected.row && col === selected.col;
-      made.append(el("span", {
-        class: ["grid-cell", cell?.type === "number" ? "num" : "", mark ? `marked ${mark.kind}` : "", isHere ? "here" : ""].join(" "),
-        role: "gridcell", id: isHere ? `${root.id || "grid"}-here` : null, "aria-selected": isHere ? "true" : null, "aria-colindex": col + 2,
-        title: mark ? `before: ${mark.before || "(empty)"}` : cell?.formula ? `=${cell.formula}` : null,
-        "data-at": `${row}:${col}`,
-      }, mark ? el("span", { class: "mark-sign", "aria-hidden": "true" }, "~") : null, text, mark ? el("span", { class: "unseen" }, ` changed, before: ${mark.before || "empty"}`) : null));
+      made.append(drawCell(row, col, cellAt(row, col)));
     }
     return made;
+  }
+  function drawCell(row, col, cell) { // by hand: hundreds of these are made while scrolling
+    const made = document.createElement("span");
+    const mark = marks.size ? marks.get(`${letters(col)}${row + 1}`) : null;
+    made.className = cell?.type === "number" ? "grid-cell num" : "grid-cell";
+    made.setAttribute("role", "gridcell");
+    made.setAttribute("aria-colindex", col + 2);
+    made.dataset.at = `${row}:${col}`;
+    made.textContent = cell === undefined ? "…" : cell?.display ?? "";
+    if (cell?.formula) made.title = `=${cell.formula}`;
+    if (row === selected.row && col === selected.col) {
+      made.classList.add("here");
+      made.id = `${root.id || "grid"}-here`;
+      made.setAttribute("aria-selected", "true");
+    }
+    if (mark) {
+      made.classList.add("marked", mark.kind);
+      made.title = `before: ${mark.before || "(empty)"}`;
+      made.prepend(el("span", { class: "mark-sign", "aria-hidden": "true" }, "~"));
+      made.append(el("span", { class: "unseen" }, ` changed, before: ${mark.before || "empty"}`));
+    }
+    return made;
+  }
+  function renew(from) {
+    for (const [row, element] of shown) if (row >= from && row < from + ROWS) { element.remove(); shown.delete(row); }
+    later();
   }
   function draw() {
     queued = false;
@@ -107,6 +125,10 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
       shown.set(row, made);
       body.append(made);
     }
+    clearTimeout(resting);
+    resting = setTimeout(() => {
+      for (const row of shown.keys()) for (let col = left; col < right; col += 1) if (cellAt(row, col) === undefined) need(row, col);
+    }, REST_MS);
     scroll.setAttribute("aria-activedescendant", $(".here", body) ? `${root.id || "grid"}-here` : "");
   }
   const later = () => { if (!queued) { queued = true; requestAnimationFrame(draw); } };

@@ -35,9 +35,10 @@ on(document, "submit", "form[data-command]", async (event, form) => {
   event.preventDefault();
   clearError(form);
   const button = event.submitter;
+  const request = fieldsOf(form, button); // before it is disabled: its own value belongs to it
   if (button) button.disabled = true;
   try {
-    const result = await call(form.dataset.command, fieldsOf(form, event.submitter));
+    const result = await call(form.dataset.command, request);
     const stays = !form.dispatchEvent(new CustomEvent("done", { bubbles: true, cancelable: true, detail: result }));
     if (!stays) location.assign(form.elements.next?.value || location.href);
   } catch (error) {

@@ -24,8 +24,10 @@ export function virtual(root, { count, height, row, overscan = 12 }) {
       element.classList.add("virtual-row");
       element.style.top = `${index * height}px`;
       element.style.height = `${height}px`;
-      element.setAttribute("aria-setsize", count);
-      element.setAttribute("aria-posinset", index + 1);
+      if (element.getAttribute("role") !== "presentation") {
+        element.setAttribute("aria-setsize", count);
+        element.setAttribute("aria-posinset", index + 1);
+      }
       shown.set(index, element);
       space.append(element);
     }

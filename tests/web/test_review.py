@@ -1,0 +1,304 @@
+"""The review in a real browser: every kind of file, keys, gates, and nothing that runs (U4)."""
+
+from __future__ import annotations
+
+from statistics import median
+from urllib.parse import quote, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from tests.web.drafts import Drafting, full_draft
+from tests.web.scrolling import scrolled
+
+pytestmark = pytest.mark.needs("browser")
+KINDS = {
+    "notes.md": "table.lines",
+    "sales.csv": "table.grid",
+    "ledger.xlsx": ".sheet-grid .grid-cell",
+    "report.docx": ".doc-section",
+    "deck.pptx": "svg.slide",
+    "chart.png": ".pictures img",
+    "contract.pdf": ".pictures img",
+    "blob.bin": ".facts-beside",
+    "obsolete.txt": ".deletion",
+    "plan.txt": "table.lines",
+}
+
+
+@pytest.fixture(scope="module")
+def draft(served):
+    return full_draft(served)
+
+
+@pytest.fixture
+def opened(draft, new_page):
+    """Open the review on a file and wait until its scripts are there."""
+
+    def make(path: str | None = None, **options):
+        query = f"?file={quote(path)}" if path else ""
+        page = new_page(f"/bench/{draft.id}/review{query}", **options)
+        page.wait_for_selector("body[data-ready=yes]")
+        return page
+
+    return make
+
+
+def options(page) -> list[str]:
+    return [one.get_attribute("data-path") for one in page.locator("#changes [role=option]").all()]
+
+
+@pytest.mark.rule("U4.1", "B12.17")
+def test_changed_files_are_grouped_filtered_and_searched(opened):
+    page = opened()
+    groups = page.locator(".change-group").all_inner_texts()
+
+    page.get_by_label("Kind of change").select_option("DELETED")
+    deleted = options(page)
+    page.get_by_label("Kind of change").select_option("")
+    page.get_by_label("Kind of file").select_option("xlsx")
+    sheets = options(page)
+    page.get_by_label("Kind of file").select_option("")
+    page.get_by_label("Search changed files").fill("REPORT")
+
+    assert [text.split("\n")[0] for text in groups] == [
+        *("+ Added", "~ Changed", "→ Renamed", "− Deleted")
+    ]
+    assert deleted == ["obsolete.txt"]
+    assert sheets == ["ledger.xlsx"]
+    assert options(page) == ["report.docx"]
+    assert page.get_by_text("compared with Reference (Draft start)").is_visible()
+
+
+@pytest.mark.rule("U4.2", "U4.5", "B1.2", "U7.3")
+def test_every_kind_has_its_view_and_nothing_leaves_or_runs(draft, opened, served):
+    asked: list[str] = []
+    calls: list[str] = []
+    page = opened("notes.md")
+    page.on("request", lambda request: asked.append(request.url))
+    page.on(
+        "request",
+        lambda request: calls.append(request.post_data or "") if "/rpc" in request.url else None,
+    )
+    before = served.call("AuditList", workbench_id=draft.id, limit=1000)["entries"]
+
+    for path, shown in KINDS.items():
+        page.locator(f'#changes [data-path="{path}"]').click()
+        page.wait_for_selector(f'.reviewed[data-path="{path}"]')
+        page.wait_for_selector(shown)
+    page.locator("#changes .change.added").first.click()
+    page.get_by_text("onerror").first.wait_for()
+
+    assert {urlsplit(url).netloc for url in asked} == {urlsplit(served.address).netloc}
+    assert not [text for text in calls if "Workshop" in text or "Models" in text]
+    assert page.evaluate("window.ran") is None
+    assert served.call("AuditList", workbench_id=draft.id, limit=1000)["entries"] == before
+
+
+@pytest.mark.rule("U4.2", "B12.1")
+def test_text_is_unified_or_side_by_side_with_words_marked_and_context_folded(opened):
+    page = opened("notes.md")
+    words = page.locator("tr.added mark.word").all_inner_texts()
+    folded = page.locator("[data-expand]").first
+    before = page.locator("table.lines tr").count()
+
+    folded.click()
+    page.get_by_text("# Notes").wait_for()
+    more = page.locator("table.lines tr").count()
+    page.get_by_role("link", name="Side by side").click()
+    page.wait_for_selector("table.lines.split")
+    page.reload()
+    page.wait_for_selector("table.lines.split")  # it is remembered
+    page.get_by_role("link", name="Unified").click()
+    page.wait_for_selector("table.lines:not(.split)")
+
+    assert words[0] == "five"
+    assert more == before + 2  # three lines in place of the fold
+
+
+@pytest.mark.rule("U4.2", "B12.9")
+def test_changed_cells_are_marked_in_the_sheet_and_listed(opened):
+    page = opened("ledger.xlsx")
+    page.wait_for_selector(".grid-cell.marked")
+    marked = page.locator(".grid-cell.marked").first.get_attribute("title")
+
+    page.locator(".cell-list tr[data-cell=C7]").click()
+    page.locator(".cell-bar", has_text="C7").wait_for()
+    bar = page.locator(".cell-bar").inner_text()
+    page.get_by_role("tab", name="Summary").click()
+    page.locator(".grid-cell.marked", has_text="All").wait_for()
+    page.keyboard.press("Tab")
+
+    assert marked == "before: 40"
+    assert "70" in bar
+    assert "before: 72" in bar
+    assert page.locator(".cell-list del", has_text="40").count() == 1
+
+
+@pytest.mark.rule("U4.2", "U4.3", "B12.14")
+def test_documents_and_slides_show_what_went_and_came(opened):
+    page = opened("report.docx")
+    gone = page.locator(".doc-section del").all_inner_texts()
+    come = page.locator(".doc-section ins").all_inner_texts()
+    page.get_by_role("link", name="Pages").click()
+    page.wait_for_selector("#file-view .notice, #file-view .pictures")
+    pictures = page.locator("#file-view .notice").all_inner_texts() or ["drawn"]
+    page.locator('#changes [data-path="deck.pptx"]').click()
+    page.wait_for_selector("svg.slide")
+    changed = page.locator("svg.slide .shape.changed").count()
+    page.locator(".slide-strip a", has_text="Risks").click()
+    page.get_by_text("not there").wait_for()
+
+    assert "100" in gone
+    assert "120" in come
+    assert "LibreOffice" in pictures[0] or pictures == ["drawn"]
+    assert changed == 2
+    assert page.locator("svg.slide").count() == 1
+
+
+@pytest.mark.rule("U4.2", "B12.10")
+def test_pictures_are_swiped_laid_over_and_enlarged(opened):
+    page = opened("chart.png")
+    page.get_by_role("button", name="Swipe").click()
+    page.locator("[data-picture-blend]").fill("30")
+    clip = page.locator(".pictures img").nth(1).evaluate("one => one.style.clipPath")
+    page.get_by_role("button", name="Overlay").click()
+    opacity = page.locator(".pictures img").nth(1).evaluate("one => one.style.opacity")
+    page.locator("[data-picture-zoom]").fill("200")
+    width = page.locator(".pictures img").first.evaluate("one => one.getBoundingClientRect().width")
+    loaded = page.locator(".pictures img").evaluate_all("all => all.map(one => one.naturalWidth)")
+    page.locator('#changes [data-path="contract.pdf"]').click()
+    page.get_by_role("link", name="Next page").click()
+    page.get_by_text("Page 2 of 3").wait_for()
+
+    assert "30%" in clip
+    assert opacity == "0.3"
+    assert width > 1200
+    assert all(loaded)
+
+
+@pytest.mark.rule("U4.4")
+def test_keys_walk_through_changes_and_files_and_viewed_survives_a_reload(opened):
+    page = opened("notes.md")
+    files = options(page)
+    page.locator("#changes").focus()
+
+    page.keyboard.press("j")
+    first = page.locator(".at-change").inner_text()
+    page.keyboard.press("j")
+    second = page.locator(".at-change").inner_text()
+    page.keyboard.press("k")
+    back = page.locator(".at-change").inner_text()
+    page.keyboard.press("v")
+    page.keyboard.press("n")
+    page.wait_for_selector(f'.reviewed[data-path="{files[files.index("notes.md") + 1]}"]')
+    page.keyboard.press("p")
+    page.wait_for_selector('.reviewed[data-path="notes.md"]')
+    page.reload()
+    page.wait_for_selector("body[data-ready=yes]")
+    progress = page.locator("#progress").inner_text()
+    page.get_by_label("Search changed files").fill("v")  # a letter in a field is a letter
+
+    assert "Line 5" in first
+    assert first != second
+    assert back == first
+    assert progress == f"1 of {len(files)} viewed"
+    assert page.get_by_label("Viewed").is_checked()
+    assert page.locator("#progress").inner_text() == progress
+
+
+@pytest.mark.rule("U7.2", "S7.3")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_view_has_a_serious_accessibility_fault(opened, scheme):
+    page = opened("notes.md", color_scheme=scheme)
+    for path, shown in KINDS.items():
+        page.locator(f'#changes [data-path="{path}"]').click()
+        page.wait_for_selector(f'.reviewed[data-path="{path}"]')
+        page.wait_for_selector(shown)
+        found = Axe().run(page).response["violations"]
+        grave = [
+            (one["id"], [node["html"][:200] for node in one["nodes"]][:2])
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert grave == [], path
+
+
+@pytest.mark.rule("U4.1", "B13.5", "B9.15", "U1.4")
+def test_publishing_waits_for_agreed_deletions_and_for_what_was_seen(served, new_page):
+    draft = full_draft(served, "Gate")
+    page = new_page(f"/bench/{draft.id}/review")
+    page.wait_for_selector("body[data-ready=yes]")
+    publish = page.locator("#publish")
+    assert publish.is_disabled()
+    assert page.locator("#why-not").inner_text().startswith("1 deletion waits")
+
+    page.get_by_role("button", name="Agree to 1 deletion").click()
+    page.locator("#publish:not([disabled])").wait_for()
+    draft.put({"late.txt": "written while somebody was looking\n"})
+    page.locator("#draft-moved").wait_for()
+    assert publish.is_disabled()
+    page.get_by_role("link", name="Show it as it is now").click()
+    page.wait_for_selector("body[data-ready=yes]")
+    page.locator('#changes [data-path="late.txt"]').click()
+    page.wait_for_selector('.reviewed[data-path="late.txt"]')
+    page.get_by_role("button", name="Revert this file").click()
+    page.locator('[data-path="late.txt"]').first.wait_for(state="detached")
+    page.locator("#publish:not([disabled])").click()
+    page.wait_for_url("**/checkpoints")
+
+    files = served.call("WorkbenchFilesList", workbench_id=draft.id)["files"]
+    assert not served.call("DraftGetState", workbench_id=draft.id)["has_draft"]
+    assert {"plan.txt", "notes.md"} <= {one["path"] for one in files}
+    assert "late.txt" not in {one["path"] for one in files}
+
+
+@pytest.mark.rule("U1.4", "U4.1")
+def test_the_review_works_without_scripts(served, new_page):
+    draft = full_draft(served, "Plain")
+    page = new_page(f"/bench/{draft.id}/review", java_script_enabled=False)
+
+    page.get_by_role("link", name="obsolete.txt").click()
+    page.get_by_role("button", name="Agree to the deletion").click()
+    page.get_by_role("link", name="ledger.xlsx").click()
+    cells = page.locator(".cell-list tr").count()
+    page.locator("#publish").click()
+    page.wait_for_url("**/checkpoints")
+
+    assert cells > 3
+    assert not served.call("DraftGetState", workbench_id=draft.id)["has_draft"]
+
+
+@pytest.mark.rule("U1.5", "B11.8")
+def test_two_thousand_changed_files_scroll_smoothly(served, new_page):
+    bench = served.bench("Many")
+    served.call("WorkbenchSetLimits", workbench_id=bench, profile="large")
+    draft = Drafting(served, bench)
+    for start in range(0, 2000, 200):
+        draft.put({f"folder/file-{n:04}.txt": f"text {n}\n" for n in range(start, start + 200)})
+    page = new_page(f"/bench/{bench}/review")
+    page.wait_for_selector("body[data-ready=yes]")
+
+    rows = page.locator("#changes [role=option]").count()
+    frames = scrolled(page, "#changes")
+
+    assert rows < 80
+    assert page.locator(".change-group").count() == 0  # scrolled past
+    assert page.get_by_text("file-1999.txt").first.is_visible()
+    assert median(frames) < 50  # the machine has others to serve; a slow page misses it by far
+
+
+@pytest.mark.rule("B9.16")
+def test_published_that_moved_is_settled_on_the_page(served, new_page):
+    bench = served.bench("Moved", {"a.txt": "base\n", "b.txt": "b\n"})
+    draft = Drafting(served, bench)
+    draft.put({"a.txt": "ours\n"})
+    folder = served.shop.config.home / "benches" / bench / "published"
+    (folder / "a.txt").unlink()
+    (folder / "a.txt").write_text("theirs\n")
+    served.call("PublishedRepair", workbench_id=bench, mode="adopt")
+    page = new_page(f"/bench/{bench}/review")
+
+    page.get_by_role("button", name="Keep both").click()
+    page.get_by_text("a (theirs).txt").first.wait_for()
+
+    assert page.get_by_text("Published changed since the Draft began").count() == 0
