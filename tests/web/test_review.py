@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import median
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -279,12 +278,12 @@ def test_two_thousand_changed_files_scroll_smoothly(served, new_page):
     page.wait_for_selector("body[data-ready=yes]")
 
     rows = page.locator("#changes [role=option]").count()
-    frames = scrolled(page, "#changes")
+    work_ms = scrolled(page, "#changes")
 
     assert rows < 80
     assert page.locator(".change-group").count() == 0  # scrolled past
     assert page.get_by_text("file-1999.txt").first.is_visible()
-    assert median(frames) < 50  # the machine has others to serve; a slow page misses it by far
+    assert 0 < work_ms < 25  # half of the 50 ms a frame may take
 
 
 @pytest.mark.rule("B9.16")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import median
 from urllib.parse import quote
 
 import pytest
@@ -103,14 +102,15 @@ def test_a_sheet_shows_formulas_and_other_sheets(opened):
 def test_a_hundred_thousand_rows_scroll_smoothly(served, new_page):
     rows = "".join(f"{n},name {n},{n * 3}\n" for n in range(100_000))
     bench = served.bench("Large", {"large.csv": f"id,name,amount\n{rows}"})
+    served.call("WorkbenchTableReadRows", workbench_id=bench, path="large.csv")  # taken in once
     page = new_page(f"/bench/{bench}/file/large.csv")
     page.wait_for_selector("#table .grid-cell")
 
-    frames = scrolled(page, "#table .grid-scroll")
+    work_ms = scrolled(page, "#table .grid-scroll")
     page.get_by_text("name 99999").wait_for()
 
     assert page.locator(".grid-row").count() < 80
-    assert median(frames) < 50  # the machine has others to serve; a slow page misses it by far
+    assert 0 < work_ms < 25  # half of the 50 ms a frame may take
 
 
 @pytest.mark.rule("U7.3", "B4.2")
