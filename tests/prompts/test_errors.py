@@ -9,8 +9,10 @@ import pytest
 
 from backshop.base.errors import CODES, BackshopError, RetryKind
 from backshop.prompts import (
+    MarkdownSection,
     OutputParseError,
     OverridesError,
+    Prompt,
     PromptBudgetError,
     PromptError,
     PromptRenderError,
@@ -123,3 +125,27 @@ def test_prompts_work_without_a_home_or_a_database():
     )
 
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.rule("M14.5", "M19.39")
+def test_a_prompt_that_does_not_fit_says_what_takes_the_room():
+    prompt = Prompt(
+        "tests/x",
+        "y",
+        sections=[
+            MarkdownSection("Rules", "r" * 400, key="rules"),
+            MarkdownSection(
+                "Files",
+                "f" * 40,
+                key="files",
+                children=[MarkdownSection("One", "g" * 4_000, key="one")],
+            ),
+        ],
+    )
+
+    with pytest.raises(PromptBudgetError) as caught:
+        prompt.render(budget_tokens=100)
+
+    info = caught.value.info("workshop")
+    assert info.error_code == "CONTEXT_EXHAUSTED"
+    assert info.detail == "code: OVER_BUDGET; rules: 104; files: 1018"

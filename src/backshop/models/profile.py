@@ -88,6 +88,17 @@ def nearest_effort(wanted: str, offered: tuple[str, ...]) -> str | None:
     return lower[-1] if lower else ranked[0]
 
 
+def adjusted(efforts: Efforts, offered: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
+    """Return phase, effort wanted and effort used, where a model lacks what is set (M7.2)."""
+    found = []
+    for purpose in (Purpose.RESEARCH, Purpose.PLAN, Purpose.IMPLEMENT):
+        wanted = efforts.of(purpose)
+        used = nearest_effort(wanted, offered)
+        if used is not None and used != wanted:
+            found.append((purpose.value, wanted, used))
+    return tuple(found)
+
+
 def check_efforts(provider_id: str, efforts: Efforts, offered: tuple[str, ...]) -> Efforts:
     """Return the efforts if this provider takes them (M7.1); `offered` is what its models list.
 

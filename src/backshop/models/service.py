@@ -22,6 +22,7 @@ from .events import EgressCompleted
 from .ledger import Ledger, Scopes
 from .messages import ModelRequest, StreamEvent
 from .permission import Permissions
+from .profile import Efforts, adjusted
 from .providers import DEFAULT_MODEL, Settings
 from .redact import Redactor
 from .registry import Plugin, Wires
@@ -42,6 +43,7 @@ from .setup import Providers
 from .wires.scripted import ScriptedWire
 
 _LOG = logging.getLogger(__name__)
+EFFORTS_DEFAULT = Efforts()
 _RESERVE_TOKENS = 8192  # M14.1
 _RESERVE_SHARE = 0.25
 
@@ -56,6 +58,7 @@ class ModelAdapter(AdapterBase):
         provider: ProviderRecord,
         workbench_id: str | None,
         workspace: object | None = None,
+        efforts: Efforts = EFFORTS_DEFAULT,
     ) -> None:
         window = model.context_tokens_estimate
         supports = model.supports
@@ -74,6 +77,12 @@ class ModelAdapter(AdapterBase):
             window_tokens=window,
         )
         self._caller = caller
+        self._adjusted = adjusted(efforts, model.efforts)
+
+    @property
+    def adjusted_efforts(self) -> tuple[tuple[str, str, str], ...]:
+        """Phase, effort wanted and effort used, where this model lacks what is set (M7.2)."""
+        return self._adjusted
 
     def complete(self, request: ModelRequest, cancel: Cancel) -> Iterator[StreamEvent]:
         """Make one attempt through the guarded way out."""
@@ -156,7 +165,8 @@ class Models:
         """
         wanted = model_id or self.default_model().model_id
         model, provider, _ = self._caller.usable(wanted)
-        return ModelAdapter(self._caller, model, provider, workbench_id, workspace)
+        efforts = self._choice.efforts(provider.provider_id)
+        return ModelAdapter(self._caller, model, provider, workbench_id, workspace, efforts)
 
     def play(self, name: str, steps: Sequence[Mapping[str, Any]]) -> ScriptedWire:
         """Let the offline model `scripted:<name>` play these steps; for tests and examples.

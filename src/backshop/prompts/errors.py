@@ -7,6 +7,7 @@ from dataclasses import replace
 from backshop.base.errors import (
     CODES,
     DEFAULT_AFTER_MS,
+    DETAIL_MAX_CHARS,
     BackshopError,
     ErrorInfo,
     Retry,
@@ -92,6 +93,16 @@ class PromptBudgetError(PromptRenderError):
         self.needed = needed
         self.budget = budget
         self.parts = parts
+
+    def info(self, phase: str, *, subphase: str | None = None) -> ErrorInfo:
+        """Return this error as data, with the tokens each part takes (M14.5)."""
+        sums: dict[str, int] = {}
+        for path, tokens in self.parts.items():
+            root = path.partition("/")[0]
+            sums[root] = sums.get(root, 0) + tokens
+        said = "; ".join(f"{root}: {tokens}" for root, tokens in sums.items())
+        told = super().info(phase, subphase=subphase)
+        return replace(told, detail=f"{told.detail}; {said}"[:DETAIL_MAX_CHARS])
 
 
 class OutputParseError(PromptError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from backshop.bench import TOOLS
@@ -9,13 +10,14 @@ from backshop.prompts import Prompt, Tool
 
 from .building import bundled_prompts
 from .params import tools_of
+from .recall import RECALL_TOOL
 
 
 def agent_tools() -> tuple[Tool, ...]:
     """Return the tools of the agent, in the order of W7.1."""
-    return TOOLS
+    return (*TOOLS, RECALL_TOOL)
 
 
 def workshop_prompts() -> tuple[Prompt[Any], ...]:
     """Return the prompts of turns and of context items."""
-    return bundled_prompts(tools_of)
+    return bundled_prompts(partial(tools_of, more=(RECALL_TOOL,)))

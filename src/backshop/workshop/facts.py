@@ -73,3 +73,8 @@ class Facts:
     request: str = ""
     conversation: tuple[ConversationItem, ...] = ()
     """The excerpt that conversation-bearing calls get, the request at its end."""
+
+    @property
+    def conversation_text(self) -> str:
+        """What the conversation adds to the prompt."""
+        return "\n".join(one.text for one in self.conversation)

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from backshop.base.errors import BackshopError, ErrorInfo
 from backshop.base.ids import TurnId
 from backshop.bench import Author, Source, stream_of
 from backshop.models import (
-    Attendant,
     LoopGuard,
     ModelAdapter,
     PromptEvaluationError,
     PromptResponse,
+    RetryAnnounced,
 )
-from backshop.prompts import ConversationItem, PromptOverridesStore, Session
+from backshop.prompts import Envelope, PromptOverridesStore, Session
 from backshop.rails import Beside, Driving
 from backshop.store import Write
 
-from . import decide, digesting, excerpt
+from . import decide, digesting
 from .attending import ToolAttendant
 from .book import FOLD, Book, Rule, Told
 from .building import KINDS, build_prompt
-from .compress import compress
-from .events import Compressed, Noticed, Problem, Spent
-from .excerpt import Excerpt
+from .events import Noticed, Problem, Spent
 from .facts import NO_ARTIFACTS, Artifacts
 from .holding import Hold
 from .journal import Loop, ToolJournal
@@ -35,6 +33,7 @@ from .phases import phase_of
 from .recall import RECALL_TOOL, AgentSpace
 from .signals import Publish
 from .state import Turn, WorkshopState
+from .telling import Telling
 
 _PAUSING = frozenset(
     (
@@ -125,6 +124,15 @@ class Run:
         self._gatherer = gatherer
         self._settings = settings
         self._overrides = overrides
+        self._telling = Telling(
+            book=book,
+            gatherer=gatherer,
+            adapter=adapter,
+            session=session,
+            overrides=overrides,
+            turn=self.turn,
+            commit=self.commit,
+        )
 
     # ------------------------------------------------------------ the log
 
@@ -204,7 +212,14 @@ class Run:
         """Bring the digest up to date before the first prompt; no model is asked (P7.7)."""
         manifests = self._gatherer.manifests
         files = manifests.of(self.bench_id)
-        digesting.refresh(self.session, files, manifests, overrides=self._overrides)
+        with self.session.during(self.turn_id):
+            digesting.refresh(self.session, files, manifests, overrides=self._overrides)
+        for phase, wanted, used in self.adapter.adjusted_efforts:
+            self._notice(
+                "effort_adjusted",
+                f"{self.adapter.model_id} has no effort {wanted}; {phase} uses {used}.",
+                f"{self.adapter.model_id}:{phase}:{wanted}",
+            )
 
     # ------------------------------------------------------------ asking the model
 
@@ -216,6 +231,7 @@ class Run:
             LoopFailed: no usable answer.
         """
         self.check()
+        stop = self.session.bus.subscribe(RetryAnnounced, self._waiting(asked.key))
         try:
             return self._evaluate(asked)
         except PromptEvaluationError as error:
@@ -224,6 +240,17 @@ class Run:
             raise self._judged(error.error) from error
         except BackshopError as error:
             raise self._judged(error.info("workshop")) from error
+        finally:
+            stop()
+
+    def _waiting(self, phase: str) -> Callable[[Envelope], None]:
+        """Return who tells people that a provider is waited for (M10.3)."""
+
+        def tell(envelope: Envelope) -> None:
+            if isinstance(envelope.event, RetryAnnounced):
+                self.signal("WorkshopRateLimitWarning", phase=phase, **asdict(envelope.event))
+
+        return tell
 
     def _evaluate(self, asked: Asked) -> PromptResponse[Any]:
         turn, known = self.turn(), self.state()
@@ -239,17 +266,16 @@ class Run:
             tools=(RECALL_TOOL,),
         )
         if KINDS[asked.key].conversation:
-            call = replace(call, excerpt=self._excerpt(known, turn))
-        gathered = self._gatherer.gather(call)
+            call = replace(call, excerpt=self._telling.excerpt(known, turn))
+        gathered = self._telling.fitting(call, known)
         self._tell(gathered)
         prompt = build_prompt(asked.key, gathered.facts)
-        if gathered.facts.conversation:
-            self.session[ConversationItem].replace(gathered.facts.conversation)
         journal = self._journal(turn, asked)
         attendant = ToolAttendant(
             journal,
             workspace=self._space(turn, journal),
             run_id=turn.run_id,
+            turn_id=self.turn_id,
             needs_tool=not gathered.is_empty,
             guard=self._settings.guard,
         )
@@ -259,6 +285,7 @@ class Run:
                 prompt,
                 attendant=attendant,
                 overrides_store=self._overrides,
+                conversation=gathered.facts.conversation,
                 session=self.session,
             )
 
@@ -285,52 +312,36 @@ class Run:
         )
         return AgentSpace(self.book.bench, self.bench_id, author, journal.commit, self.book)
 
-    def _excerpt(self, known: WorkshopState, turn: Turn) -> Excerpt:
-        """Return the conversation up to the request, its older part in short if need be (M14)."""
-        line = known.line(turn.user_message_id)
-        summaries = [one for one in known.records.values() if one.type == "summary_message"]
-        summaries.sort(key=lambda one: one.seq)
-        given = excerpt.excerpt(line, summaries)
-        if not excerpt.must_compress(given, window_tokens=self._window):
-            return given
-        made = compress(
-            given,
-            bench_id=self.bench_id,
-            window_tokens=self._window,
-            gatherer=self._gatherer,
-            adapter=self.adapter,
-            session=self.session,
-            attendant=Attendant(),
-            overrides_store=self._overrides,
-        )
-        if made is None:
-            return given
-        fact = Compressed(
-            message_id=self.book.new_message(),
-            first_id=known.records[made.first_id].message_id,
-            last_id=known.records[made.last_id].message_id,
-            count=made.count,
-            text=made.text,
-            model_id=made.model_id,
-            summary_message_id=None if made.fallback else self.book.new_message(),
-            fallback=made.fallback,
-        )
-        self.commit(lambda now: decide.compress(now, fact))
-        return made.excerpt
-
     def _tell(self, gathered: Gathered) -> None:
         """Say once what the call has to do without (W6.12)."""
         for one in gathered.notices:
-            fact = Noticed(
-                message_id=self.book.new_message(),
-                reason=one.reason,
-                text=one.text,
-                key=f"{one.reason}:{one.format or one.category or ''}:{one.content_hash}",
-                format=one.format,
-                category=one.category,
+            about = one.format or one.category or ""
+            self._notice(
+                one.reason,
+                one.text,
+                f"{about}:{one.content_hash}",
+                one.format,
+                one.category,
             )
-            if fact.key not in self.state().notices:
-                self.commit(lambda now, fact=fact: decide.notice(now, fact))  # type: ignore[misc]  # bound now
+
+    def _notice(
+        self,
+        reason: str,
+        text: str,
+        key: str,
+        format_: str | None = None,
+        category: str | None = None,
+    ) -> None:
+        fact = Noticed(
+            message_id=self.book.new_message(),
+            reason=reason,
+            text=text,
+            key=f"{reason}:{key}",
+            format=format_,
+            category=category,
+        )
+        if fact.key not in self.state().notices:
+            self.commit(lambda now: decide.notice(now, fact))
 
     def _judged(self, info: ErrorInfo) -> Exception:
         """Return what a failed evaluation means for the turn (W5.12, W11.12, W11.14)."""

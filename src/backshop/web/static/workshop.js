@@ -329,7 +329,7 @@ follow(here, {
   WorkshopImplementProgress: (data) => { if (state.active_turn) { Object.assign(state.active_turn, data, { phase: "implement" }); showTurn(state.active_turn); } else refresh(); },
   WorkshopToolExecuting: tool,
   WorkshopToolComplete: () => { if ($("#drawer").dataset.turn === state.active_turn?.turn_id && !$("#drawer").hidden) details(state.active_turn.turn_id); },
-  WorkshopRateLimitWarning: (data) => { $("#tool").textContent = `waiting for the provider${data.retry_after_ms ? ` (${Math.ceil(data.retry_after_ms / 1000)} s)` : ""}`; },
+  WorkshopRateLimitWarning: (data) => { $("#tool").textContent = `waiting for the provider${data.wait_ms ? ` (${Math.ceil(data.wait_ms / 1000)} s)` : ""}`; },
   WorkshopRunCancelRequested: refresh,
   WorkshopTurnFinished: async (data) => {
     $("#tool").textContent = "";

@@ -1,0 +1,135 @@
+"""What turns are told of what was said before, and the prompts they sent."""
+
+from __future__ import annotations
+
+import pytest
+
+from backshop.models.profile import Efforts, adjusted
+
+from .conftest import calls, says
+
+QUIET = [says("research", "# Research\n\nNothing."), says("plan", "Items: none")]
+
+SWITCHED = "(Note: another model answers from here on.)\n\n"
+
+
+def conversation(wire, purpose="research"):
+    """Return what the last call of a purpose was told, oldest first."""
+    last = [one for one in wire.requests if one.purpose.value == purpose][-1]
+    return [one.text.removeprefix(SWITCHED) for one in last.dialogue]
+
+
+@pytest.mark.rule("P7.5", "P7.11", "P2.13")
+def test_the_prompt_behind_an_answer_can_be_shown(chat):
+    chat.add({"a.txt": "hello"})
+    wire = chat.play([*QUIET, says("summary", "There is one file.")])
+    done = chat.ask("What is there?")
+
+    shown = chat.call("PromptShow", message_id=done["message_id"], phase="summary")
+    first = chat.call("PromptShow", message_id=done["message_id"], phase="research")
+
+    sent = [one for one in wire.requests if one.purpose.value == "summary"][-1]
+    assert shown["text"] == f"{sent.system_text}\n\n{sent.dialogue[0].text}"
+    assert {"rules", "manifest", "workspace-digest"} <= {one["path"] for one in shown["parts"]}
+    assert "list_files" in first["tools"]
+
+
+@pytest.mark.rule("W17.1", "W23.82", "W23.60")
+def test_the_next_turn_hears_the_exchange_before_it_but_not_what_was_rewound(chat):
+    chat.add({"a.txt": "x"})
+    wire = chat.play([*QUIET, says("summary", "Answer.")])
+    first = chat.ask("First question")
+    chat.ask("Second question")
+    told = conversation(wire)
+    chat.call("WorkshopUndoToMessage", message_id=first["message_id"])
+    chat.ask("Third question")
+
+    assert told == ["First question", "Answer.", "Second question"]
+    assert conversation(wire) == ["First question", "Answer.", "Third question"]
+
+
+@pytest.mark.rule("M14.2", "W17.1", "W23.66", "M19.37", "M19.40")
+def test_a_long_conversation_is_summed_up_and_the_originals_come_back_with_a_rewind(chat):
+    chat.add({"a.txt": "x"})
+    steps = [*QUIET, says("summary", "y" * 9_000), says("compression", "In short.")]
+    wire = chat.play(steps)
+    asked = [chat.ask(f"Question {n}") for n in range(7)]
+
+    told = conversation(wire)
+    records = chat.call("WorkshopGetConversation", limit=100)["messages"]
+    summaries = [one for one in records if one["type"] == "summary_message"]
+    cards = [one for one in records if one.get("event_kind") == "context_compressed"]
+    chat.call("WorkshopUndoToMessage", message_id=asked[1]["message_id"])
+    chat.ask("Again")
+
+    assert told[0].endswith("In short.")
+    assert len(told) == 9
+    assert told[-1] == "Question 6"
+    assert [one["text"] for one in summaries] == ["In short."]
+    assert len(cards) == 1
+    assert conversation(wire)[0] == "Question 0"
+
+
+@pytest.mark.rule("M14.4", "W17.3", "M19.38")
+def test_where_summing_up_fails_the_turn_goes_on_and_says_so(chat):
+    chat.add({"a.txt": "x"})
+    failing = {"when": {"purpose": "compression"}, "times": 0, "respond": {"error": "auth"}}
+    wire = chat.play([*QUIET, says("summary", "y" * 9_000), failing])
+    done = [chat.ask(f"Question {n}") for n in range(7)]
+
+    records = chat.call("WorkshopGetConversation", limit=100)["messages"]
+    card = next(one for one in records if one.get("event_kind") == "context_compressed")
+
+    assert done[-1]["status"] == "complete"
+    assert "earlier messages are left out here" in conversation(wire)[0]
+    assert card["metadata"]["fallback"] == "omitted"
+    assert not any(one["type"] == "summary_message" for one in records)
+
+
+@pytest.mark.rule("M7.2")
+def test_an_effort_a_model_lacks_falls_to_the_nearest_lower_one():
+    efforts = Efforts(research="max", plan="medium", implement="none")
+
+    assert adjusted(efforts, ("low", "medium", "high")) == (
+        ("research", "max", "high"),
+        ("implement", "none", "low"),
+    )
+    assert adjusted(efforts, ()) == ()
+
+
+@pytest.mark.rule("W6.2", "P7.10")
+def test_each_phase_is_told_its_step_and_its_artifacts(chat):
+    chat.add({"a.txt": "x"})
+    wire = chat.play(
+        [
+            says("research", "RESEARCH TEXT"),
+            says("plan", "## Items\n- [ ] 1. Write b.txt"),
+            calls("implement", 1, ("write_text_file", {"path": "b.txt", "content": "b"})),
+            says("implement", "REPORT TEXT"),
+            says("summary", "Wrote b.txt."),
+        ]
+    )
+    chat.ask("Write b")
+
+    said = {one.purpose.value: one.system_text for one in wire.requests}
+    assert "Find out what the request asks" in said["research"]
+    assert "RESEARCH TEXT" in said["plan"]
+    assert "RESEARCH TEXT" not in said["implement"]
+    assert "- [ ] 1. Write b.txt" in said["implement"]
+    assert "- [x] 1. Write b.txt" in said["summary"]
+    assert "REPORT TEXT" in said["summary"]
+    assert "- b.txt (added" in said["summary"]
+
+
+@pytest.mark.rule("M10.3")
+def test_people_hear_that_a_provider_is_waited_for(chat):
+    chat.add({"a.txt": "x"})
+    limited = {"error": {"kind": "rate_limit", "retry_after_s": 0.01}}
+    chat.play([{"when": {"purpose": "research"}, "respond": limited}, *QUIET, says("summary", "A")])
+    with chat.shop.hub.subscribe() as events:
+        chat.ask("What is there?")
+        heard = events.wait(5)
+
+    (warning,) = [one for one in heard if one.name == "WorkshopRateLimitWarning"]
+    assert warning.payload["phase"] == "research"
+    assert (warning.payload["retry_attempt"], warning.payload["wait_ms"]) == (1, 10)
