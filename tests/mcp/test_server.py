@@ -18,6 +18,7 @@ import anyio.from_thread
 import anyio.to_thread
 import httpx2
 import jsonschema
+import mcp_types as types
 import pytest
 import uvicorn
 from mcp.client.streamable_http import streamable_http_client
@@ -307,3 +308,55 @@ def test_a_taken_port_is_refused_in_words(offering, tmp_path):
             serve_http(offering, tmp_path, port=port, announce=lambda *_: pytest.fail("announced"))
 
     assert refused.value.reason == "bad_params"
+
+
+@pytest.mark.rule("R7.2")
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_that_asks_is_told_how_far_the_run_is(offering, mode):
+    told: list[tuple[float, float | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total))
+
+    async def story() -> None:
+        async with Client(build(offering), mode=mode) as client:
+            answer = await call(client, "start_workflow", {"workflowId": "wr.change_review"})
+            arguments = {**answer["nextCall"]["arguments"]}
+            await client.call_tool("continue_workflow", arguments, progress_callback=hear)
+            await client.call_tool("continue_workflow", {"stateToken": answer["stateToken"]})
+
+    anyio.run(story)
+    assert len(told) == 1
+    done, total = told[0]
+    assert 0 <= done < (total or 0)
+
+
+@pytest.mark.rule("R3.4")
+def test_the_first_root_of_a_client_is_the_project_it_means(offering, tmp_path):
+    project = tmp_path / "my project"
+    (project / "workflows").mkdir(parents=True)
+    flow = {
+        "id": "project.own",
+        "name": "Own",
+        "description": "Of the project.",
+        "version": "1.0.0",
+    }
+    flow["steps"] = [{"id": "a", "title": "A", "prompt": "Do a."}]  # type: ignore[assignment]
+    (project / "workflows" / "own.json").write_text(json.dumps(flow))
+    uris = ["file://elsewhere/x", "file:///no/such/folder", project.as_uri()]
+
+    async def roots(context: Any) -> types.ListRootsResult | types.ErrorData:
+        return types.ListRootsResult(roots=[types.Root(uri=uri) for uri in uris])
+
+    async def story() -> None:
+        async with Client(build(offering), mode="legacy", list_roots_callback=roots) as client:
+            listed = await call(client, "list_workflows", {"query": "project.own"})
+            started = await call(client, "start_workflow", {"workflowId": "project.own"})
+        async with Client(build(offering), mode="legacy") as plain:
+            without = await call(plain, "list_workflows", {"query": "project.own"})
+
+        assert [one["workflowId"] for one in listed["workflows"]] == ["project.own"]
+        assert started["pending"]["stepId"] == "a"
+        assert without["workflows"] == []
+
+    anyio.run(story)

@@ -265,10 +265,13 @@ def test_sessions_nobody_uses_expire_unless_they_are_kept(agent):
     now = ann.studio("RailsSessionsExpire", apply=True)
     counted = later.sessions_expire(SessionsExpire())
     swept = later.sessions_expire(SessionsExpire(apply=True))
+    of_a_bench = built.structured["session"]["sessionId"]
+    refused = ann.refused("RailsSessionDelete", sessionId=of_a_bench, confirm=of_a_bench)
     left = ann.rails.sessions.ids()
 
     assert now["sessions"] == []
     assert counted["sessions"] == swept["sessions"] == [old]
+    assert refused["code"] == "PRECONDITION_FAILED"
     assert sorted(left) == sorted([kept, built.structured["session"]["sessionId"]])
 
 

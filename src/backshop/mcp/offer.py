@@ -28,3 +28,12 @@ class OfferedTool:
     read_only: bool
     idempotent: bool
     call: Callable[[Mapping[str, Any]], Called] = field(repr=False)
+    progress: Callable[[Mapping[str, Any]], tuple[int, int]] | None = field(
+        default=None, repr=False
+    )
+    """How far an answer of this tool is, (done, of), for clients that asked to be told."""
+
+    @property
+    def takes_workspace(self) -> bool:
+        """Whether the tool looks at the project it is called for."""
+        return "workspacePath" in self.input_schema.get("properties", {})

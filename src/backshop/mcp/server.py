@@ -9,12 +9,14 @@ import anyio
 import anyio.to_thread
 import mcp_types as types
 from mcp.server import Server
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from backshop import __version__
 from backshop.base.telemetry import watch
 
 from .offer import Called, OfferedTool
+from .roots import root_of
 from .toolbox import Offering
 
 CALL_TIMEOUT_S = 30.0  # R7.3
@@ -45,12 +47,22 @@ def build(offering: Offering) -> Server[Any]:
         tools = await _offered(offering)
         return types.ListToolsResult(tools=[_described(tool) for tool in tools.values()])
 
-    async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(
+        context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
         tools = await _offered(offering)
         tool = tools.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}")
-        return _result(await _run(tool, dict(params.arguments or {})))
+        arguments = dict(params.arguments or {})
+        if tool.takes_workspace and arguments.get("workspacePath") is None:
+            root = await root_of(context.session)
+            arguments |= {"workspacePath": root} if root else {}
+        called = await _run(tool, arguments)
+        if tool.progress is not None and not called.is_error:
+            done, total = await anyio.to_thread.run_sync(tool.progress, called.structured)
+            await context.session.report_progress(done, total)  # nothing if nobody asked
+        return _result(called)
 
     return Server(
         "backshop",

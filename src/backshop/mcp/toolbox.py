@@ -107,6 +107,10 @@ def _rails_tools(shop: Backshop) -> list[OfferedTool]:
             read_only=tool.read_only,
             idempotent=tool.idempotent,
             call=call,
+            progress=progress if tool.name == "continue_workflow" else None,
         )
+
+    def progress(answer: Mapping[str, Any]) -> tuple[int, int]:
+        return shop.rails.progress(dict(answer))
 
     return [adapted(tool) for tool in offered(shop.rails.settings)]

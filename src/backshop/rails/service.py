@@ -202,6 +202,19 @@ class Rails:
         """Acknowledge the pending step, or fetch it again without changing anything."""
         return self.execution.continue_workflow(request)
 
+    def progress(self, answer: Json) -> tuple[int, int]:
+        """Return how many of the workflow's steps are done where an answer stands, and of how many.
+
+        A step of a loop counts once; a complete run has done all it had to (R7.2).
+        """
+        token = tk.verify(self.sessions.keyring.keys(), str(answer["stateToken"]), tk.Kind.STATE)
+        node = self.execution.located(token).node
+        engine = self.sessions.snapshot(node.snapshot_ref).engine
+        steps = self.sessions.workflow(node.workflow_hash).steps.values()
+        known = {step.step_id for step in steps if step.loop is None}
+        done = {key.rpartition("::")[2] for key in engine.completed} & known
+        return (len(known) if engine.is_complete else len(done)), len(known)
+
     def checkpoint_workflow(self, request: requests.CheckpointWorkflow) -> Answer:
         """Record progress without advancing."""
         return self.execution.checkpoint_workflow(request)

@@ -173,6 +173,12 @@ class Studio:
     def session_delete(self, request: SessionDelete) -> Json:
         """Delete a session; its tokens end with it."""
         self._require(request.session_id)
+        if self._is_of_a_bench(request.session_id):
+            raise RailsError(
+                "PRECONDITION_FAILED",
+                "the session belongs to a workbench and lives as long as it",
+                "Delete the workbench instead.",
+            )
         if request.confirm != request.session_id:
             raise invalid("the confirmation does not repeat the session's id", "Repeat the id.")
         self._delete(request.session_id)
@@ -227,6 +233,14 @@ class Studio:
 
     def _tell(self, session_id: str, reason: str) -> None:
         self._rails.announce("RailsSessionChanged", {"sessionId": session_id, "reason": reason})
+
+    def _is_of_a_bench(self, session_id: str) -> bool:
+        """Say whether the built-in agent works in the session (R9.8)."""
+        try:
+            runs = self._sessions.readable(session_id).state.runs.values()
+        except RailsError:  # nothing of it can be read any more
+            return False
+        return any(run.started.driver == "builtin" for run in runs)
 
     def _is_expired(self, session_id: str, before_ms: int) -> bool:
         try:
