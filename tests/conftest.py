@@ -36,6 +36,16 @@ def _has_postgres() -> str | None:
     return None
 
 
+def _has_s3() -> str | None:
+    try:
+        import flask  # noqa: F401  # only asked whether it is there
+        import moto  # noqa: F401
+        import obstore  # noqa: F401
+    except ImportError as error:
+        return f"{error.name} is not installed"
+    return None
+
+
 def _has_program(name: str) -> Callable[[], str | None]:
     return lambda: None if shutil.which(name) else f"{name} is not installed"
 
@@ -47,6 +57,7 @@ def browser_path() -> str | None:
 
 PARTS: dict[str, Callable[[], str | None]] = {
     "postgres": _has_postgres,
+    "s3": _has_s3,
     "corpora": lambda: None if CORPORA.is_dir() else "the corpora are not beside the checkout",
     "strace": _has_program("strace"),
     "node": _has_program("node"),

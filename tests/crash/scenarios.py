@@ -8,7 +8,17 @@ from pathlib import Path
 from backshop.base import tree
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
-from backshop.store import NewEvent, Part, Pin, Placer, Plan, Store, View, Write
+from backshop.store import (
+    NewEvent,
+    Part,
+    Pin,
+    Placer,
+    Plan,
+    Store,
+    View,
+    Write,
+    move_store,
+)
 from backshop.testing.conformance.store import TOTAL, Counted, counted
 
 Say = Callable[[str], None]
@@ -81,6 +91,18 @@ def snapshot(folder: Path, say: Say) -> None:
         say(str(store.state("session:long", TOTAL).count))
     with store_of(folder) as store:
         say(str(store.state("session:long", TOTAL).count))
+
+
+def move(folder: Path, say: Say) -> None:
+    """Move the store with its contents to another folder."""
+    (folder / "new").mkdir(exist_ok=True)
+    with store_of(folder) as store:
+        move_store(
+            store,
+            database_url=f"sqlite:///{folder / 'new' / 'store.db'}",
+            blobs_url=f"file://{folder / 'new' / 'blobs'}",
+        )
+        say("moved")
 
 
 def materialise(folder: Path, say: Say) -> None:

@@ -8,6 +8,7 @@ from tests.crash.harness import Harness
 
 from backshop.base import tree
 from backshop.base.ids import BlobId, TreeId
+from backshop.store import Store
 from backshop.testing.conformance.store import TOTAL
 
 pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(600)]
@@ -105,6 +106,25 @@ def test_killed_while_a_state_is_kept(harness, start, scaled):
         assert kill.said in ([], [str(len(events))], [str(len(events))] * 2)
         assert state.count == len(events)
         assert state.total == sum(event.fact.number for event in events)
+
+
+@pytest.mark.rule("T5.5")
+def test_killed_during_a_move(harness, start, scaled):
+    for kill in harness.kills(f"{SCENARIOS}:move", start, sample=scaled(15, 10_000)):
+        with scenarios.store_of(kill.folder) as store:
+            check_whole(store)
+            sent = [(head.stream, head.last_hash) for head in store.streams()]
+        new = kill.folder / "new"
+        new.mkdir(exist_ok=True)
+        with Store.open(new) as store:
+            arrived = [(head.stream, head.last_hash) for head in store.streams()]
+        assert arrived in ([], sent)
+        assert arrived == sent or kill.said == []
+        if not arrived:
+            scenarios.move(kill.folder, kill.said.append)
+        with Store.open(new) as store:
+            check_whole(store)
+            assert [(head.stream, head.last_hash) for head in store.streams()] == sent
 
 
 @pytest.mark.rule("T4.4", "B3.5")

@@ -8,15 +8,18 @@ import sys
 from pathlib import Path
 
 from backshop.base.errors import BackshopError
-from backshop.store import Finding, Store, examine_store
+from backshop.store import Finding, Store, examine_store, repair_store
 
 from .config import Config
 
 _LOW_DISK_BYTES = 1024**3
 
 
-def examine(config: Config, *, full: bool = False) -> tuple[Finding, ...]:
-    """Return findings about machine, home and store; a store that cannot be opened is one."""
+def examine(config: Config, *, full: bool = False, repair: bool = False) -> tuple[Finding, ...]:
+    """Return findings about machine, home and store; a store that cannot be opened is one.
+
+    With `repair` what can be put right without guessing is put right first.
+    """
     found = [
         Finding(level="ok", subject="python", message=platform.python_version()),
         _disk(config.home),
@@ -26,7 +29,11 @@ def examine(config: Config, *, full: bool = False) -> tuple[Finding, ...]:
         found.append(Finding(level="note", subject="home", message="nothing is stored here yet"))
         return tuple(found)
     try:
-        with Store.open(config.home, database_url=config["database_url"]) as store:
+        with Store.open(
+            config.home, database_url=config["database_url"], blobs_url=config["blobs_url"]
+        ) as store:
+            if repair:
+                found.extend(repair_store(store, (config.home / "benches",)))
             found.extend(examine_store(store, full=full))
     except BackshopError as error:
         found.append(Finding(level="problem", subject="store", message=error.message))

@@ -46,6 +46,14 @@ SETTINGS: tuple[Setting, ...] = (
         summary="Where events are kept; by default store.db in the home.",
     ),
     Setting(
+        name="blobs_url",
+        env="BACKSHOP_BLOBS_URL",
+        default=None,
+        parse=url("file", "s3"),
+        allowed="file:///path or s3://bucket/prefix",
+        summary="Where contents are kept; by default the folder blobs in the home.",
+    ),
+    Setting(
         name="log",
         env="BACKSHOP_LOG",
         default="warning",

@@ -84,6 +84,7 @@ class Backshop:
         store = Store.open(
             config.home,
             database_url=config["database_url"],
+            blobs_url=config["blobs_url"],
             clock=clock,
             mint=mint,
             lock_wait_ms=config["store.lock_wait_ms"],

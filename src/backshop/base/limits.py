@@ -11,6 +11,7 @@ LOCK_WAIT_MS = 2000  # T2.4, store.lock_wait_ms
 TAIL_DELAY_MS = 250  # T3.1: a new event reaches another process within this time
 INLINE_BLOB_MAX_BYTES = 64 * KIB  # T4.2
 BLOB_GRACE_HOURS = 24  # T4.5
+BLOB_CACHE_MAX_BYTES = 10 * GIB  # T4.3: fetched contents kept on this machine
 DEDUPE_KEY_MAX_CHARS = 256  # T1.2
 TREE_NODE_MAX_ENTRIES = 256  # B2.4
 RUN_LEASE_S = 60  # B3.8

@@ -57,12 +57,14 @@ def set_(door: Door, name: str, value: str) -> None:
 
 @click.command(cls=DoorCommand)
 @click.option("--full", is_flag=True, help="Rehash every stored content too.")
+@click.option("--repair", is_flag=True, help="First put right what needs no guessing.")
 @pass_door
-def doctor(door: Door, full: bool) -> None:
-    """Look for damage and for what is missing; nothing is changed."""
+def doctor(door: Door, full: bool, repair: bool) -> None:
+    """Look for damage and for what is missing; without --repair nothing is changed."""
     from backshop.app import examine
 
-    found = [encode(finding) for finding in examine(door.config(), full=full)]
+    examined = examine(door.config(), full=full or repair, repair=repair)
+    found = [encode(finding) for finding in examined]
     signs = {"ok": "ok", "note": "note", "problem": "PROBLEM"}
     door.show(
         {"findings": found},
@@ -113,8 +115,60 @@ def restore(door: Door, path: Path) -> None:
     from backshop.store import restore_backup
 
     settings = load(home=door.home)
-    done = restore_backup(path, settings.home, database_url=settings["database_url"])
+    done = restore_backup(
+        path,
+        settings.home,
+        database_url=settings["database_url"],
+        blobs_url=settings["blobs_url"],
+    )
     door.show(encode(done), _copied)
+
+
+@click.command(cls=DoorCommand)
+@click.option(
+    "--to",
+    "targets",
+    multiple=True,
+    required=True,
+    metavar="URL",
+    help="postgresql://… or sqlite:///path for events, s3://bucket/prefix or file:///path for"
+    " contents; once for each.",
+)
+@pass_door
+def migrate_store(door: Door, targets: tuple[str, ...]) -> None:
+    """Copy events or contents to another place; this one stays as it is.
+
+    Stop everything that writes to the home first: what it writes later is not copied.
+    """
+    from backshop.store import Store, move_store
+
+    database_url, blobs_url = _places(targets)
+    settings = door.config()
+    with Store.open(
+        settings.home, database_url=settings["database_url"], blobs_url=settings["blobs_url"]
+    ) as store:
+        done = move_store(store, database_url=database_url, blobs_url=blobs_url)
+
+    def human(value: dict[str, Any]) -> str:
+        names = (("database_url", database_url), ("blobs_url", blobs_url))
+        lines = [f"  set BACKSHOP_{name.upper()} to use {name}" for name, url in names if url]
+        return "\n".join([f"copied and checked: {_copied(value)}", *lines])
+
+    door.show(encode(done), human)
+
+
+def _places(targets: tuple[str, ...]) -> tuple[str | None, str | None]:
+    """Tell URLs of databases from those of contents."""
+    kinds = {"postgresql": 0, "postgres": 0, "sqlite": 0, "s3": 1, "file": 1}
+    found: list[str | None] = [None, None]
+    for url in targets:
+        place = kinds.get(url.partition(":")[0])
+        if place is None:
+            raise click.UsageError(f"{click.format_filename(url)}: not a place for a store")
+        if found[place] is not None:
+            raise click.UsageError("two places for the same thing")
+        found[place] = url
+    return found[0], found[1]
 
 
 @click.command(cls=DoorCommand)

@@ -11,8 +11,10 @@ import click
 
 from backshop import __version__
 from backshop.base.errors import BackshopError
+from backshop.base.progress import watched
 
 from .door import Door, DoorGroup
+from .progress import Bar
 
 LAZY = {
     "backup": ("admin:backup", "Write a consistent copy of the home."),
@@ -41,6 +43,7 @@ LAZY = {
     "file": ("files:file", "Map, read, query or compare any file."),
     "gc": ("admin:gc", "Remove stored contents that nothing needs."),
     "man": ("manual:man", "Print the manual page."),
+    "migrate-store": ("admin:migrate_store", "Copy the store to another database or storage."),
     "mcp": ("serve:mcp", "Serve tools to an agent over MCP."),
     "prompts": ("prompts:prompts", "Show, render and override prompts."),
     "model": ("models:model", "Which models there are, and which one is yours."),
@@ -89,7 +92,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 refused or failed, 2 usage."""
     state = Door()
     try:
-        code = cli.main(args=argv, prog_name="backshop", standalone_mode=False, obj=state)
+        code = _run(argv, state)
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.UsageError as error:
@@ -105,6 +108,18 @@ def main(argv: list[str] | None = None) -> int:
         _report(error, state)
         return 1
     return code if isinstance(code, int) else 0  # a command that ended with an exit code
+
+
+def _run(argv: list[str] | None, state: Door) -> object:
+    """Run the command; a person at a terminal sees how far long work has come."""
+    if not sys.stderr.isatty():
+        return cli.main(args=argv, prog_name="backshop", standalone_mode=False, obj=state)
+    bar = Bar()
+    try:
+        with watched(bar):
+            return cli.main(args=argv, prog_name="backshop", standalone_mode=False, obj=state)
+    finally:
+        bar.clear()
 
 
 def _keep_log(state: Door) -> None:

@@ -1,8 +1,9 @@
 """Events and blobs: the one append-only log and the one content-addressed store of a home."""
 
-from .backup import Copied, restore_backup, write_backup
+from .backup import restore_backup, write_backup
 from .blobs import Blobs
 from .commands import COMMANDS, Finding, Findings, examine_store
+from .copying import Copied
 from .errors import (
     DuplicateKey,
     HeadMoved,
@@ -18,10 +19,13 @@ from .errors import (
 )
 from .gc import Swept
 from .health import Health, Status
+from .keyring import KeyRing
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan, wire
 from .materialise import Placer, View
+from .move import Moved, move_store
 from .project import Fold
-from .service import KeyRing, Store, Write
+from .repair import repair_store
+from .service import Store, Write
 from .spool import Batch, file_error
 
 __all__ = [
@@ -33,6 +37,8 @@ __all__ = [
     "View",
     "examine_store",
     "file_error",
+    "move_store",
+    "repair_store",
     "restore_backup",
     "write_backup",
     "Appended",
@@ -47,6 +53,7 @@ __all__ = [
     "KeyRing",
     "KeysDiffer",
     "LeaseLost",
+    "Moved",
     "NewEvent",
     "NewerStore",
     "Part",

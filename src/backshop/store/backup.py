@@ -12,18 +12,16 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from backshop.base.ambient import timestamp
-from backshop.base.errors import NotFound, ValidationFailed
-from backshop.base.ids import BlobId
+from backshop.base.errors import ValidationFailed
 from backshop.base.limits import LOCK_WAIT_MS
 
-from . import engine, gc, migrations, schema
+from . import engine, migrations
 from .blobs import Blobs, InlineBlobs
-from .errors import StorageCorrupt
+from .copying import Copied, check_chains, copy_blobs, copy_rows
 from .service import Store
 from .spool import file_error, sync_folder
 
@@ -31,16 +29,6 @@ _ABOUT = "backup.json"
 _SETTINGS = "settings.json"
 _BATCH = 500
 _FORMAT = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Copied:
-    """What a backup or a restore moved."""
-
-    streams: int
-    events: int
-    blobs: int
-    bytes: int
 
 
 def write_backup(store: Store, target: Path, *, now_ms: int) -> Copied:
@@ -56,7 +44,8 @@ def write_backup(store: Store, target: Path, *, now_ms: int) -> Copied:
         try:
             _copy_database(store.database, copy)
             _drop_snapshots(copy)
-            copied = _copy_blobs(copy, store.blobs, folder / "blobs")
+            target_blobs = Blobs(folder / "blobs", InlineBlobs(copy), folder / "cache")
+            copied = copy_blobs(copy, store.blobs, target_blobs)
             with copy.reader() as cursor:
                 cursor.text("PRAGMA wal_checkpoint(TRUNCATE)")
                 cursor.text("PRAGMA journal_mode=DELETE")
@@ -69,45 +58,34 @@ def write_backup(store: Store, target: Path, *, now_ms: int) -> Copied:
     return copied
 
 
-def restore_backup(source: Path, home: Path, *, database_url: str | None = None) -> Copied:
+def restore_backup(
+    source: Path, home: Path, *, database_url: str | None = None, blobs_url: str | None = None
+) -> Copied:
     """Make a home from a backup; the home must not exist yet, or be empty.
 
-    Every chain is checked before anything is kept.
+    Every chain is checked before anything is made, and again where it arrives.
     """
     _read_about(source)
     _require_empty(home)
     backup = engine.Sqlite(source / "store.db", lock_wait_ms=LOCK_WAIT_MS)
     backup.journal = "delete"  # a backup may lie on a medium that cannot be written
     try:
+        blobs = Blobs(source / "blobs", InlineBlobs(backup), home / "cache" / "blobs")
+        check_chains(backup, blobs)
         with _built_aside(home) as folder:
-            blobs = Blobs(source / "blobs", InlineBlobs(backup), folder / "cache")
-            copied = _copy_blobs(backup, blobs, folder / "blobs")
             if database_url is None:
                 shutil.copyfile(source / "store.db", folder / "store.db")
             else:
                 _restore_to(backup, database_url)
             if (source / _SETTINGS).exists():
                 shutil.copyfile(source / _SETTINGS, folder / _SETTINGS)
-            _check_chains(folder, database_url)
+            with Store.open(folder, database_url=database_url, blobs_url=blobs_url) as store:
+                _drop_snapshots(store.database)
+                copied = copy_blobs(backup, blobs, store.blobs)
+                check_chains(store.database, store.blobs)
     finally:
         backup.close()
     return copied
-
-
-def copy_rows(source: engine.Database, target: engine.Database) -> None:
-    """Copy every row of every table; both sides have the same schema, the target is empty."""
-    with source.snapshot() as reading, target.transaction() as writing:
-        for table, names in schema.TABLES.items():
-            text = schema.translated(schema.insert(table), target.dialect)
-            rows = source.execute(reading.driver, schema.select(table))
-            while batch := rows.fetchmany(_BATCH):
-                for row in batch:
-                    target.execute(writing.driver, text, dict(zip(names, row, strict=True)))
-        if target.dialect == "postgresql":
-            writing.text(
-                "SELECT setval(pg_get_serial_sequence('event', 'seq'),"
-                " (SELECT coalesce(max(seq), 1) FROM event))"
-            )
 
 
 def _copy_database(source: engine.Database, copy: engine.Sqlite) -> None:
@@ -131,44 +109,10 @@ def _restore_to(backup: engine.Sqlite, url: str) -> None:
         target.close()
 
 
-def _copy_blobs(database: engine.Sqlite, source: Blobs, folder: Path) -> Copied:
-    """Copy the blobs that the copied database needs and does not hold itself."""
-    with database.reader() as cursor:
-        heads = cursor.all("streams_all")
-        pins = [(str(ref), str(kind)) for ref, kind in cursor.all("pins_all")]
-        inline = {str(row[0]) for row in cursor.all("blob_ages")}
-    target = Blobs(folder, InlineBlobs(database), folder)
-    count = size = 0
-    with target.batch() as batch:
-        for blob in sorted(gc.mark(pins, Blobs(source.folder, InlineBlobs(database), folder))):
-            if blob in inline:
-                continue
-            try:
-                path = source.path(BlobId(blob))
-            except NotFound as error:
-                raise StorageCorrupt(
-                    "a blob is missing", reason="missing_blob", detail=f"blob: {blob}"
-                ) from error
-            batch.add(path)
-            count, size = count + 1, size + path.stat().st_size
-    return Copied(len(heads), sum(int(row[2]) + 1 for row in heads), count, size)
-
-
 def _drop_snapshots(database: engine.Database) -> None:
     """Leave out what is a cache: a home never starts with states somebody else computed."""
     with database.transaction() as cursor:
         cursor.run("snapshots_clear")
-
-
-def _check_chains(folder: Path, database_url: str | None) -> None:
-    with Store.open(folder, database_url=database_url) as store:
-        _drop_snapshots(store.database)
-        for head in store.streams():
-            found = store.health(head.stream)
-            if not found.is_healthy:
-                raise StorageCorrupt(
-                    f"stream {head.stream} of the backup is damaged", reason=found.reason
-                )
 
 
 def _read_about(source: Path) -> dict[str, Any]:

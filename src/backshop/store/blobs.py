@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,6 +33,15 @@ class InlineBlobs:
         with self._database.reader() as cursor:
             row = cursor.one("blob", {"sha256": blob})
         return None if row is None else bytes(row[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A blob as the storage lists it."""
+
+    name: BlobId
+    size: int
+    modified_ns: int
 
 
 class Blobs:
@@ -89,9 +99,9 @@ class Blobs:
         except FileNotFoundError:
             data = self._inline.read(blob)
         if data is None:
-            raise _missing(blob)
+            raise missing(blob)
         if sha256_hex(data) != blob:
-            raise _altered(blob)
+            raise altered(blob)
         return data
 
     def open(self, blob: BlobId) -> BinaryIO:
@@ -138,19 +148,30 @@ class Blobs:
         return True
 
     def names(self) -> Iterator[BlobId]:
-        """Yield every blob that is a file."""
+        """Yield every blob that is not in the database."""
+        return (one.name for one in self.listed())
+
+    def listed(self) -> Iterator[Listed]:
+        """Yield every blob that is a file, by name, with its size and age."""
         for shard in sorted(self.folder.glob("[0-9a-f][0-9a-f]")):
             for path in sorted(shard.iterdir()):
                 name = shard.name + path.name
-                if len(name) == 64 and not path.name.endswith(GONE):
-                    yield BlobId(name)
+                if len(name) != 64 or path.name.endswith(GONE):
+                    continue
+                with suppress(FileNotFoundError):
+                    found = path.stat()
+                    yield Listed(BlobId(name), found.st_size, found.st_mtime_ns)
 
     def stat(self, blob: BlobId) -> os.stat_result | None:
-        """Return what the file system knows of a blob that is a file, or None."""
+        """Return what the file system knows of a blob that is a file here, or None."""
         try:
             return self._file(check_blob(blob)).stat()
         except FileNotFoundError:
             return None
+
+    def with_inline(self, inline: InlineBlobs) -> Blobs:
+        """Return the same blobs beside the small ones of another database."""
+        return Blobs(self.folder, inline, self._cache)
 
     def inode(self, blob: BlobId) -> int | None:
         """Return the inode of a blob that is a file; asked ten thousand times in a row."""
@@ -228,7 +249,7 @@ class Blobs:
         if self._verified.get(blob) == seen:
             return
         if hash_file(path) != blob:
-            raise _altered(blob)
+            raise altered(blob)
         with self._lock:
             self._verified[blob] = seen
 
@@ -272,11 +293,13 @@ def make_home(home: Path) -> bool:
     return is_new
 
 
-def _missing(blob: str) -> NotFound:
+def missing(blob: str) -> NotFound:
+    """Return the error for a blob that is not there."""
     return NotFound("there is no such blob", reason="not_found", detail=f"blob: {blob}")
 
 
-def _altered(blob: str) -> StorageCorrupt:
+def altered(blob: str) -> StorageCorrupt:
+    """Return the error for a blob whose bytes are others."""
     return StorageCorrupt(
         "stored bytes were altered", reason="digest_mismatch", detail=f"blob: {blob}"
     )

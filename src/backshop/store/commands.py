@@ -9,8 +9,10 @@ from typing import Any
 from backshop.base.ambient import SystemClock
 from backshop.base.command import Command
 from backshop.base.ids import BlobId
+from backshop.base.progress import report
 
-from .backup import Copied, write_backup
+from .backup import write_backup
+from .copying import Copied
 from .gc import Swept
 from .service import Store
 
@@ -70,8 +72,9 @@ def examine_store(store: Store, *, full: bool) -> list[Finding]:
     found = [_journal(store)]
     sick = 0
     heads = store.streams()
-    for head in heads:
+    for number, head in enumerate(heads, 1):
         state = store.health(head.stream)
+        report("streams", number, len(heads))
         if not state.is_healthy:
             sick += 1
             text = f"{state.status}: {state.reason}, valid through event {state.valid_through}"
@@ -92,7 +95,11 @@ def _journal(store: Store) -> Finding:
 
 def _blobs(store: Store) -> list[Finding]:
     names: list[BlobId] = list(store.blobs.names())
-    bad = [name for name in names if not store.blobs.verify(name)]
+    bad: list[BlobId] = []
+    for number, name in enumerate(names, 1):
+        if not store.blobs.verify(name):
+            bad.append(name)
+        report("contents", number, len(names))
     if not bad:
         return [Finding(level="ok", subject="blobs", message=f"{len(names)} intact")]
     return [Finding(level="problem", subject=name, message="altered bytes") for name in bad]

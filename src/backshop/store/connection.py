@@ -93,6 +93,10 @@ class Connections:
         cursor.execute(text, params) if params is not None else cursor.execute(text)
         return cursor
 
+    def stream(self, connection: Any, text: str) -> Any:
+        """Run a text whose rows are fetched as they are read, inside `snapshot`."""
+        return self.execute(connection, text)
+
     @contextmanager
     def reader(self) -> Iterator[Cursor]:
         """Give a cursor for reads; each statement sees one consistent state."""

@@ -152,6 +152,12 @@ class Postgres(Connections):
         self._url = url
         self._wait_ms = lock_wait_ms
 
+    def stream(self, connection: Any, text: str) -> Any:
+        """Run a text with a cursor on the server: rows come when they are asked for."""
+        cursor = connection.cursor(name="rows")
+        cursor.execute(text)
+        return cursor
+
     def translated(self, error: BaseException) -> BackshopError:
         """Return our error for PostgreSQL's SQLSTATE."""
         errors = self._psycopg.errors

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from backshop.base import tree
 from backshop.base.errors import NotFound
 from backshop.base.ids import BlobId, TreeId
+from backshop.base.progress import report
 
 from .blobs import Blobs
 from .connection import Cursor
@@ -83,10 +84,9 @@ class Collector:
     def _unneeded(self, needed: set[BlobId]) -> dict[BlobId, int]:
         """Return old blobs nothing pins, with their sizes."""
         found: dict[BlobId, int] = {}
-        for name in self._blobs.names():
-            stat = None if name in needed else self._blobs.stat(name)
-            if stat is not None and stat.st_mtime_ns < self._before_ms * 1_000_000:
-                found[name] = stat.st_size
+        for one in self._blobs.listed():
+            if one.name not in needed and one.modified_ns < self._before_ms * 1_000_000:
+                found[one.name] = one.size
         with self._database.reader() as cursor:
             for sha256, at_ms, size in cursor.all("blob_ages"):
                 if sha256 not in needed and at_ms < self._before_ms:
@@ -97,6 +97,7 @@ class Collector:
         """Remove batch by batch, marking again whenever something was appended in between."""
         names, count, size = sorted(old), 0, 0
         for start in range(0, len(names), _BATCH):
+            report("contents", start, len(names))
             with self._database.transaction() as cursor:
                 cursor.lock_seq()
                 newest = cursor.one("last_seq")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -16,13 +15,15 @@ from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.limits import BLOB_GRACE_HOURS, INLINE_BLOB_MAX_BYTES, LOCK_WAIT_MS
 
-from . import engine, gc, health, log, migrations
-from .blobs import Blobs, InlineBlobs, make_home
+from . import engine, gc, health, keyring, log, migrations
+from .blobs import Blobs, make_home
 from .connection import Cursor
 from .errors import StoreUnavailable
+from .keyring import KeyRing
 from .lease import Leases
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan
 from .project import Fold, FoldCache, Folded, forward, with_new
+from .shared import blobs_at
 from .snapshot import Snapshots
 
 S = TypeVar("S")
@@ -30,7 +31,6 @@ T = TypeVar("T")
 
 _POLL_S = 0.1
 _PAGE = 1000
-_KEY_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,12 @@ Rule = Callable[[S], Write | Sequence[NewEvent]]
 ManyRule = Callable[[tuple[Any, ...]], Plan | None]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRing:
-    """The keys tokens are signed with: the current one, and the one before it if there is."""
-
-    current: bytes = field(repr=False)
-    previous: bytes | None = field(repr=False)
-
-
 class Store:
     """Events and blobs of one home. Safe for threads; other processes may use the same home."""
 
-    def __init__(self, home: Path, database: engine.Database, clock: Clock, mint: Mint) -> None:
+    def __init__(
+        self, home: Path, database: engine.Database, blobs: Blobs, clock: Clock, mint: Mint
+    ) -> None:
         self.home = home
         self.database = database
         self._clock = clock
@@ -68,7 +62,7 @@ class Store:
         self._snapshots = Snapshots(database)
         self._checked: set[str] = set()
         self._news = threading.Condition()
-        self.blobs = Blobs(home / "blobs", InlineBlobs(database), home / "cache" / "blobs")
+        self.blobs = blobs
         self.leases = Leases(database, clock)
 
     @classmethod
@@ -77,6 +71,7 @@ class Store:
         home: Path,
         *,
         database_url: str | None = None,
+        blobs_url: str | None = None,
         clock: Clock | None = None,
         mint: Mint | None = None,
         lock_wait_ms: int = LOCK_WAIT_MS,
@@ -93,6 +88,7 @@ class Store:
             if database_url
             else engine.Sqlite(home / "store.db", lock_wait_ms=lock_wait_ms)
         )
+        blobs = blobs_at(blobs_url, home, database, clock)
         is_new = make_home(home)
         try:
             migrations.migrate(database)
@@ -102,7 +98,7 @@ class Store:
                 with suppress(OSError):  # it holds something by now
                     home.rmdir()
             raise
-        return cls(home, database, clock, mint or Mint(clock))
+        return cls(home, database, blobs, clock, mint or Mint(clock))
 
     def close(self) -> None:
         """Close the database."""
@@ -234,6 +230,10 @@ class Store:
         self._keep(stream, fold, folded)
         return folded.state
 
+    def now_ms(self) -> int:
+        """Return the time as this store reads it."""
+        return self._clock.now_ms()
+
     def position(self, stream: str) -> int:
         """Return the index of the last event, -1 if there is none."""
         head = self.head(stream)
@@ -341,23 +341,11 @@ class Store:
 
     def key_ring(self) -> KeyRing:
         """Return the keys tokens are signed with, made on first use."""
-        row = self._one("ring")
-        if row is None:
-            fresh = {"id": 1, "current": os.urandom(_KEY_BYTES), "previous": None}
-            with self.database.transaction() as cursor:
-                cursor.run("ring_first", fresh)
-                row = cursor.one("ring")
-        assert row is not None
-        return KeyRing(bytes(row[0]), None if row[1] is None else bytes(row[1]))
+        return keyring.key_ring(self.database)
 
     def rotate_keys(self) -> KeyRing:
         """Make a new current key; tokens of the one before stay good, older ones do not."""
-        old = self.key_ring()
-        fresh = KeyRing(os.urandom(_KEY_BYTES), old.current)
-        with self.database.transaction() as cursor:
-            row = {"id": 1, "current": fresh.current, "previous": fresh.previous}
-            cursor.run("ring_put", row)
-        return fresh
+        return keyring.rotate(self.database)
 
     # ------------------------------------------------------------ collection
 

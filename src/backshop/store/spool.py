@@ -58,13 +58,14 @@ class Batch:
                     self._written[name] = _written(self._folder, [content])
                 return name
             with content.open("rb") as source:  # hashed while copied: the source may change
-                temp, name, _ = _copied(self._folder, source)
+                temp, name, _ = copied(self._folder, _chunks(source))
             return self._take(temp, name)
 
     def add_stream(self, source: Readable, limit_bytes: int) -> tuple[BlobId, int] | None:
         """Take what an open file holds, read once; None if it is longer than the limit."""
         with file_errors():
-            temp, name, size = _copied(self._folder, _Limited(source, limit_bytes))
+            limited = _Limited(source, limit_bytes)
+            temp, name, size = copied(self._folder, _chunks(limited))
             if size > limit_bytes:
                 temp.unlink()
                 return None
@@ -126,19 +127,24 @@ def _written(folder: Path, chunks: Iterable[bytes]) -> Path:
     return temp
 
 
-def _copied(folder: Path, source: Readable) -> tuple[Path, BlobId, int]:
-    """Copy a file aside, naming and measuring it on the way."""
+def copied(folder: Path, pieces: Iterable[bytes]) -> tuple[Path, BlobId, int]:
+    """Write pieces aside, naming and measuring them on the way."""
     digest, size = hashlib.sha256(), 0
 
-    def chunks() -> Iterator[bytes]:
+    def measured() -> Iterator[bytes]:
         nonlocal size
-        while chunk := source.read(_CHUNK):
-            digest.update(chunk)
-            size += len(chunk)
-            yield chunk
+        for piece in pieces:
+            digest.update(piece)
+            size += len(piece)
+            yield piece
 
-    temp = _written(folder, chunks())
+    temp = _written(folder, measured())
     return temp, BlobId(digest.hexdigest()), size
+
+
+def _chunks(source: Readable) -> Iterator[bytes]:
+    while chunk := source.read(_CHUNK):
+        yield chunk
 
 
 def write_durably(folder: Path, data: bytes) -> Path:

@@ -1,0 +1,103 @@
+"""A store somewhere else: another database, other storage for contents, or both (T5.5).
+
+Everything arrives in one transaction of the new database, after all contents are there; a move
+that is stopped leaves nothing but contents, which the next one finds. The old place stays as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from backshop.base.ambient import SystemClock
+from backshop.base.errors import ValidationFailed
+from backshop.base.limits import LOCK_WAIT_MS
+
+from . import engine, migrations, schema
+from .blobs import Blobs, InlineBlobs
+from .copying import check_chains, copy_blobs, copy_rows
+from .errors import StorageCorrupt
+from .log import event_of, head_of
+from .service import Store
+from .shared import blobs_at
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a move copied. `last_seq`: what came to the old place later is not at the new one."""
+
+    streams: int
+    events: int
+    blobs: int
+    bytes: int
+    last_seq: int
+
+
+def move_store(store: Store, *, database_url: str | None, blobs_url: str | None) -> Moved:
+    """Copy a store to another database, or its contents to other storage, or both.
+
+    Raises:
+        ValidationFailed: the new database is not empty, or nothing was to be moved.
+        StorageCorrupt: something is damaged here, or did not arrive as it was.
+    """
+    if database_url is None and blobs_url is None:
+        raise ValidationFailed("nothing is to be moved", reason="bad_target")
+    check_chains(store.database, store.blobs)
+    target = store.database if database_url is None else _opened(database_url)
+    blobs = store.blobs.with_inline(InlineBlobs(target))
+    try:
+        if blobs_url is not None:
+            blobs = blobs_at(blobs_url, store.home, target, SystemClock())
+        copied = copy_blobs(store.database, store.blobs, blobs)
+        if target is not store.database:
+            copy_rows(
+                store.database, target, lambda: copy_blobs(store.database, store.blobs, blobs)
+            )
+            _check_arrival(store.database, target, blobs)
+        with target.reader() as cursor:
+            newest = cursor.one("last_seq")
+    finally:
+        if target is not store.database:
+            target.close()
+    last_seq = int(newest[0]) if newest else 0
+    return Moved(copied.streams, copied.events, copied.blobs, copied.bytes, last_seq)
+
+
+def _opened(url: str) -> engine.Database:
+    """Open a database that has nothing in it yet, with the schema."""
+    target = engine.connect(url, lock_wait_ms=LOCK_WAIT_MS)
+    try:
+        if isinstance(target, engine.Sqlite):
+            _require_folder(target.path)
+        migrations.migrate(target)
+        with target.reader() as cursor:
+            if any(cursor.text(f"SELECT 1 FROM {table} LIMIT 1") for table in schema.TABLES):  # noqa: S608  # names of ours
+                raise ValidationFailed("the new database is not empty", reason="target_exists")
+    except BaseException:
+        target.close()
+        raise
+    return target
+
+
+def _require_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise ValidationFailed("the folder of the new database is missing", reason="bad_target")
+
+
+def _check_arrival(source: engine.Database, target: engine.Database, blobs: Blobs) -> None:
+    """Check every chain where it arrived, and that it is the one that was sent."""
+    try:
+        check_chains(target, blobs)
+        with source.reader() as here, target.reader() as there:
+            for row in there.all("streams_all"):
+                head = head_of(row)
+                sent = here.one("read_one", {"stream": head.stream, "idx": head.last_idx})
+                if sent is None or event_of(sent).hash != head.last_hash:
+                    raise StorageCorrupt(
+                        f"stream {head.stream} did not arrive", reason="head_mismatch"
+                    )
+    except StorageCorrupt:
+        with target.transaction() as cursor:
+            for table in schema.TABLES:
+                cursor.text(f"DELETE FROM {table}")  # noqa: S608  # names of ours
+        raise

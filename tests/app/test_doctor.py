@@ -1,0 +1,84 @@
+"""The doctor looks, and with `--repair` brings back what is still somewhere."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from backshop.app import Backshop
+from backshop.cli import main
+
+
+@pytest.fixture
+def home(tmp_path, capsys):
+    """A home with one workbench of two files."""
+    source = tmp_path / "files"
+    source.mkdir()
+    (source / "a.txt").write_text("the first file\n" * 9000)
+    (source / "b.txt").write_text("the second file\n" * 9000)
+    folder = tmp_path / "home"
+    assert main(["bench", "create", "Mine", "--home", str(folder)]) == 0
+    assert (
+        main(
+            [
+                "bench",
+                "add",
+                "Mine",
+                str(source / "a.txt"),
+                str(source / "b.txt"),
+                "--home",
+                str(folder),
+            ]
+        )
+        == 0
+    )
+    capsys.readouterr()
+    return folder
+
+
+def doctor(home, capsys, *options):
+    code = main(["doctor", "--json", "--home", str(home), *options])
+    return code, json.loads(capsys.readouterr().out)["findings"]
+
+
+@pytest.mark.rule("S4.2", "T8.8")
+def test_a_content_that_a_view_still_holds_is_brought_back(home, capsys):
+    with Backshop.open(home) as shop:
+        names = list(shop.store.blobs.names())
+    lost = next(home.glob(f"blobs/{names[0][:2]}/{names[0][2:]}"))
+    lost.unlink()  # the view's link to the same content stays
+
+    assert doctor(home, capsys, "--full")[0] in (0, 1)
+    code, found = doctor(home, capsys, "--repair")
+
+    assert code == 0
+    assert any("brought back" in one["message"] for one in found)
+    with Backshop.open(home) as shop:
+        assert all(shop.store.blobs.verify(name) for name in names)
+
+
+@pytest.mark.rule("S4.2")
+def test_what_is_nowhere_any_more_is_named(home, capsys):
+    with Backshop.open(home) as shop:
+        name = next(iter(shop.store.blobs.names()))
+    path = home / "blobs" / name[:2] / name[2:]
+    path.chmod(0o600)
+    path.write_bytes(b"altered, and with it the file of the view that is the same one")
+
+    code, found = doctor(home, capsys, "--repair")
+
+    assert code == 1
+    assert {
+        "level": "problem",
+        "subject": name,
+        "message": "lost: nothing here holds it any more",
+    } in found
+
+
+@pytest.mark.rule("S4.2")
+def test_nothing_is_wrong_with_a_healthy_home(home, capsys):
+    code, found = doctor(home, capsys, "--repair")
+
+    assert code == 0
+    assert {one["level"] for one in found} <= {"ok", "note"}

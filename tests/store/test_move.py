@@ -1,0 +1,142 @@
+"""A store moves to another database and other storage, there and back, as it is (T5.5)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from tests.objects import fresh_bucket
+from tests.postgres import fresh_database
+
+from backshop.base import tree
+from backshop.base.errors import ValidationFailed
+from backshop.base.ids import BlobId, TreeId
+from backshop.base.paths import BenchPath
+from backshop.store import NewEvent, Part, Pin, Plan, StorageCorrupt, Store, move_store
+from backshop.testing.conformance.store import TOTAL, Counted, counted, one
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def fill(store: Store) -> None:
+    """A little of everything a store holds."""
+    for number in range(30):
+        store.append(one(f"session:{number % 3}", counted(number, f"k{number}")))
+    large = store.blobs.put(os.urandom(200_000))
+    built = tree.build({BenchPath(f"d/{n}.txt"): tree.File(large, 200_000) for n in range(300)})
+    part = Part("bench:b", [NewEvent(Counted(number=1), "t")], pins=[Pin(BlobId(built.id), "tree")])
+    store.append(Plan((part,), tuple(built.nodes.values())))
+    store.set_keep("session:1", True)
+    store.set_local("session:2", "here")
+    store.key_ring()
+    store.delete_stream("session:0")
+
+
+def everything(store: Store) -> dict[str, object]:
+    """What must be the same at both ends."""
+    heads = store.streams()
+    return {
+        "heads": heads,
+        "events": {head.stream: list(store.read(head.stream)) for head in heads},
+        "pins": {head.stream: store.pins(head.stream) for head in heads},
+        "keys": store.key_ring(),
+        "files": {
+            path: store.blobs.read(file.sha256)
+            for pin in store.pins("bench:b")
+            for path, file in tree.walk(TreeId(pin.ref), store.load_tree)
+        },
+    }
+
+
+@pytest.mark.needs("postgres", "s3")
+@pytest.mark.rule("T5.5")
+def test_there_and_back_gives_the_same_store(tmp_path):
+    with ExitStack() as stack:
+        postgres = stack.enter_context(fresh_database())
+        bucket = stack.enter_context(fresh_bucket())
+        (tmp_path / "back").mkdir()
+        back = f"sqlite:///{tmp_path / 'back' / 'store.db'}"
+        back_blobs = f"file://{tmp_path / 'back' / 'blobs'}"
+
+        with Store.open(tmp_path / "home") as store:
+            fill(store)
+            before = everything(store)
+            there = move_store(store, database_url=postgres, blobs_url=bucket)
+            assert everything(store) == before
+        with Store.open(tmp_path / "far", database_url=postgres, blobs_url=bucket) as store:
+            assert everything(store) == before
+            store.append(one("session:1", counted(99, "later")))
+            store.delete_stream("session:2")
+            changed = everything(store)
+            move_store(store, database_url=back, blobs_url=back_blobs)
+        with Store.open(tmp_path / "back") as store:
+            assert everything(store) == changed
+            assert store.append(one("session:new", counted(1))).events[0].seq > there.last_seq
+            assert store.state("session:1", TOTAL).count == 11
+
+
+@pytest.mark.rule("T5.5")
+def test_a_database_with_something_in_it_is_not_written_to(tmp_path):
+    with Store.open(tmp_path / "full") as other:
+        other.append(one("session:x", counted(1)))
+    with Store.open(tmp_path / "home") as store:
+        fill(store)
+
+        url = f"sqlite:///{tmp_path / 'full' / 'store.db'}"
+        with pytest.raises(ValidationFailed) as refused:
+            move_store(store, database_url=url, blobs_url=None)
+
+    assert refused.value.reason == "target_exists"
+
+
+@pytest.mark.rule("T5.5")
+def test_a_damaged_store_is_not_moved(tmp_path):
+    (tmp_path / "new").mkdir()
+    with Store.open(tmp_path / "home") as store:
+        fill(store)
+        with store.database.transaction() as cursor:
+            cursor.text("UPDATE event SET body = '{}' WHERE stream = 'session:1' AND idx = 3")
+
+        url = f"sqlite:///{tmp_path / 'new' / 'store.db'}"
+        with pytest.raises(StorageCorrupt):
+            move_store(store, database_url=url, blobs_url=None)
+
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+@pytest.mark.rule("T5.5", "S4.4")
+def test_from_the_command_line(tmp_path):
+    (tmp_path / "new").mkdir()
+    home, url = tmp_path / "home", f"sqlite:///{tmp_path / 'new' / 'store.db'}"
+    blobs = f"file://{tmp_path / 'new' / 'blobs'}"
+    with Store.open(home) as store:
+        fill(store)
+        before = everything(store)
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "BACKSHOP_HOME": str(home)}
+    script = (
+        "import sys, backshop.testing.conformance.store; from backshop.cli import main;"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", script, "migrate-store", *arguments],
+            capture_output=True,
+            text=True,
+            env=env,
+        )
+
+    done = run("--to", url, "--to", blobs)
+    again = run("--to", url)
+    wrong = run("--to", "ftp://x")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "set BACKSHOP_DATABASE_URL" in done.stdout
+    assert (again.returncode, wrong.returncode) == (1, 2)
+    assert "target_exists" in again.stderr
+    with Store.open(tmp_path / "new") as store:
+        assert everything(store) == before

@@ -1,0 +1,237 @@
+"""Contents in object storage: the blobs' suite, and what only a storage elsewhere can do."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.objects import fresh_bucket, request, server
+from tests.postgres import fresh_database
+
+from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.ids import BlobId
+from backshop.base.limits import TRANSIENT_DELAYS_S
+from backshop.store import Part, Pin, Plan, Store, StoreUnavailable, restore_backup, write_backup
+from backshop.store.objects import S3Objects
+from backshop.store.shared import SharedBlobs
+from backshop.testing.ambient import FixedClock
+from backshop.testing.conformance.blobs import BlobConformance
+from backshop.testing.conformance.store import counted
+
+pytestmark = pytest.mark.needs("s3")
+
+
+@pytest.fixture
+def bucket() -> Iterator[str]:
+    with fresh_bucket() as url:
+        yield url
+
+
+@pytest.fixture
+def open_store(bucket: str, tmp_path: Path) -> Iterator[Callable[[], Store]]:
+    """Open one more store on the same database and bucket, on a machine of its own."""
+    opened: list[Store] = []
+
+    def open_one() -> Store:
+        url = f"sqlite:///{tmp_path / 'shared.db'}"
+        home = tmp_path / f"machine-{len(opened)}"
+        opened.append(Store.open(home, database_url=url, blobs_url=bucket))
+        return opened[-1]
+
+    yield open_one
+    for store in opened:
+        store.close()
+
+
+def address(bucket: str, blob: str) -> str:
+    return f"{bucket.removeprefix('s3://')}/{blob[:2]}/{blob[2:]}"
+
+
+@pytest.mark.rule("T4.3")
+class TestSharedBlobs(BlobConformance):
+    @pytest.fixture
+    def alter(self, bucket: str) -> Callable[[Store, BlobId], None]:
+        def spoil(_: Store, blob: BlobId) -> None:
+            request(server(), "PUT", address(bucket, blob), b"other bytes")
+
+        return spoil
+
+
+@pytest.mark.rule("T4.3", "T6.1")
+def test_a_file_that_was_fetched_once_is_not_fetched_again(open_store, bucket):
+    name = open_store().blobs.put(b"far away" * 1000)
+    store = open_store()
+    store.blobs.path(name)
+    request(server(), "DELETE", address(bucket, name))
+
+    assert store.blobs.read(name) == b"far away" * 1000
+    with pytest.raises(NotFound):
+        open_store().blobs.read(name)
+
+
+@pytest.mark.rule("T4.3")
+def test_a_spoilt_cache_is_fetched_again(open_store):
+    name = open_store().blobs.put(b"far away" * 1000)
+    store = open_store()
+    path = store.blobs.path(name)
+    path.chmod(0o600)
+    path.write_bytes(b"local damage")
+
+    assert store.blobs.read(name) == b"far away" * 1000
+
+
+@pytest.mark.rule("T4.3")
+def test_the_cache_keeps_within_its_limit(open_store, tmp_path):
+    store = open_store()
+    assert isinstance(store.blobs, SharedBlobs)
+    store.blobs._cache_bytes = 10_000
+
+    names = [store.blobs.put(bytes([number]) * 3000) for number in range(8)]
+
+    kept = list(store.blobs.folder.glob("??/*"))
+    assert sum(path.stat().st_size for path in kept) <= 10_000
+    assert all(store.blobs.read(name) == bytes([n]) * 3000 for n, name in enumerate(names))
+
+
+@pytest.mark.rule("T4.5", "T8.12")
+def test_old_content_that_is_put_again_is_young_again(open_store, monkeypatch):
+    """A day later somebody brings the same file: collection must not take it from under them."""
+    old = open_store()
+    name = old.blobs.put(b"brought twice")
+    later = open_store()
+    assert isinstance(later.blobs, SharedBlobs)
+    seen = later.blobs._objects.head(f"{name[:2]}/{name[2:]}")
+    assert seen is not None
+    day_ms = 25 * 3_600_000
+    later.blobs._clock = FixedClock(seen.modified_ms + day_ms)
+    written: list[str] = []
+    objects = later.blobs._objects
+    put = objects.put
+
+    def noted(key: str, path: Path) -> None:
+        written.append(key)
+        put(key, path)
+
+    monkeypatch.setattr(objects, "put", noted)
+
+    later.blobs.put(b"brought twice")
+
+    assert written == [f"{name[:2]}/{name[2:]}"]
+
+
+class Relay:
+    """Stands between client and server, and cuts a request off in the middle of its body."""
+
+    def __init__(self, target: str, after: int) -> None:
+        self._target = int(target.rpartition(":")[2])
+        self._after = after
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.cut = 0
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+
+    def close(self) -> None:
+        self._listening.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                client, _ = self._listening.accept()
+            except OSError:
+                return
+            with client, socket.create_connection(("127.0.0.1", self._target)) as far:
+                left = self._after
+                while left > 0 and (data := client.recv(min(left, 65536))):
+                    far.sendall(data)
+                    left -= len(data)
+                self.cut += 1
+
+
+@pytest.mark.rule("T8.15", "M10.7")
+@pytest.mark.parametrize("after", [10, 500, 60_000, 900_000])
+def test_an_upload_that_breaks_off_leaves_no_object(bucket, tmp_path, after, monkeypatch):
+    relay = Relay(server(), after)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", relay.url)
+    waits: list[float] = []
+    objects = S3Objects(bucket, pause=waits.append)
+    content = os.urandom(1_000_000)
+    source = tmp_path / "source"
+    source.write_bytes(content)
+
+    with pytest.raises(StoreUnavailable):
+        objects.put_new("ab/cdef", source)
+
+    relay.close()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server())
+    assert relay.cut == len(waits) + 1 == 4
+    assert all(abs(w / d - 1) <= 0.2 for w, d in zip(waits, TRANSIENT_DELAYS_S, strict=True))
+    assert S3Objects(bucket).head("ab/cdef") is None
+
+
+@pytest.mark.rule("T4.3", "T2.4")
+def test_a_storage_that_cannot_be_reached_is_said_so_and_nothing_is_changed(
+    open_store, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    store = open_store()
+    assert isinstance(store.blobs, SharedBlobs)
+    assert isinstance(store.blobs._objects, S3Objects)
+    store.blobs._objects._pause = lambda _: None
+
+    with pytest.raises(StoreUnavailable) as refused:
+        store.append(Plan((Part("session:a", [counted(1)]),), (b"x" * 100_000,)))
+
+    assert "127.0.0.1" not in str(refused.value.info("workbench"))
+    assert store.streams() == []
+    assert not list(store.blobs.folder.glob("tmp-*"))
+
+
+@pytest.mark.rule("S3.3", "T4.3")
+@pytest.mark.parametrize("url", ["s3:///x", "s3://me:secret@b/x", "http://b/x", "file://host/x"])
+def test_a_url_that_names_no_storage_is_refused(tmp_path, url):
+    with pytest.raises(ValidationFailed) as refused:
+        Store.open(tmp_path / "home", blobs_url=url)
+
+    assert refused.value.reason == "bad_blobs_url"
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.rule("T5.4", "T4.3")
+def test_a_backup_of_shared_contents_is_whole_and_comes_back(open_store, bucket, tmp_path):
+    store = open_store()
+    blob = store.blobs.put(b"z" * 200_000)
+    store.append(Plan((Part("session:a", [counted(1)], pins=[Pin(blob, "artifact")]),)))
+
+    write_backup(store, tmp_path / "copy", now_ms=0)
+    restore_backup(tmp_path / "copy", tmp_path / "alone")
+    with fresh_bucket() as other:
+        restore_backup(tmp_path / "copy", tmp_path / "again", blobs_url=other)
+        with Store.open(tmp_path / "again", blobs_url=other) as again:
+            assert again.blobs.read(blob) == b"z" * 200_000
+            assert again.health("session:a").is_healthy
+
+    with Store.open(tmp_path / "alone") as alone:
+        assert alone.blobs.read(blob) == b"z" * 200_000
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.rule("T6.1")
+def test_two_machines_share_database_and_contents(bucket, tmp_path):
+    with fresh_database() as url:
+        homes = [tmp_path / "one", tmp_path / "two"]
+        one, two = (Store.open(h, database_url=url, blobs_url=bucket) for h in homes)
+        blob = one.blobs.put(b"shared" * 20_000)
+        one.append(Plan((Part("bench:a", [counted(1)], pins=[Pin(blob, "artifact")]),)))
+
+        assert two.blobs.path(blob).read_bytes() == b"shared" * 20_000
+        assert [row.fact.number for row in two.read("bench:a")] == [1]
+        assert not (homes[0] / "blobs").exists()
+        one.close()
+        two.close()
