@@ -134,6 +134,20 @@ def test_people_see_what_is_theirs_and_own_what_they_make(team):
     assert access[0]["name"] == "Ada"
 
 
+@pytest.mark.rule("T6.4", "B18.1")
+def test_nobody_gets_into_the_sample_of_another(team):
+    shop = team.shop
+    ours = shop.call("WorkbenchCreateSample", {})["workbench_id"]
+
+    with pytest.raises(AccessDenied):
+        shop.call("WorkbenchCreateSample", {"reuse": True}, user=team.ada)
+    own = shop.call("WorkbenchCreateSample", {}, user=team.ada)
+
+    assert own["workbench_id"] != ours
+    with pytest.raises(AccessDenied):
+        shop.call("WorkbenchOpen", {"workbench_id": ours}, user=team.ada)
+
+
 @pytest.mark.rule("T6.4")
 def test_a_removed_person_is_out_at_once_and_their_token_with_them(team):
     shop = team.shop

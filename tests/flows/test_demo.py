@@ -9,6 +9,7 @@ import re
 import zipfile
 from collections import defaultdict
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -270,3 +271,9 @@ def test_the_same_message_twice_does_the_same(shop):
     turns = [Sample(shop).play(TASKS["reconcile"]) for _ in range(2)]
 
     assert turns[0] == turns[1]
+
+
+def test_the_page_for_beginners_has_the_sentences_of_the_script():
+    page = (Path(__file__).parents[2] / "docs" / "start" / "documents.md").read_text()
+
+    assert [prompt for prompt in TASKS.values() if f"| {prompt} |" not in page] == []

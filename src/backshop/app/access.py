@@ -89,6 +89,8 @@ class Gate:
         self._count(user)
         if any(getattr(request, name, None) for name in PATHS):
             raise AccessDenied("only the home's owner names paths of the server", reason="paths")
+        if getattr(request, "reuse", False):  # what is there may be somebody else's
+            raise AccessDenied("only the home's owner reuses a workbench", reason="owner_only")
         subjects, role = self._subjects(request), role_for(command)
         if not subjects and command.name not in ANYBODY:
             raise AccessDenied("this is for the home's owner", reason="owner_only")

@@ -203,7 +203,7 @@ def scripted_model(model_id: str) -> ModelRecord:
         model_id=model_id,
         provider_id=SCRIPTED,
         wire_name=model_id.partition(":")[2],
-        display_name=f"Offline demo: {model_id.partition(':')[2]}",
+        display_name=f"Offline {model_id.partition(':')[2]} (a script)",
         context_tokens_estimate=128_000,
         max_output_tokens=16_384,
         requires_key=False,
