@@ -57,6 +57,7 @@ class Team:
             "stateToken": self.started["stateToken"],
             "checkpointToken": self.started["checkpointToken"],
             "role": "read",
+            "workflowHash": f"sha256:{'0' * 64}",
         }
         properties = kind.get("properties", {})
         wanted = set(kind.get("required", ()))
