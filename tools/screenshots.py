@@ -7,6 +7,7 @@ The home is fresh and the model is the offline one, so the pictures show what an
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -60,8 +61,6 @@ def scene(served: Any) -> dict[str, str]:
         served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:demo")
     sent = served.call("WorkshopSendUserMessage", workbench_id=told, text=TASK)
     served.call("WorkshopRunAgent", workbench_id=told, message_id=sent["message_id"])
-    started = served.call("start_workflow", workflowId="wr.change_review")
-    session = started.get("sessionId") or ""
     pages = {
         "benches": "/",
         "workshop": f"/bench/{fresh}?stay=1",
@@ -71,9 +70,50 @@ def scene(served: Any) -> dict[str, str]:
         "context": f"/bench/{fresh}/context",
         "studio": "/studio",
         "workflows": "/workflows",
+        "workflow": "/workflows/wr.change_review",
+        "editor": "/workflows/wr.change_review/edit",
         "settings": "/settings",
     }
-    return {**pages, **({"session": f"/studio/session/{session}"} if session else {})}
+    return {**pages, **rails_scene(served)}
+
+
+def rails_scene(served: Any) -> dict[str, str]:
+    """Let an agent work on rails: a checkpoint, a branch, a question to the person."""
+    from backshop.testing.agent import Agent
+    from backshop.testing.workflows import flow, step
+
+    review = flow(
+        step("scope", title="Settle the scope"),
+        step("security", title="Look at security", runCondition={"var": "risk", "equals": "high"}),
+        step("read", title="Read the change"),
+        step("challenge", title="Challenge the findings"),
+        step("approve", title="Your approval", requireConfirmation={"kind": "human_approval"}),
+        step("comment", title="Write the comments"),
+        name="user.token_review",
+    )
+    folder = served.shop.config.home / "workflows"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "token_review.json").write_text(json.dumps(review), encoding="utf-8")
+    agent = Agent(served.shop.rails)
+    first = agent.start("user.token_review", goal="Review the token refresh")
+    second = agent.go(first, "Two files, **one** behaviour: tokens are renewed before they end.")
+    agent.answer(
+        "checkpoint_workflow",
+        stateToken=second["stateToken"],
+        checkpointToken=second["checkpointToken"],
+        output={"notesMarkdown": "Read the tests first."},
+    )
+    files = [{"path": "auth/refresh.py", "summary": "renews early", "risk": "M"}]
+    changed = {"kind": "mr_review.changed_files", "changedFiles": files}
+    third = agent.go(second, "The retry has no upper bound.", artifacts=[changed])
+    agent.go(agent.look(second), "Began with the tests instead.")
+    agent.go(agent.go(third, "The finding stands."), "Ready for you.")
+    session, run = first["session"]["sessionId"], first["session"]["runId"]
+    return {
+        "session": f"/studio/session/{session}",
+        "timeline": f"/studio/session/{session}?view=timeline",
+        "run": f"/studio/run/{run}?ghosts=1",
+    }
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.web.accessible import violations
 
 from backshop.testing.agent import Agent
 from backshop.testing.workflows import GO_ON, LOOP_CONTROL, STOP, flow, loop, step
@@ -369,31 +370,47 @@ def test_a_damaged_session_shows_its_proved_part_under_a_banner(served, ann, new
     assert page.get_by_role("button", name="Mode…").count() == 0
 
 
-@pytest.mark.rule("U7.2", "S7.3")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_have_no_serious_accessibility_fault(served, told, new_page, scheme):
-    from axe_playwright_python.sync_playwright import (
-        Axe,
-    )
-
-    first, _ = told
-    session = first["session"]["sessionId"]
-    page = new_page("/studio", color_scheme=scheme)
-    for path in (
+@pytest.fixture(scope="module")
+def pages(ann):
+    """The address of every page, with something on it."""
+    first = ann.start("user.review", goal="All pages", context={"ticket": "T"})
+    second = ann.go(first, "Risk is low.", artifacts=[CHANGED])
+    ann.go(second, "looked", artifacts=[UNAVAILABLE])
+    ann.go(ann.look(second), "another way")
+    ann.go(ann.look(second), "a third way")
+    session = f"/studio/session/{first['session']['sessionId']}"
+    return [
         "/studio",
-        f"/studio/session/{session}",
-        f"/studio/session/{session}?view=timeline",
+        session,
+        f"{session}?view=timeline",
+        f"{session}/read",
         f"{run_of(first)}?ghosts=1",
-        f"/studio/session/{session}/read",
         "/workflows",
         "/workflows/user.review",
+        "/workflows/user.review/edit",
         "/workflows/new",
-    ):
+    ]
+
+
+@pytest.mark.rule("U7.2", "S7.3")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_have_no_serious_accessibility_fault(served, pages, new_page, scheme):
+    page = new_page("/studio", color_scheme=scheme)
+    for path in pages:
         page.goto(f"{served.address}{path}")
-        found = Axe().run(page).response["violations"]
-        bad = [
-            (one["id"], [node["html"][:160] for node in one["nodes"]][:3])
-            for one in found
-            if one["impact"] in ("serious", "critical")
-        ]
-        assert bad == [], path
+        assert violations(page) == [], path
+
+
+@pytest.mark.rule("S7.3", "U1.1")
+@pytest.mark.parametrize("width", [900, 1280, 3840])
+def test_the_pages_fit_their_window_and_are_light(served, pages, new_page, width):
+    page = new_page("/studio", viewport={"width": width, "height": 800})
+    for path in pages:
+        page.goto(f"{served.address}{path}")
+        wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        sizes = page.evaluate(
+            """["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
+               .map((one) => one.decodedBodySize)"""
+        )
+        assert wider <= 0, path
+        assert sum(sizes) < 200_000, path

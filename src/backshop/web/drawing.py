@@ -57,6 +57,7 @@ class Line:
 
     path: str
     kind: str
+    cause: str
     is_main: bool
 
 
@@ -98,12 +99,13 @@ def drawn(run: Mapping[str, Any], *, with_ghosts: bool = False) -> Graph:
     where = placed.by_id()
     boxes = [_box(one, run, where[one["nodeId"]]) for one in nodes]
     boxes += [_ghost_box(one, where[one.id]) for one in shown]
-    kinds = {edge["to"]: edge["edgeKind"] for edge in run["edges"]}
+    edges = {edge["to"]: edge for edge in run["edges"]}
     main = {one.id for one in boxes if one.is_main}
     lines = [
         Line(
             path=link.path,
-            kind=kinds.get(link.target, "ghost"),
+            kind=edges.get(link.target, {}).get("edgeKind", "ghost"),
+            cause=str(edges.get(link.target, {}).get("cause", "skipped")).replace("_", " "),
             is_main=link.origin in main and link.target in main,
         )
         for link in placed.links

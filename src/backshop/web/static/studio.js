@@ -10,7 +10,7 @@ function refresh() {
     const held = document.activeElement?.closest("#sessions")?.querySelector("a:focus")?.getAttribute("href");
     list.replaceChildren(await load(`/studio/list?${list.dataset.query}`));
     if (held) $(`#sessions a[href="${CSS.escape(held)}"]`)?.focus();
-  }, 150);
+  }, 300);
 }
 follow({}, { RailsRunChanged: refresh, RailsSessionChanged: refresh }, { onReconnect: refresh });
 
