@@ -46,7 +46,7 @@ def _load_rooms() -> None:
 # What names of commands begin with, room by room; a wrong entry costs time only.
 _BENCH = ("Workbench", "Draft", "Review", "Checkpoint", "Context", "Published", "Audit", "Settings")
 _RAILS = ("Rails", "start_", "continue_", "resume_", "inspect_", "list_", "checkpoint_")
-_WORKSHOP = ("Workshop", "ContextProcess", "Digest", "PromptShow")
+_WORKSHOP = ("Workshop", "WorkbenchGetClutter", "ContextProcess", "Digest", "PromptShow")
 _MODELS = ("Models", "Providers", "Egress", "Usage", "UserGet", "UserSet")
 
 
@@ -254,7 +254,8 @@ class Backshop:
         """The facts of calls about workbenches."""
         from backshop.workshop import Gatherer
 
-        return Gatherer(self.benches, self.clock)
+        keywords = self.benches.desk.settings.style_keywords
+        return Gatherer(self.benches, self.clock, keywords=keywords)
 
     @cached_property
     def digests(self) -> Digests:
@@ -308,10 +309,17 @@ class Backshop:
         return [(COMMANDS, self.models)]
 
     def _workshop_commands(self) -> list[Offer]:
-        from backshop.workshop import COMMANDS, CONTEXT_COMMANDS, DIGEST_COMMANDS
+        from backshop.workshop import (
+            CLUTTER_COMMANDS,
+            COMMANDS,
+            CONTEXT_COMMANDS,
+            DIGEST_COMMANDS,
+            Cluttering,
+        )
 
         return [
             (COMMANDS, self.workshop),
+            (CLUTTER_COMMANDS, Cluttering(self.workshop.book, self.models, self.gatherer)),
             (CONTEXT_COMMANDS, self.contextual),
             (DIGEST_COMMANDS, self.digests),
         ]

@@ -1,6 +1,14 @@
 """Files and their history: Published, Draft, review, checkpoints, and the agent's tools."""
 
 from .answers import BenchList, DraftState
+from .clutter import (
+    HEAVY_TEXT,
+    UNKNOWN_WINDOW_TOKENS,
+    Weights,
+    clutter,
+    files_weight,
+    text_weight,
+)
 from .commands import COMMANDS
 from .context import (
     ContextItem,
@@ -35,6 +43,12 @@ from .styling import KEYWORDS, Notice
 from .tools import ANSWERS, REVIEW_DRAFT, TOOLS, Workspace
 
 __all__ = [
+    "HEAVY_TEXT",
+    "UNKNOWN_WINDOW_TOKENS",
+    "Weights",
+    "clutter",
+    "files_weight",
+    "text_weight",
     "COMMANDS",
     "ANSWERS",
     "CONVERSATION",

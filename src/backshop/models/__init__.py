@@ -69,6 +69,7 @@ from .profile import Efforts
 from .providers import MemorySettings, Settings
 from .redact import Redactor
 from .registry import Plugin, load_plugins
+from .requests import ModelRequestById
 from .response import (
     Capabilities,
     OptimizationResult,
@@ -119,6 +120,7 @@ __all__ = [
     "ModelError",
     "ModelRecord",
     "ModelRequest",
+    "ModelRequestById",
     "Models",
     "NetworkUnavailable",
     "OptimizationResult",

@@ -2,6 +2,7 @@
 
 from .answers import message_of
 from .bundle import agent_tools, workshop_prompts
+from .cluttering import CLUTTER_COMMANDS, Cluttering
 from .commands import COMMANDS
 from .contextual import CONTEXT_COMMANDS, Contextual
 from .digest import DIGEST_COMMANDS, Digests
@@ -11,11 +12,13 @@ from .run import Settings
 from .service import Workshop
 
 __all__ = [
+    "CLUTTER_COMMANDS",
     "COMMANDS",
     "CONTEXT_COMMANDS",
     "DIGEST_COMMANDS",
     "RECALL_TOOL",
     "AgentSpace",
+    "Cluttering",
     "Contextual",
     "Digests",
     "Gatherer",

@@ -17,6 +17,7 @@ from backshop.bench import (
     BenchManifest,
     Contents,
     Injected,
+    Listing,
     Manifests,
     Notice,
     choose_contents,
@@ -119,6 +120,14 @@ class Gatherer:
             conversation=_conversation(call) if KINDS[call.key].conversation else (),
         )
         return Gathered(facts=facts, manifest=manifest, notices=injected.notices)
+
+    def weigh(self, call: Call) -> tuple[Listing, Injected]:
+        """Return what a call lists and is told, without looking into any file (B16.4)."""
+        manifest = self.manifests.of(call.bench_id)
+        paths = [one.path for one in manifest.files]
+        named = named_paths(paths, call.excerpt.asked(_NAMED_IN_MESSAGES))
+        listing = choose_lines(manifest.files, window_tokens=call.window_tokens, named=named)
+        return listing, self._injected(call, paths)
 
     def _contents(self, call: Call, manifest: BenchManifest, named: Collection[str]) -> Contents:
         """Return what the call may show of files (W6.2)."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from backshop.bench import clutter
 from backshop.models import AdapterBase, Attendant, text_tokens
 from backshop.prompts import PromptOverridesStore, Session
 
 from . import decide, excerpt
 from .book import Book, Rule, Told
 from .building import build_prompt
+from .cluttering import weights_of
 from .compress import compress
 from .events import Compressed
 from .excerpt import Excerpt
@@ -46,9 +48,19 @@ class Telling:
         summaries = [one for one in known.records.values() if one.type == "summary_message"]
         summaries.sort(key=lambda one: one.seq)
         given = excerpt.excerpt(line, summaries)
-        if not excerpt.must_compress(given, window_tokens=self._adapter.window_tokens):
+        window = self._adapter.window_tokens
+        if not excerpt.must_compress(
+            given, window_tokens=window, clutter_score=self._score(given, known, window)
+        ):
             return given
         return self._shortened(given, known)
+
+    def _score(self, given: Excerpt, known: WorkshopState, window: int) -> float:
+        """Return how crowded the bench is (B16.9)."""
+        assert known.bench.bench_id is not None
+        bench_id = known.bench.bench_id
+        call = Call(key="research", bench_id=bench_id, window_tokens=window, excerpt=given)
+        return clutter(weights_of(self._gatherer, call), window).score
 
     def fitting(self, call: Call, known: WorkshopState) -> Gathered:
         """Gather a call's facts; one that would not fit gets its conversation in short (M14.1)."""
