@@ -22,7 +22,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.shop = Backshop.open(folder / "home")
-        known = self.shop.call("WorkbenchList", {})["workbenches"]
+        known = self.shop.call("WorkbenchList", {"include_trash": True})["workbenches"]
         self.id = known[0]["workbench_id"] if known else self._new()
 
     def __enter__(self) -> Bench:
@@ -134,4 +134,83 @@ def recover(folder: Path, say: Say) -> None:
         for view in ("published", "draft"):
             shutil.rmtree(bench.place / view)
         bench.call("WorkbenchOpen")
+        say("done")
+
+
+def remove(folder: Path, say: Say) -> None:
+    """Take a file out, then give another one a new name."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        bench.call("WorkbenchFilesRemove", workbench_paths=["d/c.txt"])
+        say("done")
+        bench.edit("published", "theirs.txt", say)
+        bench.call("WorkbenchFileRename", path="a.txt", new_path="z/a.txt")
+        say("done")
+
+
+def replace(folder: Path, say: Say) -> None:
+    """Add a file in place of one that is there."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        bench.add({"a.txt": LARGE}, on_conflict="replace")
+        say("done")
+
+
+def repair(folder: Path, say: Say) -> None:
+    """Take over what another program did to Published, then put Published back over more of it."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        (bench.place / "published" / "adopted.txt").write_text("adopted")
+        bench.call("PublishedRepair", mode="adopt")
+        say("done")
+        bench.edit("published", "theirs.txt", say)
+        bench.call("PublishedRepair", mode="restore")
+        say("done")
+
+
+def rescan(folder: Path, say: Say) -> None:
+    """The same in the Draft."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        (bench.place / "draft" / "adopted.txt").write_text("adopted")
+        bench.call("DraftRescan", mode="adopt")
+        say("done")
+        bench.edit("draft", "theirs.txt", say)
+        bench.call("DraftRescan", mode="revert")
+        say("done")
+
+
+def correct(folder: Path, say: Say) -> None:
+    """The person deletes, renames and reverts paths of the Draft, and goes back a revision."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        first = bench.call("DraftGetState")["revision_id"]
+        for name, request in (
+            ("DraftDeletePath", {"path": "d/c.txt"}),
+            ("DraftRenamePath", {"path": "new.txt", "new_path": "n/new.txt"}),
+            ("DraftRevertPath", {"path": "a.txt"}),
+            ("DraftRestoreRevision", {"revision_id": first}),
+        ):
+            bench.call(name, **request)
+            say("done")
+
+
+def context(folder: Path, say: Say) -> None:
+    """Write a context item and delete it again."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        files = [{"path": "context.md", "content": "Friday. " * 10_000}]
+        bench.call("ContextUpdateDirect", category="situation", files=files, create=True)
+        say("done")
+        bench.call("ContextDelete", category="situation")
+        say("done")
+
+
+def trash(folder: Path, say: Say) -> None:
+    """Throw the bench away and take it back."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        bench.call("WorkbenchDelete", confirm=bench.id)
+        say("done")
+        bench.call("WorkbenchUndelete")
         say("done")

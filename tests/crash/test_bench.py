@@ -14,6 +14,11 @@ from tests.crash.harness import Harness, Outcome
 pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(3600)]
 SCENARIOS = "tests.crash.bench_scenarios"
 Files = dict[str, str]
+WITHOUT_DRAFT = ("add", "batch", "restore", "remove", "replace", "repair", "context", "trash")
+COMMANDS = (
+    *("add", "batch", "publish", "discard", "restore", "recover", "remove", "replace", "repair"),
+    *("rescan", "correct", "context"),
+)
 
 
 class Snapshot(NamedTuple):
@@ -22,6 +27,7 @@ class Snapshot(NamedTuple):
     published: Files
     draft: Files | None
     checkpoints: list[tuple[str, Files]]
+    context: Files
     generation: int
     card: bool
 
@@ -44,15 +50,21 @@ def snapshot(bench: Bench) -> Snapshot:
         published=files(state.published),
         draft=None if state.draft is None else files(state.draft.tree),
         checkpoints=[(one.reason, files(one.tree)) for one in state.checkpoints],
+        context={path: text for path, text in files(state.context_tree).items() if _told(path)},
         generation=state.generation,
         card=state.conversation_head_id is not None,
     )
 
 
+def _told(path: str) -> bool:
+    """Whether a file of a context item is the same in every run."""
+    return not path.endswith("source.json")
+
+
 def begun(tmp_path: Path, name: str) -> Path:
     folder = tmp_path / "start"
     folder.mkdir()
-    (scenarios.start if name in ("add", "batch", "restore") else scenarios.start_draft)(folder)
+    (scenarios.start if name in WITHOUT_DRAFT else scenarios.start_draft)(folder)
     return folder
 
 
@@ -96,17 +108,20 @@ def check(outcome: Outcome, wanted: list[Snapshot]) -> None:
             view, _, name = place.partition("/")
             shown = (views[view] or {}).pop(name, None)
             assert shown == THEIRS or THEIRS in kept.values()
+        for view, files in (("published", found.published), ("draft", found.draft)):
+            if files is not None and "adopted.txt" not in files:
+                (views[view] or {}).pop("adopted.txt", None)  # still an edit of somebody else's
         assert views == {"published": found.published, "draft": found.draft}
         assert not any((bench.place / "meta").glob("tmp/*"))
 
 
 @pytest.mark.rule("B3.2", "B3.3", "B3.4", "B9.13", "B9.14", "B10.12", "B22.23", "B22.24", "B22.31")
-@pytest.mark.parametrize("name", ["add", "batch", "publish", "discard", "restore", "recover"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_killed_anywhere_it_is_before_or_after(harness, tmp_path, scaled, name):
     start = begun(tmp_path, name)
     wanted = stages(name, start)
 
-    for kill in harness.kills(f"{SCENARIOS}:{name}", start, sample=scaled(18, 10_000)):
+    for kill in harness.kills(f"{SCENARIOS}:{name}", start, sample=scaled(9, 10_000)):
         assert kill.ended == "killed" or kill.ended.startswith("done")
         check(kill, wanted)
 
@@ -126,3 +141,24 @@ def test_a_full_disk_while_publishing_changes_nothing_or_only_folders(
         kinds = ("DiskFull", "WriteFailed", "StoreUnavailable", "done")
         assert run.ended.startswith(kinds), run.ended
         check(run, wanted)
+
+
+@pytest.mark.rule("B5.6", "B22.76")
+def test_a_bench_killed_on_its_way_to_the_trash_is_here_or_there_unchanged(
+    harness, tmp_path, scaled
+):
+    start = begun(tmp_path, "trash")
+    with Bench(start) as bench:
+        before = snapshot(bench)
+
+    for kill in harness.kills(f"{SCENARIOS}:trash", start, sample=scaled(9, 10_000)):
+        with Bench(kill.folder) as bench:
+            if (
+                "deleted_at"
+                in bench.shop.call("WorkbenchList", {"include_trash": True})["workbenches"][0]
+            ):
+                bench.call("WorkbenchUndelete")
+            bench.call("WorkbenchOpen")
+            assert snapshot(bench) == before
+            assert bench.call("WorkbenchOpen")["health"] == "ok"
+            assert on_disk(bench.place / "published") == before.published
