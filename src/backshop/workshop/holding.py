@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 
+from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError
 from backshop.base.ids import TurnId
 from backshop.base.limits import RUN_HEARTBEAT_S, RUN_LEASE_S
@@ -39,6 +43,7 @@ def held(book: Book, bench_id: str, owner: str, stop: CancelToken) -> Iterator[H
         TurnActive: somebody else has it.
     """
     stream = stream_of(bench_id)
+    is_alive(book, bench_id)  # a dead holder gives way
     if not book.store.leases.take(stream, owner, RUN_LEASE_S):
         raise TurnActive("the agent is at work here", reason="turn_active")
     hold = Hold(owner, stop)
@@ -74,10 +79,37 @@ def _keep(book: Book, bench_id: str, hold: Hold) -> None:
 
 
 def is_alive(book: Book, bench_id: str) -> bool:
-    """Say whether somebody holds the run lease of a bench."""
-    return book.store.leases.holder(stream_of(bench_id)) is not None
+    """Say whether somebody holds the run lease of a bench.
+
+    A holder on this machine whose process is gone loses it at once; others keep it until it ends.
+    """
+    stream = stream_of(bench_id)
+    holder = book.store.leases.holder(stream)
+    if holder is not None and _is_dead(holder):
+        book.store.leases.drop(stream, holder)
+        return False
+    return holder is not None
 
 
 def owner_of(book: Book, turn_id: TurnId) -> str:
-    """Return a name for the holder that no other process has."""
-    return f"{turn_id}:{book.new('tx')}"
+    """Return a name for the holder that no other process has, and where its process is."""
+    return f"{turn_id}:{book.new('tx')}:{_machine()}:{os.getpid()}"
+
+
+def _is_dead(holder: str) -> bool:
+    """Whether a holder's process ran here and is gone; what cannot be told counts as alive."""
+    parts = holder.split(":")
+    if len(parts) != 4 or not parts[2] or parts[2] != _machine() or not parts[3].isdigit():
+        return False
+    return not Path("/proc", parts[3]).exists()
+
+
+@cache
+def _machine() -> str:
+    """Return a name for this running system as processes see each other; empty if there is none."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        space = os.readlink("/proc/self/ns/pid")  # noqa: PTH115  # not a path: `pid:[…]`
+    except OSError:
+        return ""
+    return sha256_hex(f"{boot} {space}".encode())[:16]
