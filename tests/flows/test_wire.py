@@ -1,0 +1,83 @@
+"""One whole turn over a real connection, with a server here that speaks a provider's words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.models.provider import Reply, chat, serving
+from tests.workshop.conftest import Chat, plan
+
+from backshop.app import Backshop
+
+MODELS = Reply(
+    [b'{"object": "list", "data": [{"id": "m", "object": "model", "max_model_len": 32768}]}'],
+    content_type="application/json",
+)
+NO_FIELD = Reply([b'{"error": {"message": "unknown field"}}'], status=400)
+PROBE = (
+    MODELS,
+    Reply(chat("yes")),
+    NO_FIELD,
+    Reply(chat(calls=(("c", "answer", '{"text": "yes"}'),))),
+    NO_FIELD,
+)
+
+
+def said(*texts: str) -> Reply:
+    return Reply(chat(*texts, usage=False))  # an honest count would have to be the prompt's
+
+
+def call(name: str, **arguments) -> Reply:
+    wanted = (f"call-{name}", name, json.dumps(arguments))
+    return Reply(chat(calls=(wanted,), usage=False))
+
+
+@pytest.mark.rule("W5.3", "W5.7", "M4", "W23.63", "W15.8")
+def test_a_turn_over_the_wire_needs_consent_first(tmp_path):
+    settings = {"consent.for_local": True}
+    turn = (
+        call("list_files"),
+        said("# Research\n\n", "One file."),
+        said(plan("Write b.txt")),
+        call("write_text_file", path="b.txt", content="b\n"),
+        said("Wrote b.txt."),
+        said("I wrote ", "b.txt", "."),
+    )
+    with (
+        serving(*PROBE, *turn) as server,
+        Backshop.open(tmp_path / "home", settings=settings) as shop,
+    ):
+        room = Chat(shop, tmp_path)
+        room.add({"a.txt": "one\n"})
+        local = {"provider_id": "local-x", "preset": "custom", "base_url": server.url}
+        shop.call("ProvidersUpsertLocal", local)
+        shop.call("ProvidersProbe", {"provider_id": "local-x"})
+        room.call("WorkshopSwitchModel", model_id="local-x:m")
+        question = room.send("Write b.txt")
+        before = len(server.seen)
+
+        refusal = room.refused("WorkshopRunAgent", message_id=question)
+        assert refusal[0] == "EGRESS_CONSENT_REQUIRED"
+        assert len(server.seen) == before
+        status = shop.call(
+            "EgressGetConsentStatus", {"workbench_id": room.id, "model_id": "local-x:m"}
+        )
+        granted = {
+            "workbench_id": room.id,
+            "provider_id": "local-x",
+            "model_id": "local-x:m",
+        }
+        shop.call("EgressGrantWorkshopConsent", {**granted, "scope_hash": status["scope_hash"]})
+        done = room.run(question)
+
+        assert (done["status"], done["has_draft"]) == ("complete", True)
+        assert room.draft() == {"a.txt": "one\n", "b.txt": "b\n"}
+        assert room.answer()["text"] == "I wrote b.txt."
+        assert len(server.seen) == before + len(turn)
+        asked = [seen.json for seen in server.seen[before:]]
+        names = [{tool["function"]["name"] for tool in one.get("tools", ())} for one in asked]
+        assert [len(one) for one in names] == [13, 13, 2, 23, 23, 0]
+        usage = room.answer()["metadata"]["usage"]
+        assert usage["estimated"]
+        assert usage["input_tokens"] > 1000
