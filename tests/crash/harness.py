@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CALLS = (
@@ -68,12 +68,34 @@ class Harness:
         self, scenario: str, folder: Path, inject: str | None = None, calls: str = CALLS
     ) -> Outcome:
         """Run a scenario once; `inject` is strace's, such as `signal=KILL:when=3`."""
-        order = {"scenario": scenario, "folder": str(folder), "inject": inject, "calls": calls}
+        return self._ordered(
+            {"scenario": scenario, "folder": str(folder), "inject": inject, "calls": calls}
+        )
+
+    def _ordered(self, order: dict[str, Any]) -> Outcome:
         pipe = _pipe(self._server.stdin)
         pipe.write(json.dumps(order) + "\n")
         pipe.flush()
         answer = json.loads(_pipe(self._server.stdout).readline())
-        return Outcome(folder, answer["said"], answer["ended"])
+        return Outcome(Path(order["folder"]), answer["said"], answer["ended"])
+
+    def random_kills(
+        self, scenario: str, start: Path, *, count: int, within_ms: float, seed: int = 5
+    ) -> Iterator[Outcome]:
+        """Kill the scenario at random moments, without anything tracing it."""
+        moments = random.Random(seed)
+        for _ in range(count):
+            outcome = self._ordered(
+                {
+                    "scenario": scenario,
+                    "folder": str(_copied(start)),
+                    "inject": None,
+                    "calls": CALLS,
+                    "kill_after_ms": moments.uniform(0, within_ms),
+                }
+            )
+            yield outcome
+            shutil.rmtree(outcome.folder)
 
     def kills(
         self, scenario: str, start: Path, *, sample: int | None, seed: int = 7

@@ -27,8 +27,9 @@ SNAPSHOT_STEP = 256
 
 
 def store_of(folder: Path) -> Store:
-    """Open the scenario's store."""
-    return Store.open(folder / "home")
+    """Open the scenario's store; a file says where its database is if that is a server."""
+    url = folder / "database-url"
+    return Store.open(folder / "home", database_url=url.read_text() if url.exists() else None)
 
 
 def start(folder: Path) -> None:

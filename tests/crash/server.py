@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,15 @@ def _attach(child: int, order: dict[str, Any], log: str) -> subprocess.Popen[str
     return tracer
 
 
+def _wait_until_gone(child: int) -> None:
+    """Wait for the end of a child without reaping it."""
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    for timer in threading.enumerate():
+        if isinstance(timer, threading.Timer):
+            timer.cancel()
+            timer.join(_ATTACH_S)
+
+
 def _serve(order: dict[str, Any]) -> dict[str, Any]:
     gate_out, gate_in = os.pipe()
     said_out, said_in = os.pipe()
@@ -60,9 +70,13 @@ def _serve(order: dict[str, Any]) -> dict[str, Any]:
     with tempfile.NamedTemporaryFile(prefix="bs-strace-") as log:
         tracer = _attach(child, order, log.name) if order["inject"] else None
         os.write(gate_in, b"g")
+        if order.get("kill_after_ms") is not None:
+            threading.Timer(order["kill_after_ms"] / 1000, os.kill, (child, signal.SIGKILL)).start()
         text = b""
         while chunk := os.read(said_out, 65536):
             text += chunk
+        if order.get("kill_after_ms") is not None:
+            _wait_until_gone(child)  # a timer that comes late must find the child, not another
         status = os.waitpid(child, 0)[1]
         if tracer is not None:
             tracer.wait(_ATTACH_S)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.crash import scenarios
 from tests.crash.harness import Harness
+from tests.postgres import fresh_database
 
 from backshop.base import tree
 from backshop.base.ids import BlobId, TreeId
@@ -57,6 +58,27 @@ def test_killed_during_append(harness, start, scaled):
     for kill in harness.kills(f"{SCENARIOS}:append", start, sample=scaled(30, 10_000)):
         assert kill.ended == "killed" or kill.ended.startswith("done")
         check_appends(kill.folder, kill.said)
+
+
+@pytest.mark.rule("T2.5")
+def test_killed_at_random_moments(harness, start, scaled):
+    runs = harness.random_kills(f"{SCENARIOS}:append", start, count=scaled(15, 500), within_ms=120)
+    for kill in runs:
+        check_appends(kill.folder, kill.said)
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.rule("T2.5", "T8.17")
+def test_a_client_of_a_server_killed_at_random_moments(harness, tmp_path, scaled):
+    for number in range(scaled(5, 100)):
+        with fresh_database() as url:
+            folder = tmp_path / f"start-{number}"
+            folder.mkdir()
+            (folder / "database-url").write_text(url)
+            scenarios.start(folder)
+            name = f"{SCENARIOS}:append"
+            for kill in harness.random_kills(name, folder, count=1, within_ms=250, seed=number):
+                check_appends(kill.folder, kill.said)
 
 
 @pytest.mark.rule("T2.3", "T2.5")

@@ -1,9 +1,11 @@
-"""Random histories against a plain dictionary: appends, races, reopenings, collections, backups."""
+"""Random histories against a plain dictionary: appends, races, deaths, collections, backups."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from tests.conftest import PROOF
 from tests.postgres import fresh_database
 
+from backshop.base.ambient import Mint, SystemClock
 from backshop.base.ids import BlobId
 from backshop.store import (
     HeadMoved,
@@ -22,14 +25,19 @@ from backshop.store import (
     Pin,
     Plan,
     Store,
+    log,
     restore_backup,
     write_backup,
 )
-from backshop.testing.conformance.store import TOTAL, Counted, Total, counted
+from backshop.testing.conformance.store import TOTAL, Counted, Total, counted, one
 
 STREAMS = st.sampled_from(["bench:a", "bench:b", "session:c"])
 KEYS = st.integers(0, 12)
 STEPS = settings(max_examples=200 if PROOF else 12, stateful_step_count=30)
+
+
+class _Died(BaseException):
+    """What a killed process never gets to raise; the connection is dropped as it would be."""
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -107,6 +115,38 @@ class StoreMachine(RuleBasedStateMachine):
             self.stores[which].append(Plan((part,)))
             self.model.setdefault("session:c", []).append((key, 1))
             self.pinned.add(content)
+
+    @rule(stream=STREAMS, key=KEYS)
+    def race(self, stream, key):
+        """Both stores append under one key at the same moment; both get the facts of one."""
+        found = []
+
+        def add(store, number):
+            found.append(store.append(one(stream, counted(number, f"k:{key}"))))
+
+        threads = [
+            threading.Thread(target=add, args=(store, number))
+            for number, store in enumerate(self.stores)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        first, second = (appended.events[0] for appended in found)
+        assert first == second
+        if not self.known(stream, key):
+            self.model.setdefault(stream, []).append((key, first.fact.number))
+
+    @rule(stream=STREAMS, key=KEYS, content=st.binary(min_size=1, max_size=40))
+    def die_before_commit(self, stream, key, content):
+        """A process has its blobs stored and its events written, and is gone before the commit."""
+        dying = self.opened()
+        dying.blobs.put(content)
+        plan = one(stream, counted(7, f"k:{key}"))
+        with suppress(_Died), dying.database.transaction() as cursor:
+            log.append(cursor, plan, SystemClock(), Mint(SystemClock()))
+            raise _Died
+        dying.close()
 
     @rule(which=st.integers(0, 1))
     def reopen(self, which):
