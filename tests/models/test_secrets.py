@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from backshop.base.ambient import SystemClock
+from backshop.base.errors import ValidationFailed
 from backshop.models.errors import SecretsUnreadable
 from backshop.models.redact import MASK, Redactor
-from backshop.models.secrets import FileVault, Secrets
+from backshop.models.secrets import Secrets
+from backshop.models.vaults import FileVault
 
 KEY = "sk-very-secret-0123456789"
 
@@ -189,3 +191,66 @@ def test_ordinary_words_stay():
     redactor.learn(["short"])
 
     assert redactor.scrub("a short text about tokens") == "a short text about tokens"
+
+
+def under(home: Path, passphrase: str | None) -> Secrets:
+    return Secrets(home, clock=SystemClock(), passphrase=passphrase)
+
+
+@pytest.mark.rule("M3.8")
+def test_a_passphrase_opens_the_store_and_is_not_in_it(tmp_path):
+    under(tmp_path, "correct horse").put("openai", KEY)
+
+    stored = (tmp_path / "secrets.enc").read_text()
+    cost = {"name": "scrypt", "n": 2**15, "r": 8, "p": 1}
+    assert json.loads(stored)["key_source"] == "passphrase"
+    assert json.loads(stored)["kdf"].items() >= cost.items()
+    assert "horse" not in stored
+    assert not (tmp_path / "master.key").exists()
+    assert under(tmp_path, "correct horse").get("openai") == KEY
+    for wrong in ("another", None):
+        with pytest.raises(SecretsUnreadable):
+            under(tmp_path, wrong).get("openai")
+    assert (tmp_path / "secrets.enc").read_text() == stored
+
+
+@pytest.mark.rule("M3.9")
+def test_the_master_key_moves_and_the_old_one_goes(tmp_path):
+    make(tmp_path).put("openai", KEY)
+    before = json.loads((tmp_path / "secrets.enc").read_text())
+
+    under(tmp_path, "correct horse").move("passphrase")
+
+    after = json.loads((tmp_path / "secrets.enc").read_text())
+    assert (before["key_source"], after["key_source"]) == ("file", "passphrase")
+    assert after["install_id"] == before["install_id"]
+    assert not (tmp_path / "master.key").exists()
+    assert under(tmp_path, "correct horse").get("openai") == KEY
+    under(tmp_path, "correct horse").move("file")
+    assert make(tmp_path).get("openai") == KEY
+    assert "kdf" not in json.loads((tmp_path / "secrets.enc").read_text())
+
+
+@pytest.mark.rule("M3.9")
+@pytest.mark.parametrize("to", ["passphrase", "cupboard"])
+def test_a_move_that_cannot_be_made_changes_nothing(tmp_path, to):
+    make(tmp_path).put("openai", KEY)
+    before = (tmp_path / "secrets.enc").read_bytes()
+
+    with pytest.raises(ValidationFailed):
+        make(tmp_path).move(to)
+
+    assert (tmp_path / "secrets.enc").read_bytes() == before
+    assert make(tmp_path).get("openai") == KEY
+
+
+@pytest.mark.rule("M3.9")
+def test_a_store_that_cannot_be_opened_does_not_move(tmp_path):
+    under(tmp_path, "correct horse").put("openai", KEY)
+    before = (tmp_path / "secrets.enc").read_bytes()
+
+    with pytest.raises(SecretsUnreadable):
+        under(tmp_path, "wrong").move("file")
+
+    assert (tmp_path / "secrets.enc").read_bytes() == before
+    assert not (tmp_path / "master.key").exists()

@@ -34,7 +34,7 @@ from backshop.models.requests import (
     UsageQuery,
 )
 from backshop.models.response import PromptEvaluationError
-from backshop.models.secrets import FileVault
+from backshop.models.vaults import FileVault
 from backshop.models.wires import openai_chat
 from backshop.prompts import MarkdownSection, Prompt, Session
 from backshop.store import Store

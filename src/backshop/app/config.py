@@ -66,8 +66,15 @@ class Config:
 
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
-# Environment names that are no settings: the home itself, keys of providers, and our own tests.
-_OTHER_ENV = {"BACKSHOP_HOME", "BACKSHOP_PROOF", "BACKSHOP_CORPORA", "BACKSHOP_REQUIRE"}
+# Environment names that are no settings: the home itself, keys of providers and the passphrase
+# they are stored under, and our own tests.
+_OTHER_ENV = {
+    "BACKSHOP_HOME",
+    "BACKSHOP_SECRETS_PASSPHRASE",
+    "BACKSHOP_PROOF",
+    "BACKSHOP_CORPORA",
+    "BACKSHOP_REQUIRE",
+}
 
 
 def default_home() -> Path:

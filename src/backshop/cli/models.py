@@ -54,6 +54,18 @@ def set_key(door: Door, name: str) -> None:
     door.call("ProvidersSetApiKey", request, lambda done: f"{name}: {done['status']}")
 
 
+@provider.command("move-keys")
+@click.argument("to", type=click.Choice(["keyring", "file", "passphrase"]))
+@pass_door
+def move_keys(door: Door, to: str) -> None:
+    """Keep the master key of stored keys elsewhere.
+
+    With `passphrase` nothing is kept: BACKSHOP_SECRETS_PASSPHRASE must be set whenever keys are
+    used.
+    """
+    door.call("ProvidersMoveKeys", {"to": to}, lambda done: f"master key: {done['secrets_source']}")
+
+
 @provider.command("remove-key")
 @click.argument("name")
 @pass_door

@@ -78,6 +78,20 @@ class ProviderStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MoveKeys:
+    """Where the master key of the stored keys is to be kept: keyring, file or passphrase."""
+
+    to: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeysMoved:
+    """Where it is kept now."""
+
+    secrets_source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProvidersStatus:
     """How every provider stands, and where the master key of their keys is kept."""
 

@@ -1,4 +1,4 @@
-"""Provider keys, encrypted at rest under a master key in the keyring or a file (M3.7–M3.11)."""
+"""Provider keys, encrypted at rest under a master key that a vault keeps (M3.7–M3.11)."""
 
 from __future__ import annotations
 
@@ -6,105 +6,32 @@ import base64
 import json
 import logging
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from backshop.base.ambient import Clock, timestamp
+from backshop.base.errors import ValidationFailed
 from backshop.store import file_error
 
 from .errors import SecretsUnreadable
+from .vaults import (
+    MODE,
+    UNREADABLE,
+    FileVault,
+    KeyringVault,
+    PassphraseVault,
+    Vault,
+    tighten,
+    write_private,
+)
 
 _LOG = logging.getLogger(__name__)
-_KEY_BYTES = 32
 _NONCE_BYTES = 12
-_MODE = 0o600
-_SERVICE = "backshop"
-
-
-class Vault(Protocol):
-    """Where the master key is kept."""
-
-    @property
-    def source(self) -> str:
-        """`keyring` or `file`, as shown to the person."""
-        ...
-
-    def read(self) -> bytes | None:
-        """Return the key, or None: there is none yet."""
-        ...
-
-    def write(self, key: bytes) -> None:
-        """Keep a key."""
-        ...
-
-
-class FileVault:
-    """A file beside the store: protects against accidental disclosure only (M3.8)."""
-
-    source = "file"
-
-    def __init__(self, home: Path) -> None:
-        self._path = home / "master.key"
-
-    def read(self) -> bytes | None:
-        """Return the key, tightening its permissions if somebody widened them."""
-        try:
-            tighten(self._path)
-            key = base64.b64decode(self._path.read_bytes(), validate=True)
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise SecretsUnreadable("the master key cannot be read", reason=_UNREADABLE) from error
-        return key
-
-    def write(self, key: bytes) -> None:
-        """Write the key for the owner only."""
-        write_private(self._path, base64.b64encode(key))
-
-
-class KeyringVault:
-    """The operating system's keyring."""
-
-    source = "keyring"
-
-    def __init__(self, home: Path) -> None:
-        self._name = str(home.absolute())
-
-    def read(self) -> bytes | None:
-        """Return the key, or None."""
-        import keyring  # loaded on first use
-        from keyring.errors import KeyringError
-
-        try:
-            text = keyring.get_password(_SERVICE, self._name)
-        except KeyringError as error:
-            raise SecretsUnreadable("the keyring is locked", reason=_UNREADABLE) from error
-        return base64.b64decode(text) if text else None
-
-    def write(self, key: bytes) -> None:
-        """Put the key into the keyring."""
-        import keyring  # loaded on first use
-
-        keyring.set_password(_SERVICE, self._name, base64.b64encode(key).decode())
-
-    @classmethod
-    def works(cls) -> bool:
-        """Say whether a keyring is there: written, read and deleted once (M3.8)."""
-        import keyring  # loaded on first use
-        from keyring.errors import KeyringError
-
-        name, text = "probe", base64.b64encode(os.urandom(9)).decode()
-        try:
-            keyring.set_password(_SERVICE, name, text)
-            same = keyring.get_password(_SERVICE, name) == text
-            keyring.delete_password(_SERVICE, name)
-        except (KeyringError, OSError, RuntimeError):
-            return False
-        return same
+UNLOCK_ENV = "BACKSHOP_SECRETS_PASSPHRASE"
+SOURCES = ("keyring", "file", "passphrase")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +48,19 @@ class StoredKey:
 class Secrets:
     """The key store of one home. Safe for several processes."""
 
-    def __init__(self, home: Path, *, clock: Clock, vault: Vault | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        clock: Clock,
+        vault: Vault | None = None,
+        passphrase: str | None = None,
+    ) -> None:
         self._home = home
         self._path = home / "secrets.enc"
         self._clock = clock
         self._given = vault
-        self._vault: Vault | None = vault
+        self._passphrase = passphrase
 
     @property
     def source(self) -> str:
@@ -148,9 +82,9 @@ class Secrets:
         document = self._document()
         if document is None:
             return {}
-        key = self._open_vault(str(document.get("key_source"))).read()
+        key = self._open_vault(document).read()
         if key is None:
-            raise SecretsUnreadable("the master key is missing", reason=_UNREADABLE)
+            raise SecretsUnreadable("the master key is missing", reason=UNREADABLE)
         return _opened(document, key)
 
     def put(self, provider_id: str, api_key: str) -> None:
@@ -166,6 +100,32 @@ class Secrets:
             if keys.pop(provider_id, None) is not None:
                 self._save(keys)
 
+    def move(self, to: str) -> None:
+        """Keep the master key elsewhere: written and verified there before the old one goes (M3.9).
+
+        Raises:
+            ValidationFailed: `bad_params`, no such place, or it cannot be used here.
+            SecretsUnreadable: the store cannot be opened; nothing was changed.
+        """
+        if to not in SOURCES:
+            raise ValidationFailed(
+                f"a master key is not kept in {to[:20]!r}", reason="bad_params", choices=SOURCES
+            )
+        with self._locked():
+            document = self._document()
+            if document is None:
+                raise ValidationFailed("no key is stored yet", reason="bad_params")
+            keys, old = self.all(), self._open_vault(document)
+            if old.source == to:
+                return
+            new = self._new_vault(to)
+            key = new.fresh()
+            sealed = _sealed(keys, key, vault=new, install_id=str(document["install_id"]))
+            if new.read() != key or _opened(sealed, key) != keys:
+                raise SecretsUnreadable("the new place does not keep a key", reason=UNREADABLE)
+            write_private(self._path, json.dumps(sealed, indent=1, sort_keys=True).encode())
+            old.forget()
+
     def _readable(self) -> Mapping[str, StoredKey]:
         try:
             return self.all()
@@ -178,15 +138,17 @@ class Secrets:
 
     def _save(self, keys: Mapping[str, StoredKey]) -> None:
         document = self._document()
-        vault = self._open_vault(str(document["key_source"]) if document else None)
-        key = vault.read()
-        if key is None:
-            if document is not None:  # M3.9: never a new key beside a store it cannot open
-                raise SecretsUnreadable("the master key is missing", reason=_UNREADABLE)
-            key = os.urandom(_KEY_BYTES)
-            vault.write(key)
+        if document is None:
+            vault = self._given or self._best_vault()
+            key = vault.read() or vault.fresh()
+        else:
+            vault = self._open_vault(document)
+            found = vault.read()
+            if found is None:  # M3.9: never a new key beside a store it cannot open
+                raise SecretsUnreadable("the master key is missing", reason=UNREADABLE)
+            key = found
         install_id = str(document["install_id"]) if document else os.urandom(16).hex()
-        sealed = _sealed(keys, key, source=vault.source, install_id=install_id)
+        sealed = _sealed(keys, key, vault=vault, install_id=install_id)
         write_private(self._path, json.dumps(sealed, indent=1, sort_keys=True).encode())
 
     def _document(self) -> dict[str, Any] | None:
@@ -196,25 +158,46 @@ class Secrets:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise SecretsUnreadable("the key store cannot be read", reason=_UNREADABLE) from error
+            raise SecretsUnreadable("the key store cannot be read", reason=UNREADABLE) from error
         wanted = {"schema_version", "key_source", "install_id", "nonce", "ciphertext"}
         if not isinstance(data, dict) or not wanted <= data.keys() or data["schema_version"] != 1:
-            raise SecretsUnreadable("the key store is damaged", reason=_UNREADABLE)
+            raise SecretsUnreadable("the key store is damaged", reason=UNREADABLE)
         return data
 
-    def _open_vault(self, source: str | None) -> Vault:
-        """Return the vault a store was made with, or the best one for a new store."""
-        if self._vault is None or (source and self._vault.source != source and not self._given):
-            use_keyring = source == "keyring" or (source is None and KeyringVault.works())
-            self._vault = KeyringVault(self._home) if use_keyring else FileVault(self._home)
-        return self._vault
+    def _open_vault(self, document: Mapping[str, Any]) -> Vault:
+        """Return the vault a store was made with."""
+        source = document.get("key_source")
+        if self._given is not None and self._given.source == source:
+            return self._given
+        match source:
+            case "keyring":
+                return KeyringVault(self._home)
+            case "passphrase":
+                return PassphraseVault(self._passphrase, document.get("kdf"))
+        return FileVault(self._home)
+
+    def _best_vault(self) -> Vault:
+        """Return where a new store keeps its master key (M3.8)."""
+        if self._passphrase:
+            return PassphraseVault(self._passphrase)
+        return KeyringVault(self._home) if KeyringVault.works() else FileVault(self._home)
+
+    def _new_vault(self, source: str) -> Vault:
+        """Return a vault to move to, if it can be used here."""
+        if source == "passphrase" and not self._passphrase:
+            raise ValidationFailed(f"{UNLOCK_ENV} is not set", reason="bad_params")
+        if source == "keyring" and not KeyringVault.works():
+            raise ValidationFailed("there is no keyring that works here", reason="bad_params")
+        if source == "passphrase":
+            return PassphraseVault(self._passphrase)
+        return KeyringVault(self._home) if source == "keyring" else FileVault(self._home)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Hold the one lock over read, change and write (M3.11)."""
         try:
             self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(self._home / "secrets.lock", os.O_RDWR | os.O_CREAT, _MODE)
+            handle = os.open(self._home / "secrets.lock", os.O_RDWR | os.O_CREAT, MODE)
         except OSError as error:
             raise file_error(error) from error
         try:
@@ -224,45 +207,12 @@ class Secrets:
             os.close(handle)
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Replace a file whole, readable by its owner only.
-
-    Raises:
-        DiskFull, WriteFailed: nothing was changed.
-    """
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise file_error(error) from error
-
-
-def tighten(path: Path) -> None:
-    """Correct and report permissions wider than the owner's (M3.11)."""
-    mode = path.stat().st_mode & 0o777
-    if os.name == "posix" and mode & 0o077:
-        _LOG.warning("%s could be read by others; corrected", path.name)
-        path.chmod(_MODE)
-
-
-_UNREADABLE = "secrets_unreadable"
-
-
 def _associated(install_id: str) -> bytes:
     return f"backshop|secrets|1|{install_id}".encode()
 
 
 def _sealed(
-    keys: Mapping[str, StoredKey], key: bytes, *, source: str, install_id: str
+    keys: Mapping[str, StoredKey], key: bytes, *, vault: Vault, install_id: str
 ) -> dict[str, Any]:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # loaded on first use
 
@@ -272,9 +222,10 @@ def _sealed(
     nonce = os.urandom(_NONCE_BYTES)
     text = json.dumps(plain, sort_keys=True).encode()
     sealed = AESGCM(key).encrypt(nonce, text, _associated(install_id))
-    return {
+    made = {"kdf": vault.kdf} if vault.kdf else {}
+    return made | {
         "schema_version": 1,
-        "key_source": source,
+        "key_source": vault.source,
         "install_id": install_id,
         "nonce": base64.b64encode(nonce).decode(),
         "ciphertext": base64.b64encode(sealed).decode(),
@@ -291,7 +242,7 @@ def _opened(document: Mapping[str, Any], key: bytes) -> dict[str, StoredKey]:
         text = AESGCM(key).decrypt(nonce, sealed, _associated(str(document["install_id"])))
         return {name: StoredKey(**one) for name, one in json.loads(text).items()}
     except (InvalidTag, ValueError, TypeError) as error:
-        raise SecretsUnreadable("the key store cannot be opened", reason=_UNREADABLE) from error
+        raise SecretsUnreadable("the key store cannot be opened", reason=UNREADABLE) from error
 
 
 def _lock_file(handle: int) -> None:

@@ -38,8 +38,9 @@ from .requests import (
 from .response import Capabilities
 from .retry import Cancel
 from .script import Script, Step
-from .secrets import Secrets, Vault
+from .secrets import UNLOCK_ENV, Secrets
 from .setup import Providers
+from .vaults import Vault
 from .wires.scripted import ScriptedWire
 
 _LOG = logging.getLogger(__name__)
@@ -115,8 +116,10 @@ class Models:
         self.redactor = Redactor()
         self._mint = mint
         self._formats = formats
-        secrets = Secrets(home, clock=clock, vault=vault)
         env = os.environ if environ is None else environ
+        passphrase = env.get(UNLOCK_ENV) or None
+        self.redactor.learn([passphrase] if passphrase else [])
+        secrets = Secrets(home, clock=clock, vault=vault, passphrase=passphrase)
         self._choice = Choice(settings, secrets, self.redactor, env, plugins or {})
         self._ledger = Ledger(store, mint)
         self._gate = ConsentGate(self._choice, self._ledger, scopes)

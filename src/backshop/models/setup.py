@@ -28,6 +28,8 @@ from .redact import Redactor
 from .registry import Wires
 from .requests import (
     Done,
+    KeysMoved,
+    MoveKeys,
     Probed,
     ProviderRequest,
     ProvidersStatus,
@@ -104,6 +106,11 @@ class Providers:
         provider = self._choice.catalog().provider(request.provider_id)
         self._secrets.remove(provider.provider_id)
         return StatusOnly(status=self._status_word(provider.provider_id))
+
+    def move_keys(self, request: MoveKeys) -> KeysMoved:
+        """Keep the master key of all stored keys elsewhere (M3.9)."""
+        self._secrets.move(request.to)
+        return KeysMoved(secrets_source=self._secrets.source)
 
     def set_enabled(self, request: SetEnabled) -> StatusOnly:
         """Switch a provider on or off."""
