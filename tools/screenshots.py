@@ -13,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
@@ -67,6 +68,7 @@ def scene(served: Any) -> dict[str, str]:
         "answer": f"/bench/{told}?stay=1",
         "review": f"/bench/{told}/review",
         "checkpoints": f"/bench/{fresh}/checkpoints",
+        "viewer": f"/bench/{fresh}/file/{_a_file(served, fresh)}",
         "context": f"/bench/{fresh}/context",
         "studio": "/studio",
         "workflows": "/workflows",
@@ -114,6 +116,12 @@ def rails_scene(served: Any) -> dict[str, str]:
         "timeline": f"/studio/session/{session}?view=timeline",
         "run": f"/studio/run/{run}?ghosts=1",
     }
+
+
+def _a_file(served: Any, bench: str) -> str:
+    """Return a workbook of the bench, as it stands in an address."""
+    files = served.call("WorkbenchFilesList", workbench_id=bench)["files"]
+    return quote(next(one["path"] for one in files if one["kind"] == "xlsx"))
 
 
 if __name__ == "__main__":

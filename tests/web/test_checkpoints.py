@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from tests.web.accessible import violations
 from tests.web.drafts import Drafting
 
 pytestmark = pytest.mark.needs("browser")
@@ -27,11 +27,7 @@ def test_the_timeline_shows_reasons_and_what_changed_since(told, new_page, schem
     page = new_page(f"/bench/{told.id}/checkpoints", color_scheme=scheme)
 
     entries = page.locator(".timeline > li").all_inner_texts()
-    grave = [
-        one["id"]
-        for one in Axe().run(page).response["violations"]
-        if one["impact"] in ("serious", "critical")
-    ]
+    grave = violations(page)
 
     assert "Published now" in entries[0]
     assert "automatic" in entries[1]

@@ -7,6 +7,10 @@ import threading
 import pytest
 from tests.workshop.conftest import calls, plan, says, story, write
 
+from backshop.bench import Author, Source
+
+PERSON = Author(source=Source(kind="system"), actor="user")
+
 PHASES = [
     ("workshop.phase_started", "research"),
     ("workshop.phase_ended", "research"),
@@ -56,6 +60,21 @@ def test_a_turn_ends_with_a_draft_and_one_answer(chat):
     assert state["can_send"] is False
     run = chat.shop.call("RailsRunGet", {"runId": done["run_id"]})
     assert run["status"] == "complete"
+
+
+@pytest.mark.rule("B13.1", "B13.2")
+def test_the_review_says_what_the_answer_said(chat):
+    chat.play(story(("a.md", "a\n"), answer="A **file** was written.\n" + "x" * 5000))
+    chat.ask()
+
+    found = chat.call("ReviewGetChangeSet")
+    own = chat.call("ReviewGetSummary", path="a.md")
+
+    assert found["draft_summary"] == "A **file** was written."
+    assert own["source"] == "file"
+    chat.call("DraftDiscard")
+    chat.write({"b.md": "b\n"}, PERSON)
+    assert "draft_summary" not in chat.call("ReviewGetChangeSet")
 
 
 @pytest.mark.rule("W15.1", "W10.5", "W23.54", "W23.55", "B8.14")

@@ -29,6 +29,7 @@ from .people import People
 
 if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for (S2.4)
     from backshop.bench import Bench
+    from backshop.bench.state import BenchState
     from backshop.formats import Formats
     from backshop.models import Models
     from backshop.prompts import Prompts
@@ -167,7 +168,15 @@ class Backshop:
         from .benching import bench_settings
 
         settings = bench_settings(self.config)
-        return Bench(self.store, self.formats, self.mint, self.clock, settings)
+        made = Bench(self.store, self.formats, self.mint, self.clock, settings)
+        made.summarise = self._draft_summary
+        return made
+
+    def _draft_summary(self, state: BenchState) -> str | None:
+        """Ask the conversation, if it made the Draft at all: opening it loads its rooms."""
+        if state.draft is None or state.draft.source.kind != "workshop":
+            return None
+        return self.workshop.draft_summary(str(state.bench_id))
 
     @cached_property
     def prompts(self) -> Prompts:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 from urllib.parse import quote
 
@@ -341,6 +342,8 @@ def _other(version: str) -> str:
 
 
 def _bucket(scale: float) -> float:
+    if not isfinite(scale):
+        raise ValidationFailed("a scale is a number", reason="bad_params")
     return min(max(round(scale / _SCALE_STEP) * _SCALE_STEP, _SCALE_MIN), _SCALE_MAX)
 
 

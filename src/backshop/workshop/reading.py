@@ -30,6 +30,7 @@ from .receipts import receipt
 from .state import Record, ToolEntry, Turn, WorkshopState
 
 PAGE_MAX = 1000
+SUMMARY_MAX_BYTES = 4096  # of a Draft, cut at the end of a line
 SLICE_MAX_BYTES = 1024 * 1024
 _DAY_MS = 24 * 60 * 60 * 1000
 _HIDDEN_MS = {"age": _DAY_MS, "stale": 7 * _DAY_MS}  # W18.5
@@ -60,6 +61,19 @@ def state(
         active_draft_revision_id=known.current_revision(),
         reminder=_reminder(known, draft, now_ms),
     )
+
+
+def draft_summary(known: WorkshopState) -> str | None:
+    """Return what the answer that made the Draft said, at most 4 KiB of it (B13.2)."""
+    draft = known.bench.draft
+    if draft is None or draft.source.kind != "workshop":
+        return None
+    answers = [one for one in known.active_line() if one.type == "assistant_message"]
+    text = next((one.text for one in reversed(answers) if one.text.strip()), None)
+    if text is None or len(text.encode()) <= SUMMARY_MAX_BYTES:
+        return text
+    cut = text.encode()[:SUMMARY_MAX_BYTES].decode(errors="ignore")
+    return cut[: cut.rfind("\n")] if "\n" in cut else cut
 
 
 def _active(turn: Turn | None) -> ActiveTurn | None:

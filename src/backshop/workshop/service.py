@@ -79,6 +79,10 @@ class Workshop:
             now_ms=self.book.clock.now_ms(),
         )
 
+    def draft_summary(self, bench_id: str) -> str | None:
+        """Return what was said about the Draft when it was made; for the review."""
+        return reading.draft_summary(self.book.state(bench_id))
+
     def get_conversation(self, request: requests.GetConversation) -> Conversation:
         """Return a page of the conversation."""
         return reading.conversation(self.book, request)

@@ -1,5 +1,5 @@
 // What every page does: times, dialogs, menus, forms that run commands in place, the Draft bar.
-import { $, $$, clearError, load, localTimes, on, say, showError, toast } from "./dom.js";
+import { $, $$, clearError, el, load, localTimes, on, say, showError, toast } from "./dom.js";
 import { call } from "./rpc.js";
 import { follow } from "./events.js";
 
@@ -43,12 +43,30 @@ on(document, "submit", "form[data-command]", async (event, form) => {
     if (!stays) location.assign(form.elements.next?.value || location.href);
   } catch (error) {
     if (!error.envelope) throw error;
-    showError(form, error.envelope);
+    if (error.envelope.choices?.includes("keep_theirs")) offerToReconcile(form, error.envelope);
+    else showError(form, error.envelope);
     say(error.envelope.message, { assertive: true });
   } finally {
     if (button) button.disabled = false;
   }
 });
+
+// Others changed Published: the three ways to go on (B9.16), then the review of what came of it.
+function offerToReconcile(form, envelope) {
+  const workbench_id = document.body.dataset.bench;
+  const box = showError(form, { ...envelope, actions: [] });
+  const choose = (keep) => async () => {
+    try {
+      await call("PublishedReconcile", { workbench_id, keep });
+      location.assign(`/bench/${workbench_id}/review`);
+    } catch (error) {
+      if (!error.envelope) throw error;
+      showError(form, error.envelope);
+    }
+  };
+  box.append(el("p", {}, "What should the Draft go on with? Nothing of either side is lost; you review the result before it is published."),
+    el("div", { class: "buttons" }, ["theirs", "ours", "both"].map((keep) => el("button", { type: "button", class: "small", onclick: choose(keep) }, `Keep ${keep}`))));
+}
 
 // Field names may end in `[]` (a list), `:number` or `:boolean`; `next` and `back` are ours.
 export function fieldsOf(form, submitter) {

@@ -215,7 +215,12 @@ function start() {
     await refresh();
     if (current) await open(current);
   });
-  document.addEventListener("draft", (event) => { if (event.detail) refresh(); else location.assign(`/bench/${workbench_id}`); });
+  let isLeaving = false; // by our own Publish or Discard, which say themselves where to go
+  on(document, "submit", 'form[data-command="DraftPublish"], form[data-command="DraftDiscard"]', () => { isLeaving = true; });
+  document.addEventListener("draft", (event) => {
+    if (event.detail) refresh();
+    else if (!isLeaving) location.assign(`/bench/${workbench_id}`);
+  });
 
   // ------------------------------------------------------------ begin
   (async () => {
