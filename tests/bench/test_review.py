@@ -118,7 +118,8 @@ def test_a_summary_is_the_files_own_else_the_drafts_else_said_to_be_missing(room
     room.shop.benches.summarise = lambda state: f"About {state.name}."
     whole = room.call("ReviewGetSummary", path="b.md")
 
-    assert own == {"summary_markdown": "Louder.", "source": "file"}
+    assert (own["summary_markdown"], own["source"]) == ("Louder.", "file")
+    assert own["effects"]["totals"]["collateral"] == 0
     assert none == {"summary_markdown": "Summary unavailable.", "source": "none"}
     assert whole == {"summary_markdown": "About Test.", "source": "draft"}
     assert room.call("ReviewGetChangeSet")["draft_summary"] == "About Test."

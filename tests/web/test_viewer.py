@@ -109,16 +109,22 @@ def test_a_hundred_thousand_rows_scroll_smoothly(served, new_page):
 
 @pytest.mark.rule("U7.3", "B4.2")
 def test_paths_that_lead_elsewhere_are_not_found(served, draft):
-    client = served.client()
-    for path in ("../../secrets.enc", "..%2f..%2fsecrets.enc", "%2e%2e/x", "a//b", "no-such.txt"):
-        for place in ("file", "preview/DRAFT/0/1.00"):
-            answer = client.get(f"/bench/{draft.id}/{place}/{path}")
-            assert answer.status_code in (404, 422), path
-    picture = client.get(f"/bench/{draft.id}/preview/DRAFT/0/1.00/chart.png")
-    assert picture.headers["content-type"] == "image/png"
-    assert "sandbox" in picture.headers["content-security-policy"]
-    for odd in ("x/1.00", "0/x", "99/1.00", "0/nan"):
-        assert client.get(f"/bench/{draft.id}/preview/DRAFT/{odd}/chart.png").status_code in (
-            404,
-            422,
-        )
+    with served.client() as client:
+        for path in (
+            "../../secrets.enc",
+            "..%2f..%2fsecrets.enc",
+            "%2e%2e/x",
+            "a//b",
+            "no-such.txt",
+        ):
+            for place in ("file", "preview/DRAFT/0/1.00"):
+                answer = client.get(f"/bench/{draft.id}/{place}/{path}")
+                assert answer.status_code in (404, 422), path
+        picture = client.get(f"/bench/{draft.id}/preview/DRAFT/0/1.00/chart.png")
+        assert picture.headers["content-type"] == "image/png"
+        assert "sandbox" in picture.headers["content-security-policy"]
+        for odd in ("x/1.00", "0/x", "99/1.00", "0/nan"):
+            assert client.get(f"/bench/{draft.id}/preview/DRAFT/{odd}/chart.png").status_code in (
+                404,
+                422,
+            )
