@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -272,9 +273,9 @@ def _show(door: Door, shop: Backshop, bench_id: str, done: dict[str, Any], bench
     if text != streamed:
         click.echo(_safe(text))
     if done["status"] == "paused":
-        click.echo(f"\nIt can go on: backshop retry {bench}", err=True)
+        click.echo(f"\nIt can go on: backshop retry {quote(bench)}", err=True)
     elif done["has_draft"]:
-        click.echo(f"\nThe changes wait in a Draft: backshop review {bench}", err=True)
+        click.echo(f"\nThe changes wait in a Draft: backshop review {quote(bench)}", err=True)
 
 
 def _text_of(shop: Backshop, bench_id: str, message_id: str | None) -> str:
