@@ -45,8 +45,9 @@ def test_the_manual_has_every_command_and_is_sound_roff(capsys):
     assert main(["man"]) == 0
 
     page = capsys.readouterr().out
+    plain = page.replace(r"\-", "-")
     for name in LAZY:
-        assert f".B backshop {name}" in page, name
+        assert f".B backshop {name}" in plain, name
     assert all(
         line.startswith((".TH", ".ad", ".SH", ".TP", ".B ", ".br", ".sp", ".nf", ".fi"))
         for line in page.splitlines()
