@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from backshop.app.hub import About
 from backshop.base.errors import BackshopError
 from backshop.cli import main
 from backshop.models import Attendant, scripted
@@ -239,3 +240,21 @@ def test_digests_in_the_terminal(tmp_path, capsys):
     assert "Mind the rates." in run("digest", "show", "Work")[1]
     assert run("digest", "refresh", "Work")[0] == 0
     assert run("digest", "clear", "Work") == (0, "cleared\n")
+
+
+@pytest.mark.rule("P7.11")
+def test_a_changed_digest_is_announced(room):  # noqa: F811
+    room.add({"a.txt": "x"})
+    with room.shop.hub.subscribe(About(workbench_id=room.id)) as events:
+        turn(room)
+        room.call("DigestClear")
+        heard: list[tuple[str, object]] = []
+        while ("DigestChanged", None) not in heard:
+            found = events.wait(5)
+            assert found
+            heard += [
+                (one.name, one.payload.get("source", one.payload.get("stale"))) for one in found
+            ]
+
+    assert ("DigestStaleChanged", False) in heard
+    assert ("DigestChanged", "builder") in heard

@@ -83,11 +83,18 @@ def notifications(fact: Fact) -> list[Notification]:
                     name=event,
                     payload=data,
                     position=None if is_signal(event) else fact.seq * PER_FACT + index,
-                    workbench_id=name if kind == "bench" else None,
+                    workbench_id=_bench_of(kind, name),
                     session_id=name if kind == "session" else None,
                 )
             )
     return made
+
+
+def _bench_of(kind: str, name: str) -> str | None:
+    """Return the workbench a stream belongs to: its own, or that of its one prompt session."""
+    if kind == "prompt-session":
+        return f"wb_{name.partition('_')[2]}"
+    return name if kind == "bench" else None
 
 
 def is_signal(name: str) -> bool:
@@ -293,6 +300,18 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "workshop.noticed": (_message("message_id"),),
     "workshop.compressed": (_message("message_id"), _message("summary_message_id")),
     "checkpoints.pruned": (("CheckpointsPruned", _pick("checkpoint_ids", "reason")),),
+    "prompt.digest_updated": (
+        ("DigestChanged", lambda fact: {"source": fact.data["item"]["source"]}),
+    ),
+    "prompt.digest_cleared": (("DigestChanged", lambda fact: {"source": None}),),
+    "prompt.workspace_fingerprinted": (
+        (
+            "DigestStaleChanged",
+            lambda fact: {
+                "stale": fact.data.get("compared_to", "") not in ("", fact.data["fingerprint"])
+            },
+        ),
+    ),
     "context.changed": (("ContextChanged", _pick("category", "action")),),
     "consent.granted": (
         ("EgressConsentChanged", _pick("provider_id", "model_id", consented=True)),
