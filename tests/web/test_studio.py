@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from tests.web.accessible import violations
 
 from backshop.testing.agent import Agent
@@ -270,7 +273,7 @@ def test_mode_keep_export_delete_and_import_work_from_the_pages(served, ann, new
 
     page.get_by_role("button", name="Import").click()
     page.get_by_label("Bundle file").set_input_files(bundle)
-    page.wait_for_function("document.querySelector('#bundle').value.length > 100")
+    expect(page.locator("#bundle")).to_have_value(re.compile("bundleSchemaVersion"))
     page.get_by_role("dialog").get_by_role("button", name="Import").click()
     page.get_by_role("link", name="Move house").wait_for()
     row = served.call("RailsSessionGet", sessionId=session)
@@ -348,8 +351,6 @@ def test_nothing_that_workflows_or_agents_wrote_runs(served, told, new_page):
 
 @pytest.mark.rule("R10.8", "R4.18")
 def test_a_damaged_session_shows_its_proved_part_under_a_banner(served, ann, new_page):
-    import sqlite3
-
     first = ann.start("user.review", goal="Cracked", context={"ticket": "T"})
     ann.go(ann.go(first, "one"), "two")
     session = first["session"]["sessionId"]

@@ -10,6 +10,22 @@ from backshop.base.codec import camel
 from .events import Autonomy, GapReason, Resolution, RiskPolicy
 
 Json = dict[str, object]
+WarningCode = Literal[
+    "WORKFLOW_DRIFT",
+    "WORKFLOW_SOURCE_MISSING",
+    "BINDING_DRIFT",
+    "MODE_EXCEEDS_RECOMMENDATION",
+    "REPLAY_INPUT_IGNORED",
+    "NOTES_MISSING",
+    "NOTES_TRUNCATED",
+    "CAPABILITY_DEGRADED",
+    "LOOP_LIMIT_REACHED",
+    "REFERENCE_UNRESOLVED",
+    "LEGACY_WORKFLOW_ID",
+    "WORKFLOW_ID_ALIASED",
+    "LEVEL_NORMALIZED",
+    "ARTIFACT_UNRECOGNISED",
+]  # R8.10
 
 
 @camel
@@ -17,7 +33,7 @@ Json = dict[str, object]
 class Warned:
     """A warning."""
 
-    code: str
+    code: WarningCode
     message: str
     details: Json | None = None
 

@@ -10,6 +10,7 @@ from backshop.base.ids import did
 from backshop.base.limits import SUMMARY_MAX_BYTES
 
 from . import capabilities, contracts
+from .answers import WarningCode
 from .capabilities import Observation
 from .compile import CompiledStep, UserInput
 from .contracts import Assessed, Check
@@ -86,7 +87,7 @@ def judge(
     return found
 
 
-def warning(code: str, message: str, **details: object) -> Json:
+def warning(code: WarningCode, message: str, **details: object) -> Json:
     """Return a warning as answers show it."""
     found: Json = {"code": code, "message": message}
     return {**found, "details": details} if details else found
