@@ -6,7 +6,7 @@ import json
 
 from backshop.base.ambient import timestamp
 from backshop.base.codec import encode
-from backshop.base.errors import ValidationFailed
+from backshop.base.errors import NotFound, ValidationFailed
 from backshop.store import Event
 
 from . import requests
@@ -50,7 +50,8 @@ def page(desk: Desk, request: requests.AuditList) -> AuditPage:
     """Return entries after a position, oldest first (B17.4)."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 1000 entries", reason="bad_params")
-    desk.raw_state(request.workbench_id)
+    if desk.raw_state(request.workbench_id).bench_id is None:
+        raise NotFound("there is no such workbench", reason="not_found")
     entries: list[AuditEntry] = []
     for event in desk.store.read(stream_of(request.workbench_id)):
         kind = KINDS.get(event.kind)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from backshop.base.errors import ValidationFailed
+from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.store import Batch, Blobs, StorageCorrupt, file_error
 
@@ -238,7 +238,7 @@ def copy_out(blob: BlobId, blobs: Blobs, folder: Path, relative: str) -> Path:
     except OSError as error:
         full = file_error(error).code == "DISK_FULL"
         raise Skip("disk_full" if full else "copy_failed") from error
-    except StorageCorrupt as error:
+    except (NotFound, StorageCorrupt) as error:
         raise Skip("copy_failed") from error
     raise Skip("copy_failed")
 

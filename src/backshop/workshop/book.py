@@ -21,7 +21,7 @@ from backshop.base.ids import (
     check_id,
     did,
 )
-from backshop.bench import Bench, BenchDamaged, stream_of, written
+from backshop.bench import Bench, BenchBusy, BenchDamaged, stream_of, written
 from backshop.bench.events import BenchEvent
 from backshop.bench.state import BenchState
 from backshop.prompts import session_stream
@@ -99,6 +99,11 @@ class Book:
             raise BenchDamaged(error.message, reason=error.reason) from error
         decide.require_started(state)
         return state
+
+    def require_quiet(self, bench_id: str) -> None:
+        """Refuse while an agent holds the bench, also one of another door (B3.8)."""
+        if self.store.leases.holder(stream_of(bench_id)) is not None:
+            raise BenchBusy("an agent is at work here", reason="turn_active")
 
     def session_seq(self, bench_id: str) -> int:
         """Return how far the prompt session of a bench has come."""

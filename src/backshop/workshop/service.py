@@ -103,7 +103,9 @@ class Workshop:
 
     def send_user_message(self, request: requests.SendUserMessage) -> Sent:
         """Append the person's message; nothing answers it yet."""
-        self._turns.settled(request.workbench_id)
+        known = self._turns.settled(request.workbench_id)
+        if decide.repeated(known, request.client_message_id) is None:
+            self.book.require_quiet(request.workbench_id)
         wish = decide.Send(
             message_id=self.book.new_message(),
             text=request.text,
@@ -173,9 +175,12 @@ class Workshop:
     def undo_to_message(self, request: requests.UndoToMessage) -> Undone:
         """Go back to a record; with `dry_run` only say what that would do."""
         self._turns.settled(request.workbench_id)
+        if not request.dry_run:
+            self.book.require_quiet(request.workbench_id)
         return rewinding.undo(self.book, request)
 
     def redo(self, request: requests.WorkbenchOnly) -> RedoDone:
         """Take the last rewind back."""
         self._turns.settled(request.workbench_id)
+        self.book.require_quiet(request.workbench_id)
         return rewinding.redo(self.book, request)
