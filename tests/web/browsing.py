@@ -72,6 +72,11 @@ class Served:
             self.shop.call("WorkbenchFilesAdd", request)
         return bench_id
 
+    def paths(self, bench_id: str) -> set[str]:
+        """Return the paths of the active view."""
+        listed = self.call("WorkbenchFilesList", workbench_id=bench_id)["files"]
+        return {one["path"] for one in listed if one.get("draft_status") != "DELETED"}
+
     def call(self, name: str, **request: Any) -> Any:
         """Run a command beside the page, as another program would."""
         return self.shop.call(name, request)

@@ -152,15 +152,19 @@ class Hub:
             self._catch_up()
             self._send(note)
 
+    def disconnect(self) -> None:
+        """End every subscription; whoever wants more comes back with a position."""
+        with self._lock:
+            open_ones = list(self._subscribers)
+        for one in open_ones:
+            one.close()
+
     def close(self) -> None:
         """End the follower and every subscription."""
         self._ends.set()
-        with self._lock:
-            thread, open_ones = self._thread, list(self._subscribers)
-        for one in open_ones:
-            one.close()
-        if thread is not None:
-            thread.join(FOLLOW_S * 4)
+        self.disconnect()
+        if self._thread is not None:
+            self._thread.join(FOLLOW_S * 4)
 
     # ------------------------------------------------------------ private
 

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .kit import Page, Redirect, Visit, bench_context, route
+
+OFFLINE = "scripted:demo"
 
 
 def benches(visit: Visit) -> Page:
-    """Show the benches as cards, the trash below them."""
-    found = visit.call("WorkbenchList", limit=200, include_trash=True)["workbenches"]
+    """Show the benches as cards, the trash below them, and the first steps until they are taken."""
     context = {
-        "benches": [one for one in found if not one.get("deleted_at")],
-        "trash": [one for one in found if one.get("deleted_at")],
-        "loopback": visit.site.door.loopback,
+        **_cards(visit),
+        "show_onboarding": visit.call("SettingsGet")["show_onboarding"],
         "position": visit.site.hub.position,
     }
     return Page(template="benches.html", title="Workbenches", context=context)
 
 
+def cards(visit: Visit) -> Page:
+    """Return the cards and the trash alone."""
+    return Page(template="bench_cards.html", title="", context=_cards(visit))
+
+
+def _cards(visit: Visit) -> dict[str, Any]:
+    found = visit.call("WorkbenchList", limit=200, include_trash=True)["workbenches"]
+    return {
+        "benches": [one for one in found if not one.get("deleted_at")],
+        "trash": [one for one in found if one.get("deleted_at")],
+    }
+
+
 def create(visit: Visit) -> Redirect:
-    """Make a bench, fill it from a folder of this machine if one was named, and open it."""
+    """Make a bench and open it."""
     name = str(visit.form.get("name") or "")
     bench_id = visit.call("WorkbenchCreate", name=name)["workbench_id"]
     return Redirect(f"/bench/{bench_id}")
+
+
+def sample(visit: Visit) -> Redirect:
+    """Open the workbench of sample files with the offline model, making it on first use."""
+    made = visit.call("WorkbenchCreateSample", reuse=True)
+    if made["created"]:
+        here = {"workbench_id": made["workbench_id"], "model_id": OFFLINE}
+        visit.call("WorkshopSwitchModel", **here)
+    visit.call("SettingsSetOnboarding", completed=True)
+    return Redirect(f"/bench/{made['workbench_id']}")
 
 
 def draft_bar(visit: Visit) -> Page:
@@ -32,6 +57,8 @@ def draft_bar(visit: Visit) -> Page:
 
 ROUTES = (
     route("/", benches),
+    route("/bench-cards", cards),
     route("/benches", create, "POST"),
+    route("/benches/sample", sample, "POST"),
     route("/bench/{bench_id}/draft-bar", draft_bar),
 )

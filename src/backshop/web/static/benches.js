@@ -1,5 +1,5 @@
 // The list of workbenches: delete with undo, rename, a bench from a folder.
-import { $, on, showError, toast } from "./dom.js";
+import { $, load, on, showError, toast } from "./dom.js";
 import { call, post } from "./rpc.js";
 import { follow } from "./events.js";
 
@@ -42,4 +42,13 @@ $("#from-folder").addEventListener("submit", async (event) => {
   }
 });
 
-follow({}, { WorkbenchChanged: () => {}, DraftStateChanged: () => {} });
+// Other programs make, rename and change benches too; cards somebody is using stay as they are.
+let pending = null;
+function refresh() {
+  pending ??= setTimeout(async () => {
+    pending = null;
+    if ($("#bench-cards details[open]")) { refresh(); return; }
+    $("#bench-cards").replaceChildren(await load("/bench-cards"));
+  }, 400);
+}
+follow({}, { WorkbenchChanged: refresh, WorkbenchFilesChanged: refresh, DraftStateChanged: refresh });

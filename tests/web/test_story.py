@@ -1,0 +1,141 @@
+"""Whole stories: by keyboard alone, with a hostile model, before a consent (U7.2, U7.3, U3.6)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.web.accessible import violations
+from tests.workshop.conftest import says, story
+
+pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
+
+HOSTILE = (
+    "<script>alert(1)</script> <img src=x onerror=alert(2)> [go](javascript:alert(3)) "
+    "![p](http://evil.example/p.png) <a href='http://evil.example'>x</a>\n\n"
+    "```html\n<script>alert(4)</script>\n```\n"
+)
+
+
+def wait_for_answer(page):
+    page.locator(".message.assistant.complete").wait_for(timeout=30_000)
+
+
+@pytest.mark.rule("U7.3", "W20.6", "S7.4")
+def test_nothing_a_model_says_runs_loads_or_leads_anywhere(served, new_page):
+    bench = served.bench("Hostile", {"a.txt": "a"})
+    served.shop.models.play("hostile", [says("research", HOSTILE), says("summary", HOSTILE)])
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:hostile")
+    page = new_page(f"/bench/{bench}")
+    asked: list[str] = []
+    dialogs: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    def close(dialog):
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", close)
+    page.get_by_label("Message", exact=True).fill(HOSTILE)
+    page.get_by_text("Ask", exact=True).click()
+    page.get_by_role("button", name="Send").click()
+    wait_for_answer(page)
+    page.locator(".message.assistant").get_by_label("Message menu").click()
+    page.get_by_role("button", name="Show details").last.click()
+    page.get_by_role("tab", name="Research").click()
+
+    assert dialogs == []
+    assert [url for url in asked if not url.startswith(served.address)] == []
+    assert page.locator(".transcript a, .transcript img, .transcript script").count() == 0
+    assert "javascript:alert(3)" in page.locator(".message.assistant").inner_text()
+
+
+@pytest.mark.rule("U7.2", "S7.3", "W20.2", "W20.3")
+def test_a_whole_story_by_keyboard_alone(served, new_page, files):
+    bench = served.bench("Keys", {"old.txt": "old"})
+    served.shop.models.play("keys", story(("new.txt", "new"), answer="Wrote **new.txt**."))
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:keys")
+    page = new_page(f"/bench/{bench}")
+    press = page.keyboard.press
+    page.locator("#pick-files").focus()
+    page.locator("#pick-files").set_input_files(files / "notes.md")  # the system's own dialog
+    page.locator(".file-name", has_text="notes.md").wait_for()
+    press("Alt+Shift+C")
+    page.keyboard.type("Write a file")
+    press("Enter")
+    page.wait_for_url("**/review", timeout=30_000)
+    page.goto(f"{served.address}/bench/{bench}?stay=1")
+    wait_for_answer(page)
+    press("Alt+Shift+P")
+    page.get_by_role("dialog", name="Publish the Draft?").wait_for()
+    _tab_to(page, "Publish")
+    press("Enter")
+    page.locator(".publish-card").wait_for()
+    published = {
+        one["path"] for one in served.call("WorkbenchFilesList", workbench_id=bench)["files"]
+    }
+    press("Alt+Shift+Z")
+    page.get_by_role("dialog", name="Rewind to here?").wait_for()
+    offered = page.get_by_role("dialog").get_by_role("button").all_inner_texts()
+    _tab_to(page, "Only the conversation")
+    press("Enter")
+    page.get_by_text("Rewound to here").wait_for()
+    page.locator("[data-redo]").focus()
+    press("Enter")
+    page.locator(".publish-card").wait_for()
+    page.locator("[data-restore]").focus()
+    press("Enter")
+    page.get_by_role("dialog", name="Restore what was Published before?").wait_for()
+    _tab_to(page, "Restore")
+    press("Enter")
+    page.get_by_text("An earlier checkpoint was restored").wait_for()
+
+    restored = {
+        one["path"] for one in served.call("WorkbenchFilesList", workbench_id=bench)["files"]
+    }
+    assert published == {"old.txt", "notes.md", "new.txt"}
+    assert "Conversation and Published files" in offered
+    assert restored == {"old.txt", "notes.md"}
+    assert violations(page) == []
+
+
+def _tab_to(page, name):
+    """Go on with Tab until the button of this name has the focus."""
+    for _ in range(12):
+        focused = page.evaluate("document.activeElement.innerText?.trim()")
+        if focused == name:
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {name!r}")
+
+
+@pytest.mark.rule("U3.6", "M4.10")
+def test_consent_is_asked_before_anything_leaves(served, new_page):
+    bench = served.bench("Private", {"salaries.csv": "name,amount\nA,1\n"})
+    served.call("SettingsSet", key="consent.for_local", value=True)
+    served.call(
+        "ProvidersUpsertLocal",
+        provider_id="local-x",
+        preset="custom",
+        base_url="http://127.0.0.1:9/v1",
+        models=["m"],
+    )
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="local-x:m")
+    page = new_page(f"/bench/{bench}")
+    page.get_by_label("Message", exact=True).fill("What is in it?")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Send to a model outside this machine?")
+    dialog.wait_for()
+    told = dialog.inner_text()
+    accessible = violations(page)
+    dialog.get_by_role("button", name="Do not send").click()
+    sent = served.call("EgressListEvents", workbench_id=bench)["events"]
+    page.get_by_role("button", name="Allow sending").click()
+    dialog.get_by_role("button", name="Allow for this workbench").click()
+    page.locator(".message.assistant").wait_for(timeout=60_000)
+
+    assert "salaries.csv" in told
+    assert "local-x:m" in told
+    assert accessible == []
+    assert [one for one in sent if one["kind"] == "call"] == []
+    assert served.call("EgressGetConsentStatus", workbench_id=bench, model_id="local-x:m")[
+        "consented"
+    ]
