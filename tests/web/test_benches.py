@@ -28,7 +28,7 @@ def test_a_bench_is_made_deleted_and_taken_back(served, page):
 @pytest.mark.rule("U5.1", "B18.2")
 def test_the_first_steps_lead_to_the_sample_and_are_not_shown_again(served, new_page):
     page = new_page("/")
-    page.get_by_role("button", name="Try it with sample files").click()
+    page.get_by_role("button", name="Try it with sample files").click(timeout=60_000)
     page.wait_for_url("**/bench/wb_*")
     suggested = page.locator("[data-suggest]").count()
     page.goto(served.address)

@@ -83,7 +83,7 @@ def test_an_answer_streams_into_the_page_and_ends_as_the_record(served, bench, n
     )
 
 
-@pytest.mark.rule("U3.2")
+@pytest.mark.rule("U3.2", "U5.5")
 def test_the_details_of_a_turn(served, bench, new_page):
     page = new_page(f"/bench/{bench}")
     send(page, QUESTION)
@@ -97,6 +97,16 @@ def test_the_details_of_a_turn(served, bench, new_page):
     assert violations(page) == []
     page.get_by_role("tab", name="Research").click()
     assert page.locator("#panel-research").is_visible()
+    page.get_by_role("tab", name="Tokens").click()
+    assert "Model calls" in page.locator("#panel-usage").inner_text()
+    page.get_by_role("link", name="What the model was sent").click()
+    page.get_by_role("link", name="Research").click()
+    page.get_by_text("1. Rules", exact=True).wait_for()
+    sent = "".join(page.locator(".prompt-part pre").all_text_contents())
+    turn = served.call("WorkshopGetConversation", workbench_id=bench)["messages"][-1]["turn_id"]
+    request = {"workbench_id": bench, "turn_id": turn, "phase": "research"}
+    assert sent == served.call("PromptShow", **request)["text"]
+    assert violations(page) == []
 
 
 @pytest.mark.rule("U3.4", "W15.2", "W15.12")

@@ -213,7 +213,7 @@ class Turns:
             else BenchOverrides(self._overrides, bench_id),
         )
         deadline = session.now() + timedelta(minutes=self._settings.max_turn_minutes)
-        with session.limited(deadline=deadline):
+        with session.limited(deadline=deadline), session.during(work.turn_id):
             agent.walk(run)
 
     def adapter(self, bench_id: str, model_id: str) -> ModelAdapter:

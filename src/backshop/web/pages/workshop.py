@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Any
 
 from backshop.base.errors import BackshopError
+from backshop.base.limits import CHARS_PER_TOKEN
 
 from .kit import Page, Redirect, Visit, attempt, bench_context, route
 from .words import PHASES, TOOLS, counts_line, system_line, tool_line
@@ -167,9 +169,30 @@ def prompt(visit: Visit) -> Page:
         "turn_id": turn_id,
         "phase": phase,
         "shown": shown,
+        "sections": sections(shown["text"], shown["parts"]) if shown else [],
         "error": error,
     }
     return Page(template="prompt.html", title="Prompt", context=context)
+
+
+def sections(text: str, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Cut a prompt at the headings of its sections; the pieces joined are the whole text."""
+    cuts: list[tuple[int, dict[str, Any]]] = []
+    at = 0
+    for part in parts:
+        heading = re.compile(rf"^#{{1,6}} {re.escape(part['number'])}\.? (.*)$", re.MULTILINE)
+        found = heading.search(text, at)
+        if found:
+            at = found.end()
+            cuts.append((found.start(), {**part, "title": f"{part['number']}. {found[1]}"}))
+    starts = [start for start, _ in cuts]
+    ends = [*starts[1:], len(text)]
+    made = [
+        {**part, "text": text[start:end]} for (start, part), end in zip(cuts, ends, strict=True)
+    ]
+    before = text[: starts[0]] if starts else text
+    first = {"title": "Beginning", "tokens": len(before) // CHARS_PER_TOKEN, "text": before}
+    return [first, *made] if before else made
 
 
 ROUTES = (
