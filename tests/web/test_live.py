@@ -25,6 +25,7 @@ def talk(served, bench, count):
 @pytest.mark.rule("U1.3", "S5.2")
 def test_after_a_dropped_connection_the_page_says_so_and_catches_up(served, bench, new_page):
     page = new_page(f"/bench/{bench}")
+    page.locator("html[data-live]").wait_for()
     page.context.set_offline(True)
     served.shop.hub.disconnect()  # the stream ends, as when a server goes away
     page.get_by_text("Reconnecting…").wait_for()

@@ -30,7 +30,12 @@ export function follow(about, handlers, { after = document.body.dataset.position
       });
     }
   };
-  const steady = () => { clearTimeout(lost); lost = null; $("#connection").hidden = true; };
+  const steady = () => {
+    clearTimeout(lost);
+    lost = null;
+    $("#connection").hidden = true;
+    document.documentElement.dataset.live = "yes";
+  };
 
   document.addEventListener("visibilitychange", () => {
     clearTimeout(hidden);
