@@ -123,6 +123,7 @@ class Hub:
         made = Subscription(about or About(), wake)
         with self._lock:
             self._start()
+            self._catch_up()  # what was committed before is not news to who comes now
             assert self._seq is not None
             if after is not None:
                 self._replay(made, after, self._seq)
