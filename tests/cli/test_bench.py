@@ -133,3 +133,32 @@ def test_files_that_could_not_be_extracted_are_a_failure(run, tmp_path):
     assert some[0] == 1
     assert "nope.txt" in some[1]
     assert whole[0] == 0
+
+
+@pytest.mark.rule("B9.16", "B9.15", "B12.4", "S4.2")
+def test_edits_of_others_are_settled_in_the_terminal(run, tmp_path):
+    (tmp_path / "t.csv").write_text("id,name,amount\n1,a,10\n2,b,20\n")
+    bench = run("bench", "create", "Shared")[1].strip()
+    run("bench", "add", "Shared", str(tmp_path / "t.csv"))
+    agent_writes(tmp_path, bench, "t.csv", "id,name,amount\n1,a,10\n2,b,25\n3,c,30\n")
+    theirs = tmp_path / "home" / "benches" / bench / "published" / "t.csv"
+    theirs.unlink()
+    theirs.write_text("id,name,amount\n1,a,11\n2,b,20\n")
+
+    difference = run("review", "Shared", "t.csv")[1]
+    refused = run("publish", "Shared")
+    preview = run(
+        "draft", "reconcile", "Shared", "--keep", "theirs", "--both", "t.csv", "--dry-run"
+    )
+    settled = run("draft", "reconcile", "Shared", "--keep", "both")
+    planned = run("publish", "Shared", "--dry-run")[1]
+    published = run("publish", "Shared")
+
+    assert "~ row 2  amount: 20 → 25" in difference
+    assert "+ row 3  3, c, 30" in difference
+    assert refused[0] == 1
+    assert "t.csv: both, theirs as t (theirs).csv" in preview[1]
+    assert (settled[0], published[0]) == (0, 0)
+    assert "+ t (theirs).csv  (" in planned
+    assert "2 file(s) read back, each as published" in published[1]
+    assert theirs.read_text().endswith("3,c,30\n")

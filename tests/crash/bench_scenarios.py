@@ -168,6 +168,17 @@ def repair(folder: Path, say: Say) -> None:
         say("done")
 
 
+def reconcile(folder: Path, say: Say) -> None:
+    """Bring the Draft onto what another program made of Published, then publish it."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        (bench.place / "published" / "adopted.txt").write_text("adopted")
+        bench.call("PublishedReconcile", keep="both")
+        say("done")
+        bench.call("DraftPublish")
+        say("done")
+
+
 def rescan(folder: Path, say: Say) -> None:
     """The same in the Draft."""
     with Bench(folder) as bench:

@@ -17,7 +17,7 @@ Files = dict[str, str]
 WITHOUT_DRAFT = ("add", "batch", "restore", "remove", "replace", "repair", "context", "trash")
 COMMANDS = (
     *("add", "batch", "publish", "discard", "restore", "recover", "remove", "replace", "repair"),
-    *("rescan", "correct", "context"),
+    *("reconcile", "rescan", "correct", "context"),
 )
 
 
@@ -115,7 +115,9 @@ def check(outcome: Outcome, wanted: list[Snapshot]) -> None:
         assert not any((bench.place / "meta").glob("tmp/*"))
 
 
-@pytest.mark.rule("B3.2", "B3.3", "B3.4", "B9.13", "B9.14", "B10.12", "B22.23", "B22.24", "B22.31")
+@pytest.mark.rule(
+    "B3.2", "B3.3", "B3.4", "B9.13", "B9.16", "B9.14", "B10.12", "B22.23", "B22.24", "B22.31"
+)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_killed_anywhere_it_is_before_or_after(harness, tmp_path, scaled, name):
     start = begun(tmp_path, name)

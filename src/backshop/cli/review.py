@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -240,4 +241,34 @@ def diff_text(value: dict[str, Any]) -> str:
             lines.append(f"@@ -{hunk['old_start']} +{hunk['new_start']} @@")
             lines += [f"{signs[row['type']]}{clean(row['text'])}" for row in hunk["lines"]]
         return "\n".join(lines) or "no difference in the text"
+    if value["strategy"] == "cells":
+        return "\n".join(_cell_lines(body)) or "no difference in the cells"
+    if value["strategy"] == "table":
+        return "\n".join(_row_lines(body)) or "no difference in the rows"
     return json.dumps(body, ensure_ascii=False, indent=1)
+
+
+def _cell_lines(body: dict[str, Any]) -> Iterator[str]:
+    for sheet in body["sheets"]:
+        name = clean(sheet["sheet"])
+        if sheet["added"] or sheet["removed"]:
+            yield f"{'+' if sheet['added'] else '-'} sheet {name}"
+        for cell in sheet["cells"]:
+            before, after = (clean(str(cell.get(side) or "")) for side in ("before", "after"))
+            yield f"~ {name}!{cell['cell']}  {before} → {after}"
+    if body["more"]:
+        yield f"and {body['more']} more cells"
+
+
+def _row_lines(body: dict[str, Any]) -> Iterator[str]:
+    signs = {"added": "+", "removed": "-", "changed": "~"}
+    for row in body["rows"]:
+        pairs = [(one["column"], one.get("before"), one.get("after")) for one in row["cells"]]
+        if row["kind"] == "changed":
+            words = [f"{clean(c)}: {clean(b or '')} → {clean(a or '')}" for c, b, a in pairs]
+        else:
+            words = [clean(a if a is not None else b or "") for _, b, a in pairs]
+        number = row.get("after_row") or row.get("before_row")
+        yield f"{signs[row['kind']]} row {number}  {', '.join(words)}"
+    if body.get("cursor"):
+        yield f"and more of {body['row_count']} rows"
