@@ -440,3 +440,76 @@ def test_there_is_not_always_something_to_regenerate(chat):
     assert chat.refused(name, message_id=card)[1] == "bad_target"
     done = chat.call(name, mode="restore_published")
     assert (done["status"], chat.published(), chat.draft()) == ("complete", {}, {"b.txt": "b"})
+
+
+@pytest.mark.rule("W21.1", "W21.2", "W23.80")
+def test_counters_grow_and_name_nothing(chat):
+    chat.play(story(("secret-name.txt", "b"), answer="Done."))
+    chat.ask()
+    first = chat.call("WorkshopGetConversation")["messages"][0]["message_id"]
+    chat.call("WorkshopUndoToMessage", message_id=first)
+
+    counters = chat.call("WorkshopGetMetrics")["counters"]
+
+    assert counters["turns_total{rpi,agent,complete}"] == 1
+    assert counters["items_total{done}"] == 1
+    assert counters["tool_calls_total{write_text_file,true}"] == 1
+    assert (counters["drafts_created"], counters["batches_applied"]) == (1, 1)
+    assert (counters["undo_total{plain}"], counters["undo_distance"]) == (1, 2)
+    assert "secret-name" not in str(counters)
+
+
+@pytest.mark.rule("W5.5", "W12.5", "W15.11", "W23.52", "B3.8", "B7.6")
+def test_only_one_works_at_a_time(chat):
+    chat.add({"a.txt": "one"})
+    wire = chat.play(story(("b.txt", "b"), answer="b.txt"))
+    question = chat.send()
+    original = wire.complete
+    refusals: list[tuple[str, tuple[str, str | None]]] = []
+
+    def busy(request, model, channel):
+        if request.purpose.value == "plan" and not refusals:
+            for name, more in (
+                ("WorkshopRunAgent", {"message_id": question}),
+                ("WorkshopSendUserMessage", {"text": "more"}),
+                ("WorkshopRegenerate", {}),
+                ("WorkshopUndoToMessage", {"message_id": question}),
+                ("WorkshopRedo", {}),
+                ("DraftCreate", {}),
+                ("WorkbenchFilesRemove", {"workbench_paths": ["a.txt"]}),
+            ):
+                refusals.append((name, chat.refused(name, **more)[:2]))
+        yield from original(request, model, channel)
+
+    wire.complete = busy
+    done = chat.run(question)
+
+    assert done["status"] == "complete"
+    assert {what for _, what in refusals} == {("BENCH_BUSY", "turn_active")}
+    assert len(refusals) == 7
+    assert chat.draft() == {"a.txt": "one", "b.txt": "b"}
+
+
+@pytest.mark.rule("W5.5", "W23.53")
+def test_who_lost_the_lease_commits_nothing_more(chat):
+    wire = chat.play(story(("b.txt", "b"), ("c.txt", "c")))
+    question = chat.send()
+    original = wire.complete
+    stream = f"bench:{chat.id}"
+
+    def robbed(request, model, channel):
+        if request.purpose.value == "implement":
+            holder = chat.shop.store.leases.holder(stream)
+            if holder is not None and holder.startswith("turn_"):
+                chat.shop.store.leases.drop(stream, holder)
+                chat.shop.store.leases.take(stream, "somebody else", 60)
+        yield from original(request, model, channel)
+
+    wire.complete = robbed
+    chat.run(question)
+
+    assert chat.draft() is None
+    chat.shop.store.leases.drop(stream, "somebody else")
+    wire.complete = original
+    assert chat.run(question)["status"] == "complete"
+    assert chat.draft() == {"b.txt": "b", "c.txt": "c"}

@@ -34,13 +34,16 @@ _WAIT_S = 0.2
 @BENCH
 @click.argument("text")
 @click.option("--ask", is_flag=True, help="Only answer; change nothing.")
+@click.option("--workflow", help="Let this workflow of the catalogue drive the turn.")
 @click.pass_context
 @pass_door
-def send(door: Door, ctx: click.Context, bench: str, text: str, ask: bool) -> None:
+def send(
+    door: Door, ctx: click.Context, bench: str, text: str, ask: bool, workflow: str | None
+) -> None:
     """Ask the agent to do something in BENCH; what it changes waits in a Draft."""
     with door.shop() as shop:
         bench_id = shop.bench_id(bench)
-        done = _turn(door, shop, bench_id, text, "ask" if ask else "agent")
+        done = _turn(door, shop, bench_id, text, "ask" if ask else "agent", workflow)
         _show(door, shop, bench_id, done, bench)
     if done["status"] not in ENDED_WELL:
         ctx.exit(1)
@@ -166,12 +169,21 @@ def retry(door: Door, ctx: click.Context, bench: str) -> None:
 # ---------------------------------------------------------------- turns
 
 
-def _turn(door: Door, shop: Backshop, bench_id: str, text: str, mode: str) -> dict[str, Any]:
+def _turn(
+    door: Door,
+    shop: Backshop,
+    bench_id: str,
+    text: str,
+    mode: str,
+    workflow: str | None = None,
+) -> dict[str, Any]:
     request = {"workbench_id": bench_id, "text": text, "mode": mode, "origin": "cli"}
     sent = shop.call("WorkshopSendUserMessage", request)["message_id"]
 
     def run() -> dict[str, Any]:
         asked = {"workbench_id": bench_id, "message_id": sent}
+        if workflow is not None:
+            asked["workflow_id"] = workflow
         done: dict[str, Any] = shop.call("WorkshopRunAgent", asked)
         return done
 

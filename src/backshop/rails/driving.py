@@ -13,6 +13,7 @@ from typing import Any
 from backshop.base.canon import parse
 
 from . import inputs, requests, template
+from . import prompt as prompts
 from . import tokens as tk
 from .beside import Beside
 from .contracts import contract_of
@@ -39,6 +40,8 @@ class Standing:
     role: str = ""
     prompt: str = ""
     """What the step produces; how it is handed over is left out (W13.1)."""
+    instructions: str = ""
+    """The whole step as an agent outside would get it, required output included."""
     artifact_kind: str | None = None
     """The kind of artifact its contract asks for."""
     example: Json | None = None
@@ -107,6 +110,7 @@ class Driving:
             return Standing(**common)
         step = workflow.steps[engine.pending.step_id]
         seen = scope(workflow, engine.stack, node.context)
+        rendered = prompts.render(workflow, engine, node.context, node.preferences)
         contract = None
         if step.contract is not None:
             contract = contract_of(workflow.compiled, step.contract.contract_ref)
@@ -116,6 +120,7 @@ class Driving:
             title=template.render(step.title, seen),
             role=template.render(step.agent_role or workflow.compiled.agent_role or "", seen),
             prompt=template.render(step.prompt, seen),
+            instructions=rendered.prompt if rendered else "",
             artifact_kind=None if contract is None else str(contract.example.get("kind", "")),
             example=None if contract is None else contract.example,
             iteration=engine.stack[-1].iteration if engine.stack else None,

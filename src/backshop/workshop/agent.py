@@ -12,12 +12,13 @@ from backshop.base.errors import BackshopError, InternalError
 from backshop.rails import RailsError, Standing
 from backshop.store import LeaseLost
 
-from . import artifacts, closing, items, thinking
+from . import artifacts, closing, items, steps, thinking
 from .closing import Finished
 from .events import Problem
 from .run import LoopFailed, Run, Stopped, problem_of
 from .thinking import Refused
 
+RPI = "wr.rpi"
 _LOG = logging.getLogger(__name__)
 
 
@@ -36,7 +37,12 @@ def _ended(run: Run) -> None:
         run.look()
         while (standing := _standing(run)) is not None:
             run.check()
-            _step(run, standing)
+            if standing.workflow_id == RPI:
+                _step(run, standing)
+            elif standing.is_complete:
+                steps.sum_up(run, standing)
+            else:
+                steps.take(run, standing)
     except Refused as refused:
         closing.refuse(run, refused.text)
     except LoopFailed as failed:
@@ -55,13 +61,12 @@ def _ended(run: Run) -> None:
 
 
 def _standing(run: Run) -> Standing | None:
-    """Return the step that is pending, None when the run is complete."""
+    """Return where the turn stands, None when it has ended."""
     known = run.state()
     turn = known.turns.get(run.turn_id)
     if turn is None or turn is not known.running or turn.node_id is None:
         return None
-    standing = run.driving.standing(turn.node_id)
-    return None if standing.is_complete else standing
+    return run.driving.standing(turn.node_id)
 
 
 def _step(run: Run, standing: Standing) -> None:

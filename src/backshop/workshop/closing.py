@@ -23,6 +23,11 @@ from .state import WorkshopState
 
 ANSWER_MAX_BYTES = NOTES_MAX_BYTES - KIB  # W13.3: the record and the run's notes hold it whole
 ARTIFACT_MAX_BYTES = 48 * KIB
+SUM_UP = (
+    "Write the answer to the person who made the request, in their language. Begin with the "
+    "outcome. Name every changed file by its exact path, what was found, and what failed. Do not "
+    "repeat the steps and do not promise anything that has not been done."
+)
 INTERRUPTED = Problem(
     code="PROVIDER_UNAVAILABLE",
     reason="summary_interrupted",
@@ -33,13 +38,28 @@ INTERRUPTED = Problem(
 
 def summary(run: Run, standing: Standing, so_far: HandedOver) -> None:
     """Write the answer: streamed, made honest about files, and the end of the run."""
+    text, source, facts = _written(run, standing.prompt, so_far)
+    finish(run, standing, text, source, facts)
+
+
+def sum_up(run: Run, so_far: HandedOver) -> None:
+    """Write the answer of a turn whose workflow has no step for it."""
+    text, source, facts = _written(run, SUM_UP, so_far)
+    paths = [path for path, _ in facts.changed]
+    whole = cut_bytes(text, ANSWER_MAX_BYTES)
+    wish = ending(run, "complete", "complete", whole, source=source, paths=paths)
+    run.commit(lambda now: decide.end(now, wish))
+
+
+def _written(run: Run, step: str, so_far: HandedOver) -> tuple[str, str, TurnOutcome]:
+    """Let the model write the answer, or write it from the facts; say which."""
     run.enter("summary")
     changes = changed_files(run.state(), run.book)
     facts = outcome_of(so_far, changes)
     stream = _stream(run)
     asked = Asked(
         key="summary",
-        step=standing.prompt,
+        step=step,
         artifacts=Artifacts(
             research=so_far.research,
             plan=so_far.plan_text,
@@ -65,7 +85,7 @@ def summary(run: Run, standing: Standing, so_far: HandedOver) -> None:
         source = "engine"
     stream.add(outcome.completed(stream.text, facts.changed))
     stream.close()
-    finish(run, standing, stream.text, source, facts)
+    return stream.text, source, facts
 
 
 def _without_model(run: Run, stream: AnswerStream, facts: TurnOutcome, problem: Problem) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from backshop.base.command import Command
 
-from . import answers, requests
+from . import answers, metrics, requests
 from .service import Workshop
 
 
@@ -45,5 +45,6 @@ COMMANDS: tuple[Command[Workshop, Any, Any], ...] = (
     _command("WorkshopSetFlow", "Choose how turns are executed.", requests.SetFlow, answers.Nothing, Workshop.set_flow, writes=True),
     _command("WorkshopGetToolLog", "List tool calls.", requests.GetToolLog, answers.ToolLog, Workshop.get_tool_log),
     _command("WorkshopGetToolLogEntry", "Return one tool call with a slice of its result.", requests.GetToolLogEntry, answers.ToolLogEntry, Workshop.get_tool_log_entry),
+    _command("WorkshopGetMetrics", "Count turns, items, tool calls and rewinds.", requests.WorkbenchOnly, metrics.Metrics, Workshop.get_metrics),
     _command("WorkshopDismissReminder", "Hide the reminder of a Draft for a while.", requests.DismissReminder, answers.Nothing, Workshop.dismiss_reminder, writes=True),
 )  # fmt: skip

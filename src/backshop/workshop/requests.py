@@ -36,10 +36,14 @@ class SendUserMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAgent:
-    """Let the agent answer a message, or go on where it stopped."""
+    """Let the agent answer a message, or go on where it stopped.
+
+    A workflow of the catalogue may drive the turn in place of the usual one (W13.10).
+    """
 
     workbench_id: str
     message_id: str
+    workflow_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from backshop.base.ambient import Clock, Mint
 from backshop.base.errors import BackshopError
-from backshop.bench import Bench, draft_state
+from backshop.bench import Bench, draft_state, stream_of
 from backshop.models import Models
 from backshop.prompts import PromptOverridesStore
 from backshop.rails import Rails
 
-from . import decide, reading, regenerating, requests, rewinding
+from . import decide, metrics, reading, regenerating, requests, rewinding
 from .answers import (
     Answered,
     CancelAnswer,
@@ -27,6 +27,7 @@ from .answers import (
 )
 from .book import Book
 from .errors import ModelUnavailable
+from .metrics import Metrics
 from .params import Gatherer
 from .run import Settings
 from .signals import Publish, silent
@@ -94,6 +95,11 @@ class Workshop:
     def get_tool_log_entry(self, request: requests.GetToolLogEntry) -> ToolLogEntry:
         """Return one entry of the tool log with a slice of its result."""
         return reading.tool_log_entry(self.book, request)
+
+    def get_metrics(self, request: requests.WorkbenchOnly) -> Metrics:
+        """Count what happened in the conversation of a workbench; no text, no names."""
+        self.book.state(request.workbench_id)
+        return metrics.count(self.book, stream_of(request.workbench_id))
 
     def model_of(self, known: WorkshopState) -> str:
         """Return the model that answers next (M2.1)."""

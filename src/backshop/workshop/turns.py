@@ -16,6 +16,7 @@ from backshop.rails import Beside, Driving, Rails
 from backshop.store import Write
 
 from . import agent, artifacts, closing, decide, requests
+from .agent import RPI
 from .answers import Answered, CancelAnswer, ItemReport, PlanItem, PlanView
 from .book import FOLD, Book, prompt_session, rails_session
 from .digesting import BenchOverrides
@@ -27,7 +28,6 @@ from .run import Run, Settings
 from .signals import Publish, silent
 from .state import Turn, WorkshopState
 
-RPI = "wr.rpi"
 DEAD = Problem(
     code="BENCH_BUSY",
     reason="lease_lost",
@@ -80,11 +80,15 @@ class Turns:
             return self.answered(known, found.turn.turn_id)
         if found.turn is not None:
             return self._resumed(bench_id, known, found.turn)
-        return self._begun(bench_id, known, found.record.message_id)
+        return self._begun(bench_id, known, found.record.message_id, request.workflow_id)
 
-    def _begun(self, bench_id: str, known: WorkshopState, message_id: MessageId) -> Answered:
+    def _begun(
+        self, bench_id: str, known: WorkshopState, message_id: MessageId, workflow_id: str | None
+    ) -> Answered:
         adapter = self.adapter(bench_id, self.model_of(known))
         wish = self.wish(bench_id, known, message_id, adapter)
+        if workflow_id is not None:
+            wish = replace(wish, workflow_id=workflow_id)
         return self.work(
             bench_id,
             Work(wish.turn_id, adapter),

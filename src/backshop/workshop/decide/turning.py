@@ -163,9 +163,14 @@ def running(state: WorkshopState, turn_id: TurnId) -> Turn:
 
 
 def enter(state: WorkshopState, turn_id: TurnId, phase: str) -> list[Fact]:
-    """Begin a phase, unless the turn is in it."""
-    running(state, turn_id)
-    return [ev.PhaseStarted(turn_id=turn_id, phase=phase)]
+    """Begin a phase; the one before ends with it (W4.2)."""
+    turn = running(state, turn_id)
+    if turn.phase == phase:
+        return []
+    begun = ev.PhaseStarted(turn_id=turn_id, phase=phase)
+    if turn.phase is None:
+        return [begun]
+    return [ev.PhaseEnded(turn_id=turn_id, phase=turn.phase), begun]
 
 
 def fail_attempt(

@@ -1,0 +1,101 @@
+"""Local counters: a projection of the log, without texts, paths or names (W21)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from backshop.bench import events as be
+from backshop.store import Event
+
+from . import events as ev
+from .book import Book
+from .receipts import RECALL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """Counters by name; what they are counted by stands behind it as `name{value,…}`."""
+
+    counters: dict[str, int] = field(default_factory=dict)
+
+
+class _Count:
+    """Counts one stream, event by event."""
+
+    def __init__(self) -> None:
+        self.found: Counter[str] = Counter()
+        self._turns: dict[str, ev.TurnStarted] = {}
+        self._began: dict[str, int] = {}
+        self._phases: dict[tuple[str, str], int] = {}
+        self._calls: dict[int, str] = {}
+
+    def add(self, event: Event) -> None:
+        """Count one event."""
+        fact, at_ms = event.fact, event.at_ms
+        match fact:
+            case ev.TurnStarted():
+                self._turns[fact.turn_id] = fact
+                self._began[fact.turn_id] = at_ms
+            case ev.TurnEnded():
+                self._turn(fact.turn_id, fact.status, at_ms)
+            case ev.TurnPaused():
+                self._turn(fact.turn_id, "paused", at_ms)
+            case ev.PhaseStarted():
+                self._phases[(fact.turn_id, fact.phase)] = at_ms
+            case ev.PhaseEnded():
+                began = self._phases.pop((fact.turn_id, fact.phase), at_ms)
+                self.found[f"phase_seconds{{{fact.phase}}}"] += (at_ms - began) // 1000
+            case ev.ItemEnded():
+                self.found[f"items_total{{{fact.status}}}"] += 1
+                self.found["amendments_added"] += fact.added
+                self.found["amendments_dropped"] += fact.dropped
+            case ev.ItemAttemptFailed():
+                self.found["item_retries"] += 1
+            case ev.ToolCalled() | ev.ToolAnswered():
+                self._tool(fact)
+            case _:
+                self._rest(fact)
+
+    def _turn(self, turn_id: str, status: str, at_ms: int) -> None:
+        started = self._turns.get(turn_id)
+        if started is not None:
+            self.found[f"turns_total{{{started.flow},{started.mode},{status}}}"] += 1
+            self.found["turn_seconds"] += (at_ms - self._began[turn_id]) // 1000
+
+    def _tool(self, fact: ev.ToolCalled | ev.ToolAnswered) -> None:
+        if isinstance(fact, ev.ToolCalled):
+            self._calls[fact.entry_id] = fact.tool
+            self.found["recalls_total"] += fact.tool == RECALL
+        if fact.success is None:
+            return
+        tool = self._calls.get(fact.entry_id, "")
+        self.found[f"tool_calls_total{{{tool},{str(fact.success).lower()}}}"] += 1
+        self.found["receipts_total"] += 1
+        self.found["loop_stops"] += fact.error == "repeated_call"
+
+    def _rest(self, fact: object) -> None:
+        match fact:
+            case be.DraftCreated():
+                self.found["drafts_created"] += 1
+            case be.BatchApplied():
+                self.found["batches_applied"] += 1
+            case ev.Rewound():
+                self.found[f"undo_total{{{fact.mode or 'plain'}}}"] += 1
+                self.found["undo_distance"] += fact.discarded_count
+            case ev.Redone():
+                self.found["redo_total"] += 1
+            case ev.Regenerated():
+                self.found["regenerate_total"] += 1
+            case ev.ModelSwitched():
+                self.found["model_switch_total"] += 1
+            case ev.Compressed():
+                self.found["compressions_total"] += 1
+
+
+def count(book: Book, stream: str) -> Metrics:
+    """Count what the log of a bench says."""
+    counting = _Count()
+    for event in book.store.read(stream):
+        counting.add(event)
+    return Metrics(counters={name: n for name, n in sorted(counting.found.items()) if n})

@@ -1,0 +1,213 @@
+"""Turns driven by any workflow: each step is asked for, its contract is required output (W13.10).
+
+The model ends a step with one fenced JSON object: `artifacts` the step asks for, `context` keys it
+sets. Runs of the built-in agent never stop for a person, so what is missing becomes a gap.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from backshop.base.limits import ITEM_REPORT_MAX_BYTES, NOTES_MAX_BYTES
+from backshop.rails import RailsError, Standing
+
+from . import closing, decide, plan
+from .artifacts import HandedOver, ItemResult
+from .cutting import cut_bytes
+from .events import ItemEnded, ItemStarted
+from .facts import Artifacts, Report
+from .plan import Item, Plan
+from .run import Asked, LoopFailed, Run
+from .state import WorkshopState
+from .thinking import REFUSED, Refused, gap
+
+ATTEMPTS_MAX = 2
+STEP_NOTES = "workshop.step"
+HAND_OVER = (
+    "This is one step of a workflow that you follow without tokens or calls of its own. Finish the "
+    "step with its text. If it asks for artifacts, or for context keys to be set, put them at the "
+    'very end into one fenced json block: {"artifacts": [{"kind": "…"}], "context": {}}.'
+)
+_BLOCK = re.compile(r"```json[ \t]*\n(\{.*\})[ \t]*\n?```[ \t]*$", re.DOTALL)
+_OBJECT_MAX_CHARS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What a step's final text hands over."""
+
+    notes: str
+    artifacts: tuple[Mapping[str, object], ...] = ()
+    context: Mapping[str, object] | None = None
+
+
+def read(text: str) -> Handed:
+    """Return a step's text, and what its last block hands over; a block that is none is text."""
+    plain = text.strip()
+    found = _BLOCK.search(plain)
+    if found is None or len(found[1]) > _OBJECT_MAX_CHARS:
+        return Handed(plain)
+    try:
+        value = json.loads(found[1])
+    except (ValueError, RecursionError):
+        return Handed(plain)
+    given, context = value.get("artifacts"), value.get("context")
+    artifacts = [
+        one
+        for one in (given if isinstance(given, list) else [])
+        if isinstance(one, dict) and isinstance(one.get("kind"), str) and one["kind"]
+    ]
+    return Handed(
+        plain[: found.start()].strip() or "(nothing but what was handed over)",
+        tuple(artifacts),
+        context if isinstance(context, dict) and context else None,
+    )
+
+
+def take(run: Run, standing: Standing) -> None:
+    """Do the pending step of a workflow; a failed attempt is taken back and made once more."""
+    run.enter("implement")
+    number = run.turn().done_items + 1
+    while True:
+        attempt = run.turn().failed_attempts + 1
+        _announce(run, standing, number, attempt)
+        try:
+            handed = _asked(run, standing, number, attempt)
+        except LoopFailed as failed:
+            reason = plan.one_line(failed.problem.message)
+            if attempt < ATTEMPTS_MAX:
+                _taken_back(run, number, reason)
+                continue
+            handed = Handed(f"This step failed: {reason}", (gap(f"{standing.title}: {reason}"),))
+            _acknowledged(run, standing, number, handed, "failed", reason)
+            return
+        _acknowledged(run, standing, number, handed, "done", None)
+        return
+
+
+def _announce(run: Run, standing: Standing, number: int, attempt: int) -> None:
+    fact = ItemStarted(
+        turn_id=run.turn_id,
+        number=number,
+        total=number,
+        label=standing.title[:200],
+        attempt=attempt,
+    )
+
+    def rule(now: WorkshopState) -> Sequence[object]:
+        decide.running(now, run.turn_id)
+        return [fact]
+
+    run.commit(rule)
+
+
+def _taken_back(run: Run, number: int, reason: str) -> None:
+    revision = run.book.desk.new_revision()
+    run.commit(lambda now: decide.fail_attempt(now, run.turn_id, number, reason, revision))
+
+
+def _asked(run: Run, standing: Standing, number: int, attempt: int) -> Handed:
+    """Ask for a step; one that lacks its artifact is asked for once more."""
+    turn = run.turn()
+    notes: tuple[str, ...] = (HAND_OVER,)
+    found = Handed("")
+    for _ in range(2):
+        response = run.ask(
+            Asked(
+                key="research" if turn.mode == "ask" else "implement",
+                step=standing.instructions,
+                artifacts=Artifacts(
+                    item=standing.title, reports=reports(run, standing), failure=turn.failure
+                ),
+                notes=notes,
+                item=number,
+                attempt=attempt,
+            )
+        )
+        if response.finish_reason in REFUSED:
+            raise Refused(response.text or "")
+        found = read(response.text or "")
+        kind = standing.artifact_kind
+        if kind is None or any(one.get("kind") == kind for one in found.artifacts):
+            return found
+        example = json.dumps(standing.example, ensure_ascii=False)
+        notes = (
+            HAND_OVER,
+            f"Your text lacked the artifact of kind {kind}. Its form: {example}",
+        )
+    return found
+
+
+def _acknowledged(
+    run: Run,
+    standing: Standing,
+    number: int,
+    handed: Handed,
+    status: str,
+    reason: str | None,
+) -> None:
+    revision = run.book.desk.new_revision()
+
+    def facts(now: WorkshopState, node_id: str) -> Sequence[object]:
+        ended = ItemEnded(
+            turn_id=run.turn_id,
+            number=number,
+            status=status,
+            reason=reason,
+            no_effect=status == "done" and not decide.running(now, run.turn_id).batches,
+            node_id=node_id,
+        )
+        return decide.end_item(now, ended, revision)
+
+    notes = cut_bytes(handed.notes, NOTES_MAX_BYTES)
+    report = {
+        "kind": STEP_NOTES,
+        "step": standing.title[:200],
+        "status": status,
+        "markdown": cut_bytes(handed.notes, ITEM_REPORT_MAX_BYTES),
+    }
+    is_fork = run.driving.has_branches(standing.node_id)
+    try:
+        run.acknowledge(
+            standing.node_id,
+            notes=notes,
+            artifacts=[*handed.artifacts, report],
+            context=handed.context,
+            facts=facts,
+            is_fork=is_fork,
+        )
+    except RailsError:  # what the model handed over cannot be kept; the step itself stands
+        run.acknowledge(
+            standing.node_id, notes=notes, artifacts=[report], facts=facts, is_fork=is_fork
+        )
+
+
+def reports(run: Run, standing: Standing) -> tuple[Report, ...]:
+    """Return what the steps so far say, in their own words."""
+    told = [one.value for one in run.driving.handed(standing.node_id) if one.kind == STEP_NOTES]
+    return tuple(
+        Report(number=n, label=str(one.get("step", "")), text=str(one.get("markdown", "")))
+        for n, one in enumerate(told, 1)
+    )
+
+
+def sum_up(run: Run, standing: Standing) -> None:
+    """Write the answer when the workflow has come to its end."""
+    told = [one.value for one in run.driving.handed(standing.node_id) if one.kind == STEP_NOTES]
+    items = tuple(Item(n, str(one.get("step", ""))) for n, one in enumerate(told, 1))
+    results = tuple(
+        ItemResult(
+            number=n,
+            status=str(one.get("status", "done")),
+            no_effect=False,
+            report=str(one.get("markdown", "")),
+            reason="it failed" if one.get("status") == "failed" else "",
+        )
+        for n, one in enumerate(told, 1)
+    )
+    lines = "\n".join(item.line for item in items)
+    so_far = HandedOver(plan=Plan(items, len(items), lines), results=results)
+    closing.sum_up(run, so_far)
