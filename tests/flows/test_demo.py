@@ -33,8 +33,8 @@ class Sample:
         self.shop = shop
         self.id: str = shop.call("WorkbenchCreateSample", {})["workbench_id"]
 
-    def play(self, text: str) -> Turn:
-        return play(self.shop, self.id, text)
+    def play(self, text: str, mode: str = "agent") -> Turn:
+        return play(self.shop, self.id, text, mode)
 
     def before(self, path: str) -> bytes:
         return self._read(self._state().published, path)
@@ -252,6 +252,15 @@ def test_anything_else_is_answered_by_saying_what_this_is(sample, text):
     assert all(prompt in turn.answer for prompt in TASKS.values())
     assert "backshop provider set-key" in turn.answer
     assert turn.tools == ()
+    assert not sample.has_draft()
+
+
+@pytest.mark.rule("M15.6", "W1.5")
+def test_in_ask_mode_questions_are_answered_and_nothing_is_written(sample):
+    answers = {name: sample.play(prompt, "ask").answer for name, prompt in TASKS.items()}
+
+    assert "**Jackets** earned most" in answers.pop("question")
+    assert all("nothing is changed in Ask mode" in text for text in answers.values())
     assert not sample.has_draft()
 
 

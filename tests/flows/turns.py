@@ -23,12 +23,12 @@ class Turn:
     tools: tuple[tuple[str, str], ...]  # phase and tool
 
 
-def play(shop: Backshop, bench_id: str, text: str) -> Turn:
+def play(shop: Backshop, bench_id: str, text: str, mode: str = "agent") -> Turn:
     """Send a message with the offline model and let the agent answer it."""
     bench = {"workbench_id": bench_id}
     if shop.call("WorkshopGetState", bench)["model_id"] != MODEL:
         shop.call("WorkshopSwitchModel", {**bench, "model_id": MODEL})
-    sent = shop.call("WorkshopSendUserMessage", {**bench, "text": text})
+    sent = shop.call("WorkshopSendUserMessage", {**bench, "text": text, "mode": mode})
     done = shop.call("WorkshopRunAgent", {**bench, "message_id": sent["message_id"]})
     turn = {**bench, "turn_id": done["turn_id"]}
     made = shop.call("WorkshopGetPlan", turn)
