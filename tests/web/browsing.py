@@ -77,7 +77,7 @@ class Served:
         listed = self.call("WorkbenchFilesList", workbench_id=bench_id)["files"]
         return {one["path"] for one in listed if one.get("draft_status") != "DELETED"}
 
-    def call(self, name: str, **request: Any) -> Any:
+    def call(self, name: str, /, **request: Any) -> Any:
         """Run a command beside the page, as another program would."""
         return self.shop.call(name, request)
 

@@ -202,4 +202,4 @@ def test_no_command_names_a_path_of_the_server_without_being_known_for_it(served
     assert suspects - known == set()
 
 
-SUSPECT = {"path", "destination", "folder", "directory", "file", "to", "home", "repository"}
+SUSPECT = {"path", "destination", "folder", "directory", "file", "home", "repository"}

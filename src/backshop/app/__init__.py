@@ -8,6 +8,7 @@ from .faults import Fault, fault_of
 from .hub import About, Hub, Subscription
 from .logs import attach
 from .notices import Notification
+from .people import Role
 from .rpc import answer, discover
 from .rpcline import RpcLine
 from .secretfile import secret_of
@@ -26,6 +27,7 @@ __all__ = [
     "Hub",
     "Notification",
     "Registry",
+    "Role",
     "RpcLine",
     "Setting",
     "Subscription",

@@ -101,6 +101,21 @@ class Gate:
                     f"this needs the role {role.value!r}, yours is {has.value!r}", reason="role"
                 )
 
+    def require(self, user: UserId | None, subject: str, role: Role) -> None:
+        """Refuse a person without this role; for doors that hand out what no command does.
+
+        Raises:
+            AccessDenied: the person is gone, or lacks the role.
+        """
+        if user is not None and not self._people.state.role(user, subject).includes(role):
+            raise AccessDenied(f"this needs the role {role.value!r}", reason="role")
+
+    def sees(self, user: UserId | None) -> Callable[[str], bool] | None:
+        """Return what says which benches and sessions a person hears of; None hears all."""
+        if user is None:
+            return None
+        return lambda subject: self._people.state.role(user, subject).includes(Role.READ)
+
     def facade(self, facade: Any, user: UserId) -> Any:
         """Return the facade as this person sees it: lists of sessions hold only theirs."""
         from backshop.rails import Rails  # loaded by now if the command is one of its own

@@ -35,9 +35,14 @@ class About:
 
     workbench_id: str | None = None
     session_id: str | None = None
+    sees: Callable[[str], bool] | None = None
+    """Whether whoever asks may hear of a bench or session; None is the owner, who may (T6.4)."""
 
     def wants(self, note: Notification) -> bool:
         """Say whether this one is meant; what belongs to nobody goes to everybody."""
+        subject = note.workbench_id or note.session_id
+        if self.sees is not None and subject is not None and not self.sees(subject):
+            return False
         if note.workbench_id is None and note.session_id is None:
             return True
         if self.workbench_id is None and self.session_id is None:

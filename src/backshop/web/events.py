@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from backshop.app import About, Notification, Subscription
 from backshop.base.errors import ValidationFailed
 
+from .security import user_of
 from .site import Site, fault_response
 
 KEEP_ALIVE_S = 15.0
@@ -29,6 +30,7 @@ async def events(request: Request) -> Response:
     about = About(
         workbench_id=request.query_params.get("workbench_id"),
         session_id=request.query_params.get("session_id"),
+        sees=site.shop.gate.sees(user_of(request)),
     )
     return StreamingResponse(
         _stream(site, about, after),

@@ -13,12 +13,14 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
-from backshop.app import Backshop
+from backshop.app import Backshop, Role
 from backshop.base import paths
 from backshop.base.errors import ValidationFailed
+from backshop.base.ids import UserId
 from backshop.base.limits import MIB
 from backshop.bench import hand_out, hand_out_all
 
+from .security import user_of
 from .site import Site, fault_response
 
 PIECE_BYTES = MIB
@@ -37,7 +39,8 @@ async def upload(request: Request) -> Response:
                 names = [one.filename or "" for one in given]
             choice = str(form.get("on_conflict") or "reject")
             pairs = [(one.file, name) for one, name in zip(given, names, strict=True) if name]
-            result = await site.run(_add, site.shop, bench_id, pairs, choice)
+            user = user_of(request)
+            result = await site.run(_add, site.shop, bench_id, pairs, choice, user)
             if form.get("next"):  # a plain form
                 return RedirectResponse(f"/bench/{bench_id}", status_code=303)
     except Exception as error:  # a surface's outermost handler
@@ -46,12 +49,17 @@ async def upload(request: Request) -> Response:
 
 
 def _add(
-    shop: Backshop, bench_id: str, given: list[tuple[IO[bytes], str]], on_conflict: str
+    shop: Backshop,
+    bench_id: str,
+    given: list[tuple[IO[bytes], str]],
+    on_conflict: str,
+    user: UserId | None,
 ) -> Any:
     """Lay the streams down outside the home and add them like any other sources."""
     if not given:
         raise ValidationFailed("no file was chosen", reason="bad_params")
     with tempfile.TemporaryDirectory(prefix="backshop-upload-") as folder:
+        shop.gate.require(user, bench_id, Role.PUBLISH)  # adding changes Published
         limit = shop.call("WorkbenchGetScope", {"workbench_id": bench_id})["limits"]
         sources, refused = set(), []
         for stream, name in given:
@@ -92,6 +100,7 @@ async def download(request: Request) -> Response:
     site: Site = request.app.state.site
     params, view = request.path_params, request.query_params.get("view", "published")
     try:
+        site.shop.gate.require(user_of(request), params["bench_id"], Role.READ)
         found = await site.run(
             hand_out, site.shop.benches, params["bench_id"], params["path"], view
         )
@@ -110,6 +119,7 @@ async def download_all(request: Request) -> Response:
     site: Site = request.app.state.site
     bench_id = request.path_params["bench_id"]
     try:
+        site.shop.gate.require(user_of(request), bench_id, Role.READ)
         archive = await site.run(_archive, site.shop, bench_id)
     except Exception as error:  # a surface's outermost handler
         return fault_response(error)

@@ -24,7 +24,7 @@ def do(visit: Visit) -> Redirect:
     command, request = visit.params["command"], fields(visit.form)
     if not visit.site.door.loopback and names_server_path(command, request):
         raise AccessDenied("this server is not on loopback: files come and go by its pages")
-    visit.shop.call(command, request)
+    visit.call(command, **request)
     return Redirect(safe_path(visit.form.get("next")) or "/")
 
 

@@ -13,6 +13,7 @@ from backshop.app import answer, fault_of
 from backshop.base.errors import AccessDenied, LimitExceeded
 from backshop.base.limits import MIB
 
+from .security import user_of
 from .site import Site, fault_response
 
 BODY_MAX_BYTES = 32 * MIB
@@ -43,7 +44,8 @@ async def rpc(request: Request) -> Response:
     refused = None if site.door.loopback else _names_a_path(body)
     if refused is not None:
         return JSONResponse(refused)
-    result = await site.run(answer, site.shop.commands, body, __version__)
+    user = user_of(request)
+    result = await site.run(answer, site.shop.commands, body, __version__, user=user)
     return Response(status_code=204) if result is None else JSONResponse(result)
 
 

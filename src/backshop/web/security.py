@@ -17,14 +17,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from backshop.base.ambient import Clock
+from backshop.base.ids import UserId
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE_DAYS = 30
 LINK_BYTES = 24
 LINKS_MAX = 8  # unused links that stay good; older ones stop working
 _DAY_MS = 86_400_000
+OWNER = ""  # whoever has the login link is the home's owner
 
 CONTENT_POLICY = "; ".join(
     (
@@ -81,7 +84,7 @@ class Login:
         return token
 
     def exchange(self, token: str) -> str | None:
-        """Return a cookie for a link that was not used yet, else None."""
+        """Return the owner's cookie for a link that was not used yet, else None."""
         with self._lock:
             for one in self._links:
                 if hmac.compare_digest(one.encode(), token.encode()):
@@ -89,16 +92,21 @@ class Login:
                     return self._cookie()
         return None
 
-    def knows(self, cookie: str) -> bool:
-        """Say whether this cookie was given out here and is not too old."""
+    def cookie_for(self, user: UserId) -> str:
+        """Return a cookie for somebody whose personal token was shown (T6.4)."""
+        return self._cookie(user)
+
+    def knows(self, cookie: str) -> str | None:
+        """Return whose cookie this is, "" for the owner's; None if it is none of ours, or old."""
         head, _, signature = cookie.rpartition(".")
         if not head or not hmac.compare_digest(self._sign(head).encode(), signature.encode()):
-            return False
-        issued = int(head.partition(".")[0])
-        return 0 <= self._clock.now_ms() - issued + _DAY_MS <= (COOKIE_DAYS + 1) * _DAY_MS
+            return None
+        issued, _, rest = head.partition(".")
+        age_ms = self._clock.now_ms() - int(issued)
+        return rest.partition(".")[0] if -_DAY_MS <= age_ms <= COOKIE_DAYS * _DAY_MS else None
 
-    def _cookie(self) -> str:
-        head = f"{self._clock.now_ms()}.{secrets.token_urlsafe(12)}"
+    def _cookie(self, user: str = OWNER) -> str:
+        head = f"{self._clock.now_ms()}.{user}.{secrets.token_urlsafe(12)}"
         return f"{head}.{self._sign(head)}"
 
     def _sign(self, head: str) -> str:
@@ -175,7 +183,9 @@ class Gate:
             await _refuse(send, 403, refusal)
             return
         path = scope["path"]
-        if self._is_known(headers) or path in OPEN_PATHS or path.startswith("/static/"):
+        user = self._who(headers)
+        if user is not None or path in OPEN_PATHS or path.startswith("/static/"):
+            scope["backshop.user"] = UserId(user) if user else None
             await self._app(scope, receive, _with_headers(send))
         elif scope["method"] == "GET" and "text/html" in headers.get(b"accept", ""):
             await _redirect(send, "/login")
@@ -195,12 +205,18 @@ class Gate:
                 return "requests come from Backshop's own pages only"
         return None
 
-    def _is_known(self, headers: dict[bytes, str]) -> bool:
+    def _who(self, headers: dict[bytes, str]) -> str | None:
         try:
             morsel = SimpleCookie(headers.get(b"cookie", "")).get(self._door.cookie)
         except CookieError:
-            return False
-        return morsel is not None and self._login.knows(morsel.value)
+            return None
+        return None if morsel is None else self._login.knows(morsel.value)
+
+
+def user_of(request: Request) -> UserId | None:
+    """Return who sent a request the gate let in; None is the home's owner (T6.4)."""
+    found: UserId | None = request.scope["backshop.user"]
+    return found
 
 
 def _with_headers(send: Send) -> Send:

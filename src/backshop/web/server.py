@@ -55,6 +55,7 @@ def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
         routes=[
             Route("/healthz", healthz),
             Route("/login", enter),
+            Route("/login", enter_by_token, methods=["POST"]),
             Route("/rpc", rpc, methods=["POST"]),
             Route("/events", events),
             Route("/static/{version}/{name}", static),
@@ -96,15 +97,30 @@ async def enter(request: Request) -> Response:
     site: Site = request.app.state.site
     token = request.query_params.get("token")
     cookie = site.login.exchange(token) if token else None
+    return await _entered(request, cookie, refused=token is not None)
+
+
+async def enter_by_token(request: Request) -> Response:
+    """Let somebody in who shares the home, by their personal token (T6.4)."""
+    site: Site = request.app.state.site
+    form = await request.form(max_files=0, max_fields=4)
+    user = await site.run(site.shop.people.who, str(form.get("token") or "").strip())
+    return await _entered(request, site.login.cookie_for(user) if user else None, refused=True)
+
+
+async def _entered(request: Request, cookie: str | None, *, refused: bool) -> Response:
+    site: Site = request.app.state.site
     if cookie is None:
         theme = request.cookies.get(THEME_COOKIE, "auto")
+        has_people = bool((await site.run(lambda: site.shop.people.state)).users)
         context = {
             "title": "Log in",
             "path": "/login",
             "theme": theme if theme in THEMES else "auto",
-            "used": token is not None,
+            "used": refused,
+            "has_people": has_people,
         }
-        return HTMLResponse(render("login.html", context), status_code=403 if token else 200)
+        return HTMLResponse(render("login.html", context), status_code=403 if refused else 200)
     answer = RedirectResponse("/", status_code=303, headers={"cache-control": "no-store"})
     answer.set_cookie(
         site.door.cookie,

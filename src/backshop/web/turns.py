@@ -8,22 +8,26 @@ comes by events and records (W19.4).
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from backshop.app import Backshop, fault_of
+from backshop.app import fault_of
 from backshop.base.canon import parse
 from backshop.base.errors import ValidationFailed
 
 from .rpc import read_body
+from .security import user_of
 from .site import Site, fault_response
 
 BODY_MAX_BYTES = 512 * 1024
+Call = Callable[[str, object], Any]
 CHECKS_S = 2.0  # refusals come before any model call, long before this
 
 
@@ -34,7 +38,8 @@ async def turn(request: Request) -> Response:
     is_form = not request.headers.get("content-type", "").startswith("application/json")
     try:
         wish = await _wish(request, is_form)
-        answer = await site.run(begin, site.shop, bench_id, wish)
+        call = partial(site.shop.call, user=user_of(request))
+        answer = await site.run(begin, call, bench_id, wish)
     except Exception as error:  # a surface's outermost handler
         return fault_response(error)
     if is_form:
@@ -52,21 +57,21 @@ async def _wish(request: Request, is_form: bool) -> dict[str, Any]:
     return dict(body)
 
 
-def begin(shop: Backshop, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
+def begin(call: Call, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
     """Do what can be refused at once, begin the rest, and say how far that came."""
     named = {"workbench_id": bench_id}
     message_id = wish.get("message_id")
     if "text" in wish:
         said = {**named, **_picked(wish, "text", "mode", "client_message_id")}
-        message_id = shop.call("WorkshopSendUserMessage", said)["message_id"]
+        message_id = call("WorkshopSendUserMessage", said)["message_id"]
     if wish.get("regenerate"):
         again = {**named, **_picked(wish, "message_id", "mode")}
-        work = _begin(shop, "WorkshopRegenerate", again)
+        work = _begin(call, "WorkshopRegenerate", again)
     elif not message_id:
         raise ValidationFailed("a turn needs a text or a message", reason="bad_params")
     else:
-        command = _command(shop, bench_id)
-        work = _begin(shop, command, {**named, "message_id": message_id})
+        command = _command(call, bench_id)
+        work = _begin(call, command, {**named, "message_id": message_id})
     made = {"message_id": message_id} if message_id else {}
     try:
         return {**made, "result": work.result(CHECKS_S)}
@@ -81,17 +86,17 @@ def _picked(wish: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: wish[name] for name in names if wish.get(name) is not None}
 
 
-def _command(shop: Backshop, bench_id: str) -> str:
-    flow = shop.call("WorkshopGetState", {"workbench_id": bench_id})["flow"]
+def _command(call: Call, bench_id: str) -> str:
+    flow = call("WorkshopGetState", {"workbench_id": bench_id})["flow"]
     return "WorkshopStreamAssistantReply" if flow == "compat" else "WorkshopRunAgent"
 
 
-def _begin(shop: Backshop, command: str, request: dict[str, Any]) -> Future[Any]:
+def _begin(call: Call, command: str, request: dict[str, Any]) -> Future[Any]:
     made: Future[Any] = Future()
 
     def work() -> None:
         try:
-            made.set_result(shop.call(command, request))
+            made.set_result(call(command, request))
         except Exception as error:  # a worker's loop: whoever waits gets it, the records say it
             made.set_exception(error)
 

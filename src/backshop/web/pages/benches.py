@@ -13,7 +13,7 @@ def benches(visit: Visit) -> Page:
     """Show the benches as cards, the trash below them, and the first steps until they are taken."""
     context = {
         **_cards(visit),
-        "show_onboarding": visit.call("SettingsGet")["show_onboarding"],
+        "show_onboarding": visit.user is None and visit.call("SettingsGet")["show_onboarding"],
         "position": visit.site.hub.position,
     }
     return Page(template="benches.html", title="Workbenches", context=context)
@@ -45,7 +45,8 @@ def sample(visit: Visit) -> Redirect:
     if made["created"]:
         here = {"workbench_id": made["workbench_id"], "model_id": OFFLINE}
         visit.call("WorkshopSwitchModel", **here)
-    visit.call("SettingsSetOnboarding", completed=True)
+    if visit.user is None:
+        visit.call("SettingsSetOnboarding", completed=True)
     return Redirect(f"/bench/{made['workbench_id']}")
 
 

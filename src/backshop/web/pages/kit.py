@@ -11,10 +11,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from backshop.app import Backshop, fault_of
+from backshop.app import Backshop, Role, fault_of
 from backshop.base.errors import BackshopError
+from backshop.base.ids import UserId
 
 from ..render import page as render
+from ..security import user_of
 from ..site import Site
 
 THEMES = ("auto", "light", "dark")
@@ -31,6 +33,7 @@ class Visit:
     query: Mapping[str, str]
     cookies: Mapping[str, str]
     path: str
+    user: UserId | None = None
     form: FormData = field(default_factory=FormData)
 
     @property
@@ -40,7 +43,7 @@ class Visit:
 
     def call(self, command: str, /, **request: Any) -> Any:
         """Run a command of the registry: parsed JSON in and out."""
-        return self.shop.call(command, request)
+        return self.shop.call(command, request, user=self.user)
 
     def bench(self, command: str, /, **request: Any) -> Any:
         """Run a command about the bench that the address names."""
@@ -81,6 +84,7 @@ def route(path: str, handler: Handler, *methods: str) -> Route:
             query=request.query_params,
             cookies=request.cookies,
             path=request.url.path,
+            user=user_of(request),
             form=form,
         )
         return await site.run(_answer, handler, visit)
@@ -90,6 +94,8 @@ def route(path: str, handler: Handler, *methods: str) -> Route:
 
 def _answer(handler: Handler, visit: Visit) -> Response:
     try:
+        if "bench_id" in visit.params:  # also what a page reads besides commands (T6.4)
+            visit.shop.gate.require(visit.user, visit.params["bench_id"], Role.READ)
         made = handler(visit)
         return _response(made, visit)
     except Exception as error:  # a surface's outermost handler

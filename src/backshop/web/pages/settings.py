@@ -9,6 +9,8 @@ from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
+from backshop.base.errors import AccessDenied
+
 from .kit import THEME_COOKIE, THEMES, Page, Visit, attempt, route, safe_path
 
 YEAR_S = 365 * 86_400
@@ -32,7 +34,8 @@ def settings(visit: Visit) -> Page:
         "default_model": default["model_id"] if default else None,
         "consent_mode": mode["mode"] if mode else "ask",
         "settings": _values(visit),
-        "home": str(visit.shop.config.home),
+        "home": str(visit.shop.config.home) if visit.user is None else "",
+        "is_owner": visit.user is None,
         "users": people["users"] if people else [],
         "back": safe_path(visit.query.get("back")),
         "link": None,
@@ -42,11 +45,15 @@ def settings(visit: Visit) -> Page:
     return Page(template="settings.html", title="Settings", context=context)
 
 
+def _require_owner(visit: Visit) -> None:
+    if visit.user is not None:
+        raise AccessDenied("this is for the home's owner", reason="owner_only")
+
+
 def _values(visit: Visit) -> list[dict[str, Any]]:
-    if "SettingsGet" not in visit.shop.commands:
-        return []
-    found = visit.call("SettingsGet")["settings"]
-    return [one for one in found if one["name"] not in ELSEWHERE]
+    found, _ = attempt(visit, "SettingsGet")
+    listed = found["settings"] if found else ()
+    return [one for one in listed if one["name"] not in ELSEWHERE]
 
 
 def appearance(visit: Visit) -> Response:
@@ -62,6 +69,7 @@ def appearance(visit: Visit) -> Response:
 
 def new_link(visit: Visit) -> Page:
     """Make a login link for another browser; it is shown once."""
+    _require_owner(visit)
     made = settings(visit)
     link = f"/login?token={visit.site.login.new_link()}"
     return Page(template=made.template, title=made.title, context={**made.context, "link": link})
@@ -69,6 +77,7 @@ def new_link(visit: Visit) -> Page:
 
 def disk(visit: Visit) -> Page:
     """Say how much the home holds, folder by folder."""
+    _require_owner(visit)
     home = visit.shop.config.home
     parts = [(one.name, _size(one)) for one in sorted(home.iterdir())]
     context = {"parts": sorted(parts, key=lambda one: -one[1]), "total": sum(s for _, s in parts)}

@@ -3,9 +3,9 @@ import { $, el, load, on, showError, toast } from "./dom.js";
 import { call } from "./rpc.js";
 import { ACTIONS, bindings, combination, saveBindings } from "./shortcuts.js";
 
-$("#disk").replaceChildren(await load("/settings/disk"));
+if ($("#disk")) $("#disk").replaceChildren(await load("/settings/disk"));
 
-$("#gc-look").addEventListener("click", async () => {
+$("#gc-look")?.addEventListener("click", async () => {
   const found = await call("StoreGc", { apply: false });
   const bytes = found.bytes ?? found.freed_bytes ?? 0;
   $("#gc").replaceChildren(el("p", {}, `${found.blobs ?? found.removed ?? 0} stored contents that nothing needs, ${(bytes / 1024 / 1024).toFixed(1)} MB. `,

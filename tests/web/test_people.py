@@ -1,0 +1,81 @@
+"""People who share a home: a personal token opens the pages, and only what is theirs (T6.4)."""
+
+from __future__ import annotations
+
+import json
+
+import httpx2
+import pytest
+
+
+@pytest.fixture
+def anna(served):
+    made = served.call("UserAdd", name=f"Anna {len(served.call('UserList')['users'])}")
+    with httpx2.Client(base_url=served.address) as entering:
+        answer = entering.post("/login", data={"token": made["token"]})
+        cookies = dict(answer.cookies)
+    assert answer.status_code == 303
+    with httpx2.Client(base_url=served.address, cookies=cookies, timeout=20) as client:
+        yield client, made["user_id"]
+
+
+def rpc(client, method, /, **params):
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    headers = {"content-type": "application/json"}
+    return client.post("/rpc", content=json.dumps(body), headers=headers).json()
+
+
+@pytest.mark.rule("T6.4")
+def test_a_person_sees_their_own_benches_and_nothing_else(served, anna):
+    client, _ = anna
+    secret = served.bench("The owner's", {"a.txt": "secret"})
+    mine = rpc(client, "WorkbenchCreate", name="Anna's")["result"]["workbench_id"]
+    refused = [
+        client.get(f"/bench/{secret}"),
+        client.get(f"/bench/{secret}/files/a.txt"),
+        client.get(f"/bench/{secret}/files.zip"),
+        client.get(f"/bench/{secret}/preview/published/0/1.0/a.txt"),
+        client.post(f"/bench/{secret}/files", files={"files": ("b.txt", b"b")}),
+        client.post("/do/WorkbenchDelete", data={"workbench_id": secret, "confirm": secret}),
+        client.get("/settings/disk"),
+        client.post("/settings/link"),
+    ]
+    page = client.get("/", headers={"accept": "text/html"})
+    upload = client.post(f"/bench/{mine}/files", files={"files": ("b.txt", b"b")})
+
+    assert [one.status_code for one in refused] == [403] * len(refused)
+    assert b"secret" not in b"".join(one.content for one in refused)
+    assert "Anna&#39;s" in page.text
+    assert "The owner" not in page.text
+    assert upload.status_code == 200
+    assert client.get(f"/bench/{mine}").status_code == 200
+    assert client.get("/settings").status_code == 200
+
+
+@pytest.mark.rule("T6.4")
+def test_a_person_hears_only_of_what_they_may_read(served, anna):
+    client, user_id = anna
+    hidden, shared = served.bench("Hidden"), served.bench("Shared")
+    served.call("AccessSet", workbench_id=shared, user_id=user_id, role="read")
+    start = served.shop.hub.position
+    for bench in (hidden, shared):
+        served.call("WorkbenchRename", workbench_id=bench, new_name="Other")
+    with client.stream("GET", f"/events?after={start}") as stream:
+        for line in stream.iter_lines():
+            if line.startswith("data: "):
+                first = json.loads(line[6:])
+                break
+
+    assert first["workbench_id"] == shared
+
+
+@pytest.mark.rule("T6.4")
+def test_a_removed_person_is_out_at_once_and_a_wrong_token_never_in(served, anna):
+    client, user_id = anna
+    served.call("UserRemove", user_id=user_id)
+    with httpx2.Client(base_url=served.address) as stranger:
+        wrong = stranger.post("/login", data={"token": "bsu_nonsense"})
+
+    assert wrong.status_code == 403
+    assert "set-cookie" not in wrong.headers
+    assert rpc(client, "WorkbenchList")["error"]["data"]["error_code"] == "ACCESS_DENIED"
