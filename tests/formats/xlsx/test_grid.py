@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
 
 import pytest
 import xlsxwriter
@@ -149,3 +153,34 @@ def test_a_long_difference_is_counted_to_the_end(tmp_path):
     found = json.loads(json.dumps(xlsx.diff_cells(one, two)))
 
     assert (len(found["sheets"][0]["cells"]), found["more"]) == (2000, 100)
+
+
+@pytest.mark.rule("F29.4", "U1.5")
+@pytest.mark.parametrize("numbered", [True, False])
+def test_windows_far_down_a_sheet_show_the_rows_they_name(tmp_path, numbered):
+    path = tmp_path / "long.xlsx"
+    with xlsxwriter.Workbook(str(path)) as made:
+        sheet = made.add_worksheet("S")
+        for row in range(1300):
+            sheet.write_number(row, 1, row + 1)
+    if not numbered:
+        path = _without_row_numbers(path)
+    taken = source(path)
+
+    for start in (0, 499, 600, 1150, 1299):
+        window: Any = xlsx.extract_grid(taken, "S", start, 0, 3, 3)
+        shown = [row[1]["value"] for row in window["cells"]]
+        assert shown == list(range(start + 1, min(start + 3, 1300) + 1))
+        assert window["row_count"] == 1300
+
+
+def _without_row_numbers(path: Path) -> Path:
+    """Return a copy whose rows and cells do not say where they are, as some programs write."""
+    target = path.with_name("bare.xlsx")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("sheet1.xml"):
+                data = re.sub(rb'<row r="\d+"', b"<row", data)
+            new.writestr(name, data)
+    return target
