@@ -1,0 +1,136 @@
+"""Two real processes on one bench: one wins, nothing is half done, a dead agent blocks nobody."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from backshop.app import Backshop
+from backshop.base.ambient import Mint
+from backshop.base.errors import BackshopError
+from backshop.testing.ambient import FixedClock
+
+from .conftest import Room
+
+ROOT = Path(__file__).resolve().parents[2]
+RACER = """
+import json, sys
+from pathlib import Path
+from backshop.app import Backshop
+from backshop.base.errors import BackshopError
+home, bench, steps = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+with Backshop.open(Path(home)) as shop:
+    shop.call("WorkbenchOpen", {"workbench_id": bench})
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for name, request in steps:
+        try:
+            shop.call(name, {"workbench_id": bench, **request})
+            print(json.dumps([name, None]), flush=True)
+        except BackshopError as error:
+            print(json.dumps([name, error.code]), flush=True)
+"""
+Steps = list[tuple[str, dict[str, object]]]
+
+
+def race(room: Room, *histories: Steps) -> list[list[tuple[str, str | None]]]:
+    """Let processes run their commands at the same moment; return how each step came out."""
+    command = [sys.executable, "-c", RACER, str(room.shop.config.home), room.id]
+    children = [
+        subprocess.Popen(
+            [*command, json.dumps(steps)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={"PYTHONPATH": str(ROOT / "src"), "PATH": "/usr/bin:/bin"},
+        )
+        for steps in histories
+    ]
+    for child in children:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    said = [child.communicate(timeout=60)[0].splitlines() for child in children]
+    assert [child.returncode for child in children] == [0] * len(children)
+    return [[tuple(json.loads(line)) for line in lines] for lines in said]
+
+
+def settled(room: Room) -> None:
+    """The folders show what the log says."""
+    opened = room.call("WorkbenchOpen")
+    assert opened["health"] == "ok"
+    assert room.on_disk("published") == room.published()
+    assert room.on_disk("draft") == room.draft()
+
+
+@pytest.mark.rule("B3.7", "B22.74")
+def test_two_processes_publish_and_one_wins(room):
+    room.add({"a.txt": "one"})
+    for turn in range(3):
+        room.write({"a.txt": f"turn {turn}"})
+        results = race(room, [("DraftPublish", {})], [("DraftPublish", {})])
+
+        codes = sorted(str(code) for [(_, code)] in results)
+        assert codes[0] in ("BENCH_BUSY", "NOT_FOUND", "None")
+        assert codes.count("None") == 1
+        assert len(room.call("CheckpointsList")["checkpoints"]) == turn + 1
+        assert room.published() == {"a.txt": f"turn {turn}"}
+        settled(room)
+
+
+@pytest.mark.rule("B3.1", "B3.7", "B1.2")
+def test_two_histories_at_once_leave_one_that_could_have_been(room, tmp_path):
+    room.add({"a.txt": "one", "b.txt": "two"})
+    first = room.call("CheckpointCreate")["checkpoint_id"]
+    sources = {}
+    for who in ("x", "y"):
+        folder = tmp_path / who
+        folder.mkdir()
+        sources[who] = [folder / f"{who}{number}.txt" for number in range(5)]
+        for path in sources[who]:
+            path.write_text(path.name)
+
+    def history(who: str) -> Steps:
+        steps: Steps = []
+        for path in sources[who]:
+            steps.append(("WorkbenchFilesAdd", {"source_paths": [str(path)]}))
+            steps.append(("DraftCreate", {}))
+            steps.append(("DraftDiscard", {}))
+            steps.append(("CheckpointCreate", {}))
+        return [*steps, ("CheckpointRestore", {"checkpoint_id": first})]
+
+    results = race(room, history("x"), history("y"))
+
+    allowed = {None, "DRAFT_EXISTS", "NOT_FOUND", "BENCH_BUSY"}
+    assert {code for lines in results for _, code in lines} <= allowed
+    made = sum(line == ("CheckpointCreate", None) for lines in results for line in lines)
+    restored = sum(line == ("CheckpointRestore", None) for lines in results for line in lines)
+    added = sum(line == ("WorkbenchFilesAdd", None) for lines in results for line in lines)
+    reasons = [one["reason"] for one in room.call("CheckpointsList")["checkpoints"]]
+    assert reasons.count("manual") == made + 1
+    assert reasons.count("pre_restore") == restored
+    state = room.shop.benches.desk.state(room.id)
+    assert state.generation == 1 + added + restored
+    settled(room)
+
+
+@pytest.mark.rule("B3.8", "B22.75")
+def test_a_dead_agent_blocks_a_bench_for_a_minute_at_most(tmp_path):
+    clock = FixedClock()
+    with Backshop.open(tmp_path / "home", clock=clock, mint=Mint(clock)) as shop:
+        room = Room(shop, tmp_path)
+        room.add({"a.txt": "one"})
+        shop.store.leases.take(f"bench:{room.id}", "a process that died", 60)
+        clock.move(59_999)
+        with pytest.raises(BackshopError) as caught:
+            room.call("CheckpointCreate")
+        assert (caught.value.code, caught.value.reason) == ("BENCH_BUSY", "turn_active")
+        clock.move(2)
+        room.call("CheckpointCreate")
