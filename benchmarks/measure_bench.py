@@ -15,7 +15,7 @@ from typing import Any
 from backshop.app import Backshop
 from backshop.bench import Author, Put, Source
 
-from .report import head, medians, row
+from .report import fact, head, medians, row
 
 FILES = int(os.environ.get("BENCH_FILES", "10000"))
 FILE_BYTES = 25_000
@@ -38,7 +38,7 @@ def _measure(shop: Backshop, folder: Path, source: Path, names: list[str]) -> No
     ours = _Ours(shop, source, names)
     git = _Git(folder, source, names)
     first = medians({"ours": ours.add, "git": git.add}, rounds=1)
-    row(f"adding {FILES} files / git add + commit, full fsync", first["ours"] / first["git"], 3)
+    fact(f"adding {FILES} files / git add + commit, full fsync", first["ours"] / first["git"])
     for _ in range(2):
         ours.write()
         git.commit()
@@ -62,8 +62,8 @@ def _measure(shop: Backshop, folder: Path, source: Path, names: list[str]) -> No
     late = medians({"back": ours.back}, between=lambda _: ours.forward())
     row(f"going back after {REVISIONS} revisions / after 2", late["back"] / early["back"], 1.3)
     ends = medians({"publish": ours.publish, "restore": ours.restore, "commit": git.commit}, 5)
-    row("publishing one changed file / git commit", ends["publish"] / ends["commit"], 2)
-    row("restoring a checkpoint / git commit", ends["restore"] / ends["commit"], 2)
+    fact("publishing one changed file / git commit", ends["publish"] / ends["commit"])
+    fact("restoring a checkpoint / git commit", ends["restore"] / ends["commit"])
 
 
 def _put_back(done: str, ours: _Ours, git: _Git) -> None:

@@ -38,6 +38,11 @@ def row(what: str, figure: float, bar: float, *, at_least: bool = False, unit: s
     )
 
 
+def fact(what: str, figure: float, unit: str = "×") -> None:
+    """Print a figure that no bar is set for."""
+    print(f"| {what} | {figure:.2f} {unit} | – | – |", flush=True)
+
+
 def head() -> None:
     """Print the table's heading."""
     print("| what | measured | bar | met |\n|---|---|---|---|", flush=True)

@@ -21,7 +21,6 @@ from .context import (
 from .desk import CONVERSATION, Commit, Committed, Desk, stream_of, written
 from .drafting import Author, Put
 from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
-from .events import Limits, Source
 from .handing import Handed, hand_out, hand_out_all
 from .injection import Injected, Told, inject
 from .lifecycle import draft_state
@@ -41,6 +40,7 @@ from .service import Bench
 from .settings import BenchSettings
 from .styling import KEYWORDS, Notice
 from .tools import ANSWERS, REVIEW_DRAFT, TOOLS, Workspace
+from .values import Limits, Source
 
 __all__ = [
     "HEAVY_TEXT",

@@ -19,9 +19,9 @@ from backshop.formats import FormatError, classify
 from . import decide, requests, sources
 from .answers import Added, AddResult
 from .desk import Desk
-from .events import FileFact
 from .sources import Gate, Skip
 from .state import BenchState
+from .values import FileFact
 
 SOURCES_MAX = 10_000
 _CONFLICTS = ("reject", "skip", "keep_both", "replace")

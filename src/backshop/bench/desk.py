@@ -33,7 +33,7 @@ from .decide import Totals
 from .errors import BenchBusy, BenchDamaged
 from .events import BenchEvent
 from .fold import apply
-from .settings import BenchSettings
+from .settings import MAX_REVISIONS, BenchSettings
 from .soundness import Soundness
 from .state import BenchState
 from .views import Views
@@ -234,7 +234,15 @@ class Desk:
         tx_id = self.new_tx()
 
         def write(state: BenchState) -> Write:
-            return written(tx_id, state, rule(state), blobs=blobs, keep=keep, lease=lease)
+            return written(
+                tx_id,
+                state,
+                rule(state),
+                blobs=blobs,
+                keep=keep,
+                lease=lease,
+                max_revisions=self.settings.max_revisions,
+            )
 
         rule(self.raw_state(bench_id))  # refuses before the lock makes a folder
         with self.views.locked(BenchId(check_id(bench_id, "wb"))):
@@ -273,13 +281,14 @@ def written(
     blobs: Sequence[bytes] = (),
     keep: Sequence[BlobId] = (),
     lease: str | None = None,
+    max_revisions: int = MAX_REVISIONS,
 ) -> Write:
     """Return what a bench's stream gets for these facts: with retention, and the pins they need.
 
     Facts of the conversation may stand among them; they pin nothing.
     """
     after = decide.with_facts(state, [one for one in facts if isinstance(one, BenchEvent)])
-    pruned = decide.prune(after)
+    pruned = decide.prune(after, max_revisions)
     after = decide.with_facts(after, pruned)
     events = [NewEvent(fact, f"{tx_id}:{number}") for number, fact in enumerate([*facts, *pruned])]
     pins = [Pin(ref, "tree") for ref in decide.fresh_pins(state, after)]

@@ -14,8 +14,8 @@ from backshop.base.paths import BenchPath
 from . import decide, lifecycle, requests
 from .answers import Batched, DraftState
 from .desk import Commit, Desk
-from .events import PathChange, Source
 from .state import BenchState
+from .values import PathChange, Source
 
 PREFLIGHT_FROM_BYTES = 16 * 1024 * 1024  # B3.10
 NOTE_MAX_CHARS = 280

@@ -14,57 +14,13 @@ from backshop.base.ids import (
     BlobId,
     CheckpointId,
     DraftId,
-    FileId,
     MessageId,
     RevisionId,
     TreeId,
 )
 from backshop.base.paths import BenchPath
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How much a workbench holds (B6.4)."""
-
-    max_files: int
-    max_file_bytes: int
-    max_total_bytes: int
-    max_depth: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileFact:
-    """One file of Published that came, changed or moved."""
-
-    path: BenchPath
-    file_id: FileId
-    sha256: BlobId
-    size: int
-    imported: bool
-    """Whether the person brought these bytes in; else a publish made them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathChange:
-    """One path of a batch: `create`, `update`, `delete` or `rename`."""
-
-    op: str
-    path: BenchPath
-    before_sha256: BlobId | None = None
-    after_sha256: BlobId | None = None
-    old_path: BenchPath | None = None
-    note: str | None = None
-    """What the writer says it did, for the summary of the review."""
-    effects_ref: BlobId | None = None
-    """The effect report of the format that wrote it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """What made a Draft or a batch: the Workshop with its turn, an outside agent, the person."""
-
-    kind: str
-    ref: str | None = None
+from .values import FileFact, Limits, PathChange, Source
 
 
 @event("bench.created")
@@ -331,6 +287,15 @@ class CheckpointsPruned:
     actor: str = "system"
 
 
+@event("revisions.pruned")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionsPruned:
+    """Old states of Drafts went, by the rule of retention; stubs stay."""
+
+    revision_ids: tuple[RevisionId, ...]
+    actor: str = "system"
+
+
 @event("conversation.head_moved")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadMoved:
@@ -392,6 +357,7 @@ BenchEvent = (
     | CheckpointRestored
     | CheckpointPinned
     | CheckpointsPruned
+    | RevisionsPruned
     | HeadMoved
     | ContextChanged
     | Recovered

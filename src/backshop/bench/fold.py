@@ -36,6 +36,7 @@ from .events import (
     PublishedAdopted,
     PublishedRepaired,
     Recovered,
+    RevisionsPruned,
 )
 from .state import BenchState, Checkpoint, Draft, Files, Revision
 
@@ -77,6 +78,8 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             return _published(state, tree_id, left.with_facts(files, at_ms))
         case CheckpointCreated() | CheckpointRestored() | CheckpointPinned() | CheckpointsPruned():
             return _apply_checkpoint(state, fact, at_ms, seq)
+        case RevisionsPruned(revision_ids=gone):
+            return _stubbed(state, gone)
         case HeadMoved(message_id=message_id):
             return replace(state, conversation_head_id=message_id)
         case ContextChanged(tree=tree_id):
@@ -95,6 +98,15 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
         ):
             return _apply_draft(state, fact, at_ms)
     assert_never(fact)
+
+
+def _stubbed(state: BenchState, gone: tuple[RevisionId, ...]) -> BenchState:
+    """Leave only the places of revisions that are not kept any longer (B8.15)."""
+    revisions = tuple(
+        replace(r, draft=None, is_pruned=True) if r.revision_id in gone else r
+        for r in state.revisions
+    )
+    return replace(state, revisions=revisions)
 
 
 CheckpointEvent = CheckpointCreated | CheckpointRestored | CheckpointPinned | CheckpointsPruned

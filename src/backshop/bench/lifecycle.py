@@ -13,8 +13,9 @@ from . import decide, requests, trash
 from .answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope
 from .desk import Desk, stream_of
 from .errors import BenchDamaged
-from .events import FileFact, Limits, Recovered
+from .events import Recovered
 from .state import PROFILES, BenchState
+from .values import FileFact, Limits
 
 PAGE_MAX = 200
 _LOOKED_AT_FILES = 20_000  # of one page of the list; the rest of it is judged by its log

@@ -11,8 +11,9 @@ from . import decide, requests
 from .answers import Repaired
 from .desk import Desk
 from .drafting import Author, Put, write
-from .events import CheckpointCreated, FileFact, PublishedRepaired, Source
+from .events import CheckpointCreated, PublishedRepaired
 from .state import BenchState
+from .values import FileFact, Source
 from .views import Outside
 
 

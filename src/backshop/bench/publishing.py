@@ -14,8 +14,8 @@ from .answers import ChangedFile, Done, Published
 from .compare import Change
 from .desk import Desk
 from .errors import BenchDamaged, PublishedChanged
-from .events import FileFact
 from .state import BenchState, Draft
+from .values import FileFact
 from .views import Outside
 
 PHASES = (

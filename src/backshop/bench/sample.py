@@ -15,7 +15,7 @@ from . import decide, requests
 from .answers import SampleCreated
 from .desk import Desk
 from .errors import BenchDamaged
-from .events import FileFact
+from .values import FileFact
 
 NAME = "Sample Workbench"
 

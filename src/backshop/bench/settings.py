@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .events import Limits
 from .state import PROFILES
 from .styling import KEYWORDS
+from .values import Limits
 
 MIB = 1024 * 1024
+MAX_REVISIONS = 200  # B8.15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,7 @@ class BenchSettings:
     batch_files: int = 200
     batch_bytes: int = 256 * MIB
     trash_days: int = 7  # B5.6
-    max_revisions: int = 200  # B8.15
+    max_revisions: int = MAX_REVISIONS
     checkpoint_max_bytes: int | None = None  # B10.6
     disk_reserve_bytes: int = 64 * MIB  # B3.10
     style_keywords: Mapping[str, Sequence[str]] = field(default_factory=lambda: KEYWORDS)

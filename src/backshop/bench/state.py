@@ -23,7 +23,7 @@ from backshop.base.ids import (
 from backshop.base.paths import BenchPath
 from backshop.base.pmap import PMap
 
-from .events import FileFact, Limits, PathChange, Source
+from .values import FileFact, Limits, PathChange, Source
 
 MIB = 1024 * 1024
 PROFILES = {

@@ -30,6 +30,7 @@ from backshop.store import Placer, Store, View, file_error
 
 from .compare import Change
 from .errors import BenchBusy
+from .expecting import Expecting
 from .state import BenchState
 
 LOCK_WAIT_S = 10.0  # B3.7
@@ -53,6 +54,7 @@ class Views:
         self._store = store
         self._clock = clock
         self._placer = Placer(store.blobs)
+        self._expecting = Expecting(store)
         self._threads: dict[BenchId, threading.RLock] = {}
         self._held: dict[BenchId, bool] = {}  # read and written under the thread's lock only
         self._guard = threading.Lock()
@@ -206,16 +208,20 @@ class Views:
         takes the blob's content for granted.
         """
         folder = self.folder(bench_id) / name
-        expected = dict(tree.walk(head, self._store.load_tree))
+        expected = self._expecting.files(str(folder), head)
         found: list[Outside] = []
+        seen: set[str] = set()
         for path, entry in _entries(str(folder)):
-            file = expected.pop(BenchPath(path), None)
-            if quick and file and entry.inode() == self._store.blobs.inode(file.sha256):
+            file = expected.get(BenchPath(path))
+            seen.add(path)
+            if quick and file and entry.inode() == self._expecting.inode(file.sha256):
                 continue
             actual = Path(entry.path)
             if file is None or not self._is_content(actual, file):
                 found.append(Outside(path, file.sha256 if file else None, actual))
-        found += [Outside(path, file.sha256, None) for path, file in expected.items()]
+        found += [
+            Outside(path, file.sha256, None) for path, file in expected.items() if path not in seen
+        ]
         return sorted(found, key=lambda one: one.path)
 
     def _is_content(self, actual: Path, file: tree.File) -> bool:

@@ -158,7 +158,15 @@ class Book:
 
         def write(state: WorkshopState) -> Write:
             facts = rule(state)
-            made = written(tx_id, state.bench, facts, blobs=blobs, keep=keep, lease=lease)
+            made = written(
+                tx_id,
+                state.bench,
+                facts,
+                blobs=blobs,
+                keep=keep,
+                lease=lease,
+                max_revisions=self.desk.settings.max_revisions,
+            )
             more = [Pin(ref, "payload") for ref in pins]
             return Write(made.events, [*made.pins, *more], made.blobs, made.lease, made.unpins)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from backshop.base import tree
 from backshop.base.limits import KIB, NOTES_MAX_BYTES
-from backshop.bench.events import PathChange
+from backshop.bench.values import PathChange
 from backshop.rails import Standing
 
 from . import artifacts, decide, outcome

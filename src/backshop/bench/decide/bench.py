@@ -19,11 +19,10 @@ from backshop.bench.events import (
     BenchRenamed,
     BenchUndeleted,
     ContextChanged,
-    FileFact,
-    Limits,
     LimitsSet,
 )
 from backshop.bench.state import PROFILES, BenchState
+from backshop.bench.values import FileFact, Limits
 
 from .refuse import (
     require_exists,

@@ -17,6 +17,7 @@ from backshop.bench.events import (
     CheckpointPinned,
     CheckpointRestored,
     CheckpointsPruned,
+    RevisionsPruned,
 )
 from backshop.bench.fold import apply
 from backshop.bench.state import BenchState
@@ -96,8 +97,20 @@ def pin(state: BenchState, wanted: CheckpointId, pinned: bool) -> list[BenchEven
     return [CheckpointPinned(checkpoint_id=wanted, pinned=pinned)]
 
 
-def prune(state: BenchState) -> list[BenchEvent]:
-    """Let checkpoints go that are beyond what their kind keeps (B10.6)."""
+def prune(state: BenchState, max_revisions: int) -> list[BenchEvent]:
+    """Let checkpoints and revisions go that are beyond what is kept (B8.15, B10.6)."""
+    return [*_pruned_revisions(state, max_revisions), *_pruned_checkpoints(state)]
+
+
+def _pruned_revisions(state: BenchState, most: int) -> list[BenchEvent]:
+    """Return the fact that the oldest states of Drafts go; never that of the present one."""
+    live = [r.revision_id for r in state.revisions if r.draft is not None]
+    current = None if state.draft is None else state.draft.revision_id
+    gone = tuple(one for one in live[: max(0, len(live) - most)] if one != current)
+    return [RevisionsPruned(revision_ids=gone)] if gone else []
+
+
+def _pruned_checkpoints(state: BenchState) -> list[BenchEvent]:
     gone: list[CheckpointId] = []
     for reason, count in KEPT.items():
         of_kind = [c for c in state.checkpoints if c.reason == reason]

@@ -26,11 +26,9 @@ from backshop.bench.events import (
     DraftPublished,
     DraftRestored,
     DraftRewound,
-    FileFact,
-    PathChange,
-    Source,
 )
 from backshop.bench.state import BenchState, Revision
+from backshop.bench.values import FileFact, PathChange, Source
 
 from .checkpoint import checkpoint
 from .reconcile import CHOICES

@@ -11,13 +11,13 @@ from backshop.base.paths import BenchPath
 from backshop.bench.events import (
     BenchEvent,
     CheckpointCreated,
-    FileFact,
     FileRenamed,
     FilesAdded,
     FilesRemoved,
     PublishedAdopted,
 )
 from backshop.bench.state import BenchState
+from backshop.bench.values import FileFact
 
 from .refuse import (
     Totals,

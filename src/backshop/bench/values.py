@@ -1,0 +1,53 @@
+"""Values that facts of a workbench are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backshop.base.ids import BlobId, FileId
+from backshop.base.paths import BenchPath
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much a workbench holds (B6.4)."""
+
+    max_files: int
+    max_file_bytes: int
+    max_total_bytes: int
+    max_depth: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFact:
+    """One file of Published that came, changed or moved."""
+
+    path: BenchPath
+    file_id: FileId
+    sha256: BlobId
+    size: int
+    imported: bool
+    """Whether the person brought these bytes in; else a publish made them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathChange:
+    """One path of a batch: `create`, `update`, `delete` or `rename`."""
+
+    op: str
+    path: BenchPath
+    before_sha256: BlobId | None = None
+    after_sha256: BlobId | None = None
+    old_path: BenchPath | None = None
+    note: str | None = None
+    """What the writer says it did, for the summary of the review."""
+    effects_ref: BlobId | None = None
+    """The effect report of the format that wrote it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What made a Draft or a batch: the Workshop with its turn, an outside agent, the person."""
+
+    kind: str
+    ref: str | None = None
