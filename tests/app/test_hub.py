@@ -149,3 +149,23 @@ def test_every_row_of_the_table_is_a_stored_fact_and_a_name_of_the_specs():
 
 
 SPECS = ("bench.md", "workshop.md", "models.md", "prompts.md", "rails.md")
+
+
+@pytest.mark.rule("P7.11", "M16")
+def test_digest_and_usage_of_a_bench_are_announced_as_its_own(shop, tmp_path):
+    bench = make_bench(shop, tmp_path)
+    shop.models.play("short", [{"respond": {"text": "Well."}, "times": 0}])
+    shop.call("WorkshopSwitchModel", {"workbench_id": bench, "model_id": "scripted:short"})
+    with shop.hub.subscribe(About(workbench_id=bench)) as mine:
+        shop.call("DigestRefresh", {"workbench_id": bench})
+        request = {"workbench_id": bench, "text": "Hello", "mode": "ask"}
+        sent = shop.call("WorkshopSendUserMessage", request)
+        shop.call("WorkshopRunAgent", {"workbench_id": bench, "message_id": sent["message_id"]})
+        seen = gather(mine, 12)
+
+    names = [one.name for one in seen]
+    assert {one.workbench_id for one in seen} == {bench}
+    assert "DigestChanged" in names
+    assert "UsageUpdated" in names
+    assert names.index("WorkshopPhaseStarted") < names.index("WorkshopTurnFinished")
+    assert all(one.position is None for one in seen if one.name == "UsageUpdated")

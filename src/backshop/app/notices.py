@@ -319,6 +319,7 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "consent.revoked": (
         ("EgressConsentChanged", _pick("provider_id", "model_id", consented=False)),
     ),
+    "model.called": (("UsageUpdated", _pick("run_id", "usage", "model_id")),),
     "session_created": (("RailsSessionChanged", _session("created")),),
     "session_output_appended": (("RailsSessionChanged", _session("notes")),),
     "run_started": (("RailsRunChanged", _run("started")),),
