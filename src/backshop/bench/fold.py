@@ -218,6 +218,8 @@ def _rewound(state: BenchState, fact: DraftRewound, at_ms: int) -> BenchState:
         gone = Revision(fact.revision_id, fact.kind, None, at_ms, None, fact.message_id)
         return replace(state, draft=None, revisions=(*state.revisions, gone))
     draft = replace(found.draft, revision_id=fact.revision_id, activity_ms=at_ms)
+    if draft.base_tree == state.published:  # went away and came back: still what it began from
+        draft = replace(draft, base_generation=state.generation)
     return _revised(state, fact.kind, draft, fact.message_id, at_ms)
 
 

@@ -16,7 +16,7 @@ from backshop.base.ids import (
     TreeId,
 )
 from backshop.base.paths import BenchPath
-from backshop.bench.errors import ConfirmationRequired, PublishedChanged
+from backshop.bench.errors import ConfirmationRequired, DraftExists, PublishedChanged
 from backshop.bench.events import (
     BatchApplied,
     BenchEvent,
@@ -96,6 +96,7 @@ class BatchIds:
 def batch(state: BenchState, wish: BatchWish, ids: BatchIds) -> list[BenchEvent]:
     """Record a batch; the first effective one opens the Draft (B7.3, B8.2)."""
     require_exists(state)
+    _require_own(state, wish)
     current = state.published if state.draft is None else state.draft.tree
     if wish.built_on != current:
         raise PublishedChanged("the files changed while the batch was made", reason="batch_stale")
@@ -118,6 +119,15 @@ def batch(state: BenchState, wish: BatchWish, ids: BatchIds) -> list[BenchEvent]
             actor=wish.actor,
         ),
     ]
+
+
+def _require_own(state: BenchState, wish: BatchWish) -> None:
+    """Refuse an outside agent the Draft that a turn made: that one waits for review (W13.9)."""
+    draft = state.draft
+    if draft is None or not wish.actor.startswith("mcp:"):
+        return
+    if draft.source.kind == "workshop" and draft.source.ref != wish.source.ref:
+        raise DraftExists("a Draft is waiting for review", reason="draft_exists")
 
 
 def restore_revision(
