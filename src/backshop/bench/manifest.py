@@ -25,6 +25,7 @@ from .service import Bench
 
 _CONTENTS_TRIED = 200  # maps drawn for one prompt; what is named or changed comes first
 _KINDS_KEPT = 50_000
+_LOOKED_KEPT = 1_000  # of at most 16 KiB each
 
 _Kind = tuple[str, str, str, bool, str | None]
 
@@ -68,6 +69,7 @@ class Manifests:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._kinds: OrderedDict[tuple[str, str], _Kind] = OrderedDict()
+        self._looked: OrderedDict[tuple[str, str], tuple[str, bool]] = OrderedDict()
 
     def of(self, bench_id: str) -> BenchManifest:
         """Return the files of the active view: the Draft, or Published without one.
@@ -129,11 +131,22 @@ class Manifests:
                 continue
 
     def _content(self, one: FileFact) -> Content:
+        """Return what a prompt shows of a file; a content is looked into once."""
+        key = (one.sha256, one.kind)
+        known = self._looked.get(key)
+        if known is None:
+            known = self._look(one)
+            self._looked[key] = known
+            if len(self._looked) > _LOOKED_KEPT:
+                self._looked.popitem(last=False)
+        return Content(one.path, *known)
+
+    def _look(self, one: FileFact) -> tuple[str, bool]:
         source = self._source(one)
         if one.kind == "text" and one.size_bytes <= INLINE_MAX_BYTES:
-            return Content(one.path, self._bench.formats.read(source, Selector()).text, False)
+            return self._bench.formats.read(source, Selector()).text, False
         drawn = self._bench.formats.get_map(source, "prompt")
-        return Content(one.path, json.dumps(drawn, ensure_ascii=False, separators=(",", ":")))
+        return json.dumps(drawn, ensure_ascii=False, separators=(",", ":")), True
 
     def _source(self, one: FileFact) -> Any:
         blob = self._bench.desk.store.blobs.path(BlobId(one.sha256))

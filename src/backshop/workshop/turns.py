@@ -11,7 +11,7 @@ from backshop.base.errors import BackshopError
 from backshop.base.ids import MessageId, TurnId, did
 from backshop.bench import stream_of
 from backshop.models import ModelAdapter, Models
-from backshop.prompts import CancelToken, PromptOverridesStore, Session
+from backshop.prompts import CancelToken, PromptOverridesStore, Session, TokenUsage
 from backshop.rails import Beside, Driving, Rails
 from backshop.store import Write
 
@@ -28,6 +28,7 @@ from .run import Run, Settings
 from .signals import Publish, silent
 from .state import Turn, WorkshopState
 
+SESSIONS_KEPT = 16
 DEAD = Problem(
     code="BENCH_BUSY",
     reason="lease_lost",
@@ -67,6 +68,7 @@ class Turns:
         self._overrides = overrides
         self._gatherer = gatherer or Gatherer(book.bench, book.clock)
         self._stops: dict[TurnId, CancelToken] = {}
+        self._sessions: dict[str, Session] = {}
         self._guard = threading.Lock()
 
     # ------------------------------------------------------------ begin and go on
@@ -185,12 +187,11 @@ class Turns:
 
     def work(self, bench_id: str, work: Work, begin: Callable[[Hold], None]) -> Answered:
         """Hold the lease, begin, and walk the run to its end or to a safe stop."""
-        session = Session(
-            session_id=prompt_session(bench_id), log=self._book.store, clock=self._book.clock
-        )
+        session = self._session(bench_id)
         owner = owner_of(self._book, work.turn_id)
         with held(self._book, bench_id, owner, session.cancel) as hold:
             begin(hold)
+            session.reload()
             with self._guard:
                 self._stops[work.turn_id] = session.cancel
             try:
@@ -198,7 +199,28 @@ class Turns:
             finally:
                 with self._guard:
                     self._stops.pop(work.turn_id, None)
+                self._give_back(bench_id, session)
         return self.answered(self._book.state(bench_id), work.turn_id)
+
+    def _session(self, bench_id: str) -> Session:
+        """Return the prompt session for one run of a turn; nobody else gets it meanwhile.
+
+        The log is folded once a process; a session that is at hand takes over what is new.
+        """
+        with self._guard:
+            known = self._sessions.pop(bench_id, None)
+        made = known or Session(
+            session_id=prompt_session(bench_id), log=self._book.store, clock=self._book.clock
+        )
+        made.cancel.reset()
+        made.spent = TokenUsage()
+        return made
+
+    def _give_back(self, bench_id: str, session: Session) -> None:
+        with self._guard:
+            self._sessions[bench_id] = session
+            while len(self._sessions) > SESSIONS_KEPT:
+                self._sessions.pop(next(iter(self._sessions)))
 
     def _walk(self, bench_id: str, work: Work, hold: Hold, session: Session) -> None:
         run = Run(
