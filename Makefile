@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: run test proof check format bench rules docs golden screenshots clean
+.PHONY: run node test proof check format bench rules docs golden screenshots clean
 
 $(STAMP): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once; uv makes it faster where it is installed)"
@@ -23,6 +23,14 @@ run: $(STAMP) ## the web app with sample files and the offline model; prints the
 
 test: $(STAMP) check ## everything, with seeded samples
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+node: ## programs of the MCP project that a few tests run, into build/node (needs npm)
+	@rm -rf build/node.new && mkdir -p build/node.new && cp tests/mcp/node/package.json build/node.new/
+	npm install --prefix build/node.new --silent --no-audit --no-fund --ignore-scripts
+	@# the inspector's command line looks there for the version of the package it was split from
+	@cp build/node.new/node_modules/@modelcontextprotocol/inspector-cli/package.json \
+	  build/node.new/node_modules/@modelcontextprotocol/package.json
+	@rm -rf build/node && mv build/node.new build/node
 
 proof: $(STAMP) ## the same tests with full counts and sizes, into docs/proof.md; PART=tests/crash runs one part
 	@mkdir -p build

@@ -55,12 +55,20 @@ def browser_path() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+NODE_PROGRAMS = REPOSITORY / "build" / "node" / "node_modules" / "@modelcontextprotocol"
+
+
+def _has_mcp_programs() -> str | None:
+    return None if NODE_PROGRAMS.is_dir() else "not installed; `make node` does it"
+
+
 PARTS: dict[str, Callable[[], str | None]] = {
     "postgres": _has_postgres,
     "s3": _has_s3,
     "corpora": lambda: None if CORPORA.is_dir() else "the corpora are not beside the checkout",
     "strace": _has_program("strace"),
     "node": _has_program("node"),
+    "mcp programs": _has_mcp_programs,
     "browser": lambda: None if browser_path() else "no Chromium is installed",
     "libreoffice": _has_program("soffice"),
 }
