@@ -11,8 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-import anyio.to_thread
-
 from .hub import About
 from .notices import Notification
 from .shop import Backshop
@@ -23,6 +21,8 @@ _WAIT_S = 1.0  # how long a follower's thread waits before it looks whether it i
 
 async def in_thread(work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     """Run synchronous work in a worker thread."""
+    import anyio.to_thread  # loaded by whoever is asynchronous (S2.4)
+
     return await anyio.to_thread.run_sync(partial(work, *args, **kwargs))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
+from backshop import __version__
 from backshop.base.command import Command, Nothing
 from backshop.base.errors import ErrorInfo
 from backshop.base.ids import check_id
@@ -119,7 +119,7 @@ class Engine:
 
     def info(self, _: Nothing) -> EngineInfo:
         """Return the versions."""
-        return EngineInfo(engine_version=version("backshop"), api_version=API_VERSION)
+        return EngineInfo(engine_version=__version__, api_version=API_VERSION)
 
     def last_error(self, request: LastErrorRequest) -> LastError:
         """Return the last error of a workbench."""

@@ -1,5 +1,7 @@
 """Files and their history: Published, Draft, review, checkpoints, and the agent's tools."""
 
+from typing import TYPE_CHECKING, Any
+
 from .answers import BenchList, DraftState
 from .clutter import (
     HEAVY_TEXT,
@@ -39,8 +41,10 @@ from .processing import problems as context_problems
 from .service import Bench
 from .settings import BenchSettings
 from .styling import KEYWORDS, Notice
-from .tools import ANSWERS, REVIEW_DRAFT, TOOLS, Workspace
 from .values import Limits, Source
+
+if TYPE_CHECKING:
+    from .tools import ANSWERS, REVIEW_DRAFT, TOOLS, Workspace
 
 __all__ = [
     "HEAVY_TEXT",
@@ -101,3 +105,14 @@ __all__ = [
     "stream_of",
     "written",
 ]
+
+_OF_TOOLS = frozenset(("ANSWERS", "REVIEW_DRAFT", "TOOLS", "Workspace"))
+
+
+def __getattr__(name: str) -> Any:
+    """Load the agent's tools when they are asked for; what people do needs none of them (S2.4)."""
+    if name in _OF_TOOLS:
+        from . import tools
+
+        return getattr(tools, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
