@@ -24,15 +24,12 @@ def context(visit: Visit) -> Page:
     """Show the four cards with the exact text that is sent, and the digest."""
     bench_id = visit.params["bench_id"]
     listed = visit.bench("ContextList")["items"]
-    digest, digest_error = None, None
-    if "DigestGet" in visit.shop.commands:
-        digest, digest_error = attempt(visit, "DigestGet", workbench_id=bench_id)
+    digest, digest_error = attempt(visit, "DigestGet", workbench_id=bench_id)
     made = {
         **bench_context(visit, "context"),
         "items": [_card(visit, one) for one in listed],
         "digest": digest,
         "digest_error": digest_error,
-        "can_process": "ContextProcess" in visit.shop.commands,
         "loopback": visit.site.door.loopback,
     }
     return Page(template="context.html", title="Context", context=made)

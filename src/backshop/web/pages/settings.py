@@ -25,7 +25,7 @@ def settings(visit: Visit) -> Page:
     models, _ = attempt(visit, "ModelsListSupported")
     default, _ = attempt(visit, "UserGetDefaultModel")
     mode, _ = attempt(visit, "UserGetConsentMode")
-    people, _ = attempt(visit, "UserList") if "UserList" in visit.shop.commands else (None, None)
+    people, _ = attempt(visit, "UserList")
     context = {
         "providers": providers["providers"] if providers else [],
         "secrets_source": providers["secrets_source"] if providers else None,

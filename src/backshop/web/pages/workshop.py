@@ -73,9 +73,7 @@ def files(visit: Visit) -> Page:
 def files_context(visit: Visit) -> dict[str, Any]:
     """Return what `files.html` shows."""
     listed = visit.bench("WorkbenchFilesList", limit=FILES_SHOWN)
-    clutter = None
-    if "WorkbenchGetClutter" in visit.shop.commands:
-        clutter, _ = attempt(visit, "WorkbenchGetClutter", workbench_id=visit.params["bench_id"])
+    clutter, _ = attempt(visit, "WorkbenchGetClutter", workbench_id=visit.params["bench_id"])
     return {"files": listed["files"], "files_total": listed["total"], "clutter": clutter}
 
 
