@@ -92,6 +92,8 @@ class Scope:
 
     limits: LimitValues
     profile: str
+    supported_types: tuple[str, ...] = ()
+    """Kinds of files that can be looked into; others are kept as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,6 +336,11 @@ class AuditEntry:
     kind: str
     paths: tuple[str, ...] = ()
     refs: tuple[str, ...] = ()
+    counts: dict[str, int] | None = None
+    error: str | None = None
+    provider_id: str | None = None
+    model_id: str | None = None
+    scope_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from backshop.base.ambient import timestamp
 from backshop.base.codec import encode
@@ -12,7 +14,6 @@ from backshop.store import Event
 from . import requests
 from .answers import AuditEntry, AuditPage, AuditText
 from .desk import Desk, stream_of
-from .events import BenchEvent
 
 KINDS = {
     "bench.created": "bench_created",
@@ -41,9 +42,21 @@ KINDS = {
     "context.changed": "context_changed",
     "bench.recovered": "recovery",
 }
+OTHERS = {  # facts other rooms note in the same stream; read without knowing their types
+    "revisions.pruned": "revisions_pruned",
+    "egress.sent": "egress_call",
+    "egress.blocked": "egress_blocked",
+    "workshop.model_switched": "model_switched",
+    "workshop.turn_started": "run_started",
+    "workshop.turn_ended": "run_finished",
+}
 PAGE_MAX = 1000
 _LISTED = 50
-_REFS = ("draft_id", "checkpoint_id", "revision_id", "batch_id", "run_id", "message_id")
+_REFS = (
+    *("draft_id", "checkpoint_id", "revision_id", "batch_id", "run_id", "message_id"),
+    *("turn_id", "pre_restore_checkpoint_id", "parent_bench_id"),
+)
+_COUNTED = ("added", "modified", "deleted", "renamed")
 
 
 def page(desk: Desk, request: requests.AuditList) -> AuditPage:
@@ -53,8 +66,10 @@ def page(desk: Desk, request: requests.AuditList) -> AuditPage:
     if desk.raw_state(request.workbench_id).bench_id is None:
         raise NotFound("there is no such workbench", reason="not_found")
     entries: list[AuditEntry] = []
+    before: Event | None = None
     for event in desk.store.read(stream_of(request.workbench_id)):
-        kind = KINDS.get(event.kind)
+        kind = _kind(event, before)
+        before = event
         if event.seq <= request.after_seq or kind is None:
             continue
         if request.kinds is not None and kind not in request.kinds:
@@ -79,18 +94,50 @@ def export(desk: Desk, request: requests.BenchRequest) -> AuditText:
     return AuditText(jsonl="".join(f"{line}\n" for line in lines), entries=len(lines))
 
 
+def _kind(event: Event, before: Event | None) -> str | None:
+    """Return what an event is called in the log, None when it is not for it (B17.2)."""
+    data = event.data
+    if event.kind == "bench.noted":
+        return str(data["kind"])
+    if event.kind == "bench.created" and data.get("fork_mode"):
+        return "bench_forked"
+    if event.kind == "files.added" and before is not None:
+        is_replacing = before.data.get("trigger") == "before_replace"
+        return "files_replaced" if is_replacing else "files_added"
+    if event.kind in ("draft.batch_applied", "draft.rewound"):
+        own = {"rescan": "draft_rescanned", "rollback": "draft_rolled_back"}
+        return own.get(str(data.get("kind")), KINDS[event.kind])
+    return KINDS.get(event.kind) or OTHERS.get(event.kind)
+
+
 def _entry(event: Event, kind: str) -> AuditEntry:
-    fact: BenchEvent = event.fact
     data = event.data
     paths = [change["path"] for change in data.get("changes", ())]
     paths += [file["path"] for file in data.get("files", ())]
     paths += [*data.get("paths", ()), *data.get("removed", ())]
     paths += [data[key] for key in ("path", "new_path") if key in data]
+    refs = [f"{name}={data[name]}" for name in _REFS if data.get(name)]
+    tx_id = event.dedupe_key.partition(":")[0]
     return AuditEntry(
         seq=event.seq,
         at=timestamp(event.at_ms),
-        actor=fact.actor,
+        actor=str(data.get("actor", "system")),
         kind=kind,
         paths=tuple(paths[:_LISTED]),
-        refs=tuple(f"{name}={data[name]}" for name in _REFS if name in data),
+        refs=tuple([*refs, f"tx_id={tx_id}"] if tx_id.startswith("tx_") else refs),
+        counts=_counts(data, len(paths)),
+        error=data.get("error") if event.kind == "bench.noted" else None,
+        provider_id=data.get("provider_id"),
+        model_id=data.get("model_id") or data.get("to_model_id"),
+        scope_hash=data.get("scope_hash"),
     )
+
+
+def _counts(data: Mapping[str, Any], paths: int) -> dict[str, int] | None:
+    """Return how much of what there was: files by change, or paths."""
+    counted = data.get("counts")
+    if isinstance(counted, Sequence) and len(counted) == len(_COUNTED):
+        return dict(zip(_COUNTED, counted, strict=True))
+    if "count" in data:
+        return {"files": int(data["count"])}
+    return {"paths": paths} if paths else None

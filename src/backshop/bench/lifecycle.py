@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backshop.base.ambient import timestamp
-from backshop.base.errors import ValidationFailed
+from backshop.base.errors import BackshopError, ValidationFailed
 from backshop.base.ids import BenchId, RevisionId
+from backshop.formats import Kind
 
-from . import decide, requests, trash
+from . import decide, noting, requests, trash
 from .answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope
 from .desk import Desk, stream_of
 from .errors import BenchDamaged
@@ -39,6 +40,7 @@ def open_bench(desk: Desk, request: requests.BenchRequest) -> Opened:
         state = desk.state(request.workbench_id)
         desk.soundness.forget(BenchId(request.workbench_id))
         recovery = [*desk.views.recover(state), *_salvaged(desk, state)]
+        recovery += _anomalies(desk, state)
         if recovery:
             desk.commit(request.workbench_id, lambda _: [Recovered(actions=tuple(recovery))])
     health, reason = health_of(desk, state)
@@ -49,6 +51,18 @@ def open_bench(desk: Desk, request: requests.BenchRequest) -> Opened:
         health_reason=reason,
         recovery=tuple(recovery),
     )
+
+
+def _anomalies(desk: Desk, state: BenchState) -> list[str]:
+    """Replace what is neither file nor folder in a view, and note it (B4.7)."""
+    assert state.bench_id is not None
+    try:
+        found = desk.views.replace_odd(state)
+    except (BackshopError, OSError):  # a damaged bench shows what it can
+        return []
+    for paths in found.values():
+        noting.note(desk, state.bench_id, "sandbox_anomaly", paths=paths)
+    return [f"{name.rpartition('/')[2]}_anomaly_replaced" for name in found]
 
 
 def _salvaged(desk: Desk, state: BenchState) -> list[str]:
@@ -141,6 +155,7 @@ def scope(desk: Desk, request: requests.BenchRequest) -> Scope:
             max_depth=limits.max_depth,
         ),
         profile=state.profile,
+        supported_types=tuple(kind.value for kind in Kind if kind is not Kind.BINARY),
     )
 
 

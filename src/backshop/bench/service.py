@@ -21,6 +21,7 @@ from . import (
     glance,
     keeping,
     lifecycle,
+    noting,
     outside,
     publishing,
     reconciling,
@@ -151,8 +152,11 @@ class Bench:
         return drafting.create(self.desk, request)
 
     def draft_publish(self, request: requests.DraftPublish) -> Published:
-        """Make the Draft Published."""
-        return publishing.publish(self.desk, request)
+        """Make the Draft Published; a failure is noted."""
+        if request.dry_run:
+            return publishing.publish(self.desk, request)
+        with noting.failing(self.desk, request.workbench_id, "publish_failed"):
+            return publishing.publish(self.desk, request)
 
     def draft_discard(self, request: requests.BenchRequest) -> Done:
         """Throw the Draft away."""
@@ -221,8 +225,11 @@ class Bench:
         return self.differ.best(self.differ.between(*pair, path), asked)
 
     def checkpoint_restore(self, request: requests.CheckpointRestore) -> Restored:
-        """Bring a checkpoint back."""
-        return keeping.restore(self.desk, request)
+        """Bring a checkpoint back; a failure is noted."""
+        if request.dry_run:
+            return keeping.restore(self.desk, request)
+        with noting.failing(self.desk, request.workbench_id, "restore_failed"):
+            return keeping.restore(self.desk, request)
 
     def checkpoint_pin(self, request: requests.CheckpointPin) -> Done:
         """Keep a checkpoint from being pruned."""

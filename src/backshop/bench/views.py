@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import fcntl
 import glob
-import hashlib
 import json
 import os
 import shutil
-import stat
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -32,6 +30,7 @@ from .compare import Change
 from .errors import BenchBusy
 from .expecting import Expecting
 from .state import BenchState
+from .walking import content_name, copy_durably, entries, is_kept
 
 LOCK_WAIT_S = 10.0  # B3.7
 _POLL_S = 0.02
@@ -173,6 +172,19 @@ class Views:
             return False
         return bool(told == {**_shown_heads(state), "written_at": told.get("written_at")})
 
+    def replace_odd(self, state: BenchState) -> dict[str, list[str]]:
+        """Take links, pipes and devices out of views; return what they were, by view (B4.7)."""
+        assert state.bench_id is not None
+        found: dict[str, list[str]] = {}
+        for name, head in _heads(state).items():
+            folder = str(self.folder(state.bench_id) / name)
+            odd = [p for p, entry in entries(folder) if not entry.is_file(follow_symlinks=False)]
+            if odd and head is not None:
+                self.salvage(state.bench_id, self.outside(state.bench_id, name, head))
+                self.rebuild(state.bench_id, name, head)
+                found[name] = odd
+        return found
+
     def is_stale(self, state: BenchState) -> bool:
         """Say whether a folder does not show its head."""
         assert state.bench_id is not None
@@ -190,8 +202,8 @@ class Views:
         if shown is None:  # nobody knows what it should hold: keep what is stored nowhere else
             found = [
                 Outside(path, None, Path(entry.path))
-                for path, entry in _entries(str(view.folder))
-                if not self._store.blobs.has(_hash(Path(entry.path)))
+                for path, entry in entries(str(view.folder))
+                if not self._store.blobs.has(content_name(Path(entry.path)))
             ]
         if not found:
             return []
@@ -211,7 +223,7 @@ class Views:
         expected = self._expecting.files(str(folder), head)
         found: list[Outside] = []
         seen: set[str] = set()
-        for path, entry in _entries(str(folder)):
+        for path, entry in entries(str(folder)):
             file = expected.get(BenchPath(path))
             seen.add(path)
             if quick and file and entry.inode() == self._expecting.inode(file.sha256):
@@ -231,7 +243,7 @@ class Views:
         blob = self._store.blobs.stat(file.sha256)
         if blob is not None and (blob.st_dev, blob.st_ino) == (here.st_dev, here.st_ino):
             return self._store.blobs.is_sound(file.sha256)
-        return _hash(actual) == file.sha256
+        return content_name(actual) == file.sha256
 
     def proofs(self, state: BenchState, changes: Iterable[Change]) -> dict[BenchPath, bool]:
         """Read changed files back from the Published folder: path → is what it should be (B9.15).
@@ -250,7 +262,7 @@ class Views:
                     continue
                 left -= change.after.size
                 if left >= 0:
-                    found[change.path] = _hash(actual) == change.after.sha256
+                    found[change.path] = content_name(actual) == change.after.sha256
             except OSError:
                 found[change.path] = False
         return found
@@ -261,12 +273,12 @@ class Views:
         base: Path | None = None
         try:
             for one in found:
-                if one.actual is None or not _is_kept(one.actual):
+                if one.actual is None or not is_kept(one.actual):
                     continue
                 base = base or self._salvage_folder(bench_id)
                 target = base / one.path
                 target.parent.mkdir(parents=True, exist_ok=True)
-                _copy(one.actual, target)
+                copy_durably(one.actual, target)
                 kept.append(f"{base.name}/{one.path}")
         except OSError as error:
             raise file_error(error) from error
@@ -280,8 +292,8 @@ class Views:
             actual = self._store.blobs.folder / blob[:2] / blob[2:]
             if not actual.is_file():
                 continue
-            now = _hash(actual)
-            if not any(_hash(one) == now for one in kept.glob(f"*/{glob.escape(path)}")):
+            now = content_name(actual)
+            if not any(content_name(one) == now for one in kept.glob(f"*/{glob.escape(path)}")):
                 found.append(Outside(path, blob, actual))
         return self.salvage(bench_id, found)
 
@@ -317,33 +329,6 @@ def _wait_for(handle: int) -> None:
             time.sleep(_POLL_S)
 
 
-def _entries(folder: str, prefix: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield what is in a view; links and devices are yielded too and never followed."""
-    try:
-        listed = os.scandir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    with listed:
-        for entry in listed:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _entries(entry.path, f"{prefix}{entry.name}/")
-            else:
-                yield f"{prefix}{entry.name}", entry
-
-
-def _is_kept(path: Path) -> bool:
-    """Whether salvage keeps it: bytes and links; pipes, sockets and devices hold nothing."""
-    mode = path.stat(follow_symlinks=False).st_mode
-    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
-
-
-def _copy(source: Path, target: Path) -> None:
-    shutil.copyfile(source, target, follow_symlinks=False)
-    if not target.is_symlink():
-        with target.open("rb") as file:
-            os.fsync(file.fileno())
-
-
 def _heads(state: BenchState) -> dict[str, TreeId | None]:
     return {
         "published": state.published,
@@ -366,14 +351,6 @@ def _shows(view: View, head: TreeId | None) -> bool:
 
 def _warned(salvaged: list[str]) -> list[str]:
     return ["outside_edits_salvaged"] if salvaged else []
-
-
-def _hash(path: Path) -> BlobId:
-    """Return the content's name; what is not a regular file has the name of nothing stored."""
-    if not stat.S_ISREG(path.stat(follow_symlinks=False).st_mode):
-        return BlobId("0" * 64)
-    with path.open("rb") as file:
-        return BlobId(hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def _about(state: BenchState) -> dict[str, object]:

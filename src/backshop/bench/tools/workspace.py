@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from backshop.base import paths, tree
 from backshop.base.canon import canonical
-from backshop.base.errors import BackshopError, NotFound
+from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import TreeId
 from backshop.base.paths import BenchPath
 from backshop.bench import drafting
 from backshop.bench.desk import Commit
+from backshop.bench.noting import note
 from backshop.bench.service import Bench
 from backshop.bench.state import BenchState
 from backshop.formats import Applied, FormatError, Source
 from backshop.prompts import ToolResult
 
+REFUSALS_NOTED = 20  # of one caller
+_SHOWN_CHARS = 200
 _PREFIXES = ("./", "draft/", "published/")
 Make = Callable[[Source | None, Path], Applied]
 
@@ -33,6 +36,8 @@ class Workspace:
     author: drafting.Author
     commit: Commit | None = None
     """How a batch is committed, where more than the batch belongs to the same moment."""
+    refused_paths: list[str] = field(default_factory=list, kw_only=True)
+    """What was refused as a path, as far as it is noted."""
 
     def state(self) -> BenchState:
         """Return the bench as it is now."""
@@ -46,7 +51,19 @@ class Workspace:
             if raw.startswith(prefix) and not (folder != "." and self._has_folder(folder)):
                 raw = raw[len(prefix) :]
                 warnings.append("path_normalised")
-        return paths.bench_path(raw), warnings
+        try:
+            return paths.bench_path(raw), warnings
+        except ValidationFailed as error:
+            self._refused(raw, error)
+            raise
+
+    def _refused(self, raw: str, error: ValidationFailed) -> None:
+        """Note a path that is none; a caller that goes on and on is noted so often (B4.10)."""
+        if len(self.refused_paths) < REFUSALS_NOTED:
+            shown = raw[:_SHOWN_CHARS].encode(errors="replace").decode()
+            self.refused_paths.append(shown)
+            desk, actor = self.bench.desk, self.author.actor
+            note(desk, self.bench_id, "tool_refused", paths=[shown], error=error, actor=actor)
 
     def source(self, raw: str) -> Source:
         """Return a file of the active view, ready to be read."""
