@@ -30,3 +30,40 @@ def test_old_revisions_become_stubs_and_the_newest_stay(tmp_path):
         state = shop.benches.desk.state(room.id)
         wanted = {one.tree for one in state.revisions if one.draft is not None}
         assert wanted <= {pin.ref for pin in shop.store.pins(f"bench:{room.id}")}
+
+
+@pytest.mark.rule("B10.6")
+def test_checkpoints_that_keep_too_many_bytes_go_oldest_first(tmp_path):
+    settings = {"bench.checkpoint_max_bytes": 250_000}
+    with Backshop.open(tmp_path / "home", settings=settings) as shop:
+        room = Room(shop, tmp_path)
+        room.add({"a.txt": "0" * 100_000})
+        pinned = room.call("CheckpointCreate")["checkpoint_id"]
+        for number in range(1, 6):
+            room.add({"a.txt": str(number) * 100_000}, on_conflict="replace")
+        reasons = [one["reason"] for one in room.call("CheckpointsList")["checkpoints"]]
+
+        assert reasons == ["auto", "manual"]
+        pruned = room.call("AuditList", kinds=["checkpoint_pruned"])["entries"]
+        assert len(pruned) == 3
+        room.call("CheckpointRestore", checkpoint_id=pinned)
+        assert room.published() == {"a.txt": "0" * 100_000}
+
+
+@pytest.mark.rule("B6.4", "B9.5")
+def test_outside_edits_are_taken_over_within_the_limits_only(room):
+    room.add({"a.txt": "one"})
+    limits = {"max_files": 2, "max_file_bytes": 100, "max_total_bytes": 150, "max_depth": 1}
+    room.call("WorkbenchSetLimits", limits=limits)
+    folder = room.shop.config.home / "benches" / room.id / "published"
+    for name, size in (("b.txt", 101), ("c.txt", 99)):
+        (folder / name).write_text("x" * size)
+    before = room.published()
+
+    with pytest.raises(BackshopError) as caught:
+        room.call("PublishedRepair", mode="adopt")
+    assert caught.value.code == "LIMIT_EXCEEDED"
+    assert room.published() == before
+    (folder / "b.txt").unlink()
+    room.call("PublishedRepair", mode="adopt")
+    assert sorted(room.published()) == ["a.txt", "c.txt"]

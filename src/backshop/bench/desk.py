@@ -28,10 +28,11 @@ from backshop.formats import Formats
 from backshop.store import Event, Fold, NewEvent, Pin, Store, StreamNotHealthy, Write
 
 from . import decide
+from .capping import beyond_bytes
 from .compare import Comparer
 from .decide import Totals
 from .errors import BenchBusy, BenchDamaged
-from .events import BenchEvent
+from .events import BenchEvent, CheckpointsPruned
 from .fold import apply
 from .settings import MAX_REVISIONS, BenchSettings
 from .soundness import Soundness
@@ -250,7 +251,26 @@ class Desk:
             state, _done = self.store.update(stream_of(bench_id), FOLD, write)
             if self.store.position(stream_of(bench_id)) == before or not state.exists:
                 return Committed(state)
-            return Committed(state, tuple(self.views.project(state)))
+            warnings = tuple(self.views.project(state))
+            return Committed(self._capped(bench_id, state), warnings)
+
+    def _capped(self, bench_id: str, state: BenchState) -> BenchState:
+        """Let checkpoints go that keep more bytes than the person wants kept (B10.6)."""
+        most = self.settings.checkpoint_max_bytes
+        if most is None or not state.checkpoints:
+            return state
+        try:
+            gone = beyond_bytes(state, self.store.load_tree, most)
+        except (NotFound, ValueError):  # a damaged checkpoint: what is kept is not known
+            return state
+        if not gone:
+            return state
+        fact = CheckpointsPruned(checkpoint_ids=tuple(gone), reason="bytes")
+
+        def write(now: BenchState) -> Write:
+            return written(self.new_tx(), now, [fact])
+
+        return self.store.update(stream_of(bench_id), FOLD, write)[0]
 
     def grow(self, base: TreeId, changes: dict[BenchPath, tree.File | None]) -> tree.Built:
         """Return a changed tree; its new nodes are stored with the commit."""

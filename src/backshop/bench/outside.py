@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from backshop.base import paths, tree
-from backshop.base.errors import ValidationFailed
+from backshop.base.errors import LimitExceeded, ValidationFailed
 from backshop.base.ids import BenchId
 from backshop.base.paths import BenchPath
 
@@ -78,10 +80,14 @@ def taken_over(
     desk: Desk, state: BenchState, puts: list[Put]
 ) -> tuple[tree.Built, list[FileFact], list[BenchPath]]:
     """Return Published with outside edits: its tree, the files that come and those that go."""
+    limits = state.limits
     files: dict[BenchPath, tree.File | None] = {
-        paths.bench_path(put.path): None if put.blob is None else tree.File(put.blob, put.size)
+        paths.parse(put.path, max_depth=limits.max_depth).path: None
+        if put.blob is None
+        else tree.File(put.blob, put.size)
         for put in puts
     }
+    _require_room(state, files)
     built = desk.grow(state.published, files)
     facts = [
         FileFact(
@@ -95,6 +101,18 @@ def taken_over(
         if file is not None
     ]
     return built, facts, [path for path, file in files.items() if file is None]
+
+
+def _require_room(state: BenchState, files: Mapping[BenchPath, tree.File | None]) -> None:
+    """Refuse edits that would not have been added either (B6.4)."""
+    if any(file and file.size > state.limits.max_file_bytes for file in files.values()):
+        raise LimitExceeded("a file is larger than this workbench takes", reason="too_large")
+    count, size = len(state.files.records), state.files.total_bytes
+    for path, file in files.items():
+        old = state.files.records.get(path)
+        count += (file is not None) - (old is not None)
+        size += (file.size if file else 0) - (old.size if old else 0)
+    decide.require_room(state, decide.Totals(count, size), len(files))
 
 
 def kept_before(desk: Desk, state: BenchState) -> CheckpointCreated:

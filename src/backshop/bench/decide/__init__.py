@@ -35,6 +35,7 @@ from .refuse import (
     require_draft,
     require_exists,
     require_no_draft,
+    require_room,
     revision_of,
 )
 
@@ -74,6 +75,7 @@ __all__ = [
     "require_draft",
     "require_exists",
     "require_no_draft",
+    "require_room",
     "restore",
     "restore_revision",
     "revision_of",

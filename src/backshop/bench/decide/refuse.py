@@ -66,6 +66,7 @@ def require_confirmed(confirmed: Mapping[str, BlobId], removed: Mapping[BenchPat
 
 
 def require_room(state: BenchState, after: Totals, adding: int) -> None:
+    """Refuse what would make the bench hold more than it may (B6.9)."""
     limits = state.limits
     if after.files > limits.max_files and after.files > len(state.files.records):
         have = after.files - adding
