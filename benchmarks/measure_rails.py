@@ -1,9 +1,10 @@
-"""Rails against the length of a run: advance, replay, rehydrate, start, list.
+"""Rails against the length of a run and the number of processes.
 
     python -m benchmarks.measure_rails [advances]
 
-Every time is held against one of the same run: an advance late in a session against the first
-ones (at most 1.3 times, T3.2).
+Advance, replay, rehydrate, start and list, at several lengths of one run; then advances by
+several processes on one home, a session each. Every time is held against one of the same run: an
+advance late in a session against the first ones (at most 1.3 times, T3.2).
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,10 @@ from backshop.testing.workflows import flow, loop, step
 ADVANCES = 2000
 FIRST = 10
 LATE_MAX_RATIO = 1.3
+LENGTHS = (10, 100, 500, 1000, 2000)
+PROCESSES = (1, 2, 4, 8)
+EACH = 40  # advances of each process
+REPEATED = 15
 WORK = flow(
     loop("pass", step("look"), step("note"), type="for", count=1000, maxIterations=1000),
     step("end"),
@@ -35,41 +43,84 @@ def timed(act: Callable[[], Any]) -> tuple[float, Any]:
     return (time.perf_counter() - began) * 1000, result
 
 
-def median(act: Callable[[], Any], times: int = 20) -> float:
+def median(act: Callable[[], Any], times: int = REPEATED) -> float:
     """Return the median time of an act that can be repeated."""
     return statistics.median(timed(act)[0] for _ in range(times))
+
+
+def lengths(home: Path, advances: int) -> Iterator[tuple[int, list[float]]]:
+    """Yield, for each length of a run, advance, replay, two rehydrates, start and list in ms."""
+    agent = Agent(rails_of(home, workflows=[WORK]))
+    first = answer = agent.start("user.flow", goal="measure")
+    times: list[float] = []
+    for number in range(1, advances + 1):
+        last = answer
+        spent, answer = timed(partial(agent.go, last, f"note {number}"))
+        times.append(spent)
+        if number in LENGTHS or number == advances:
+            yield (
+                number,
+                [
+                    statistics.median(times[-FIRST:]),
+                    median(partial(agent.go, last, f"note {number}")),
+                    median(partial(agent.look, answer)),
+                    median(partial(agent.look, first)),
+                    median(partial(agent.start, "user.flow")),
+                    median(partial(agent.call, "list_workflows", {})),
+                ],
+            )
+    events = agent.events(first)
+    cold = timed(lambda: Agent(rails_of(home)).look(answer))[0]
+    print(f"first look of a fresh process at {events} events: {cold / events:.3f} ms for each")
+
+
+def walk(home: str) -> tuple[float, float, float]:
+    """Advance a run of one's own; return when it began and ended, and the median in ms."""
+    agent = Agent(rails_of(Path(home)))
+    answer = _patient(partial(agent.start, "user.flow"))
+    times = []
+    began = time.time()
+    for number in range(EACH):
+        spent, answer = timed(partial(_patient, partial(agent.go, answer, f"note {number}")))
+        times.append(spent)
+    return began, time.time(), statistics.median(times)
+
+
+def _patient(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    while True:  # what is refused because others write is asked again
+        found = call()
+        if "error" not in found:
+            return found
+        time.sleep(found["error"]["retry"]["afterMs"] / 1000)
+
+
+def together(home: Path, processes: int) -> tuple[float, float]:
+    """Return the advances of all processes in a second, and the median of one in ms."""
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        found = [one.result() for one in [pool.submit(walk, str(home)) for _ in range(processes)]]
+    spent = max(end for _, end, _ in found) - min(began for began, _, _ in found)
+    return processes * EACH / spent, statistics.median(each for _, _, each in found)
 
 
 def main(advances: int = ADVANCES) -> int:
     """Measure, print, and say by the exit code whether the bar is met."""
     with tempfile.TemporaryDirectory() as folder:
-        agent = Agent(rails_of(Path(folder), workflows=[WORK]))
-        first = answer = agent.start("user.flow", goal="measure")
-        times = []
-        for number in range(advances):
-            began = time.perf_counter()
-            answer = agent.go(answer, f"note {number}")
-            times.append((time.perf_counter() - began) * 1000)
-        early, late = statistics.median(times[:FIRST]), statistics.median(times[-FIRST:])
-        middle = statistics.median(times)
-        print(f"advance, first {FIRST}:       {early:8.2f} ms")
-        print(f"advance, all {advances}:      {middle:8.2f} ms")
-        print(f"advance, last {FIRST}:        {late:8.2f} ms   {late / early:.2f} × the first")
-        replay = median(lambda: agent.go(first, "note 0"))
-        print(f"replay of the first:    {replay:8.2f} ms   {replay / middle:.2f} × an advance")
-        tip, root = median(lambda: agent.look(answer)), median(lambda: agent.look(first))
-        print(f"rehydrate the tip:      {tip:8.2f} ms   {tip / middle:.2f} × an advance")
-        print(f"rehydrate the root:     {root:8.2f} ms   {root / middle:.2f} × an advance")
-        start = median(lambda: agent.start("user.flow"))
-        print(f"start:                  {start:8.2f} ms   {start / middle:.2f} × an advance")
-        listed = median(lambda: agent.call("list_workflows", {}))
-        print(f"list:                   {listed:8.2f} ms   {listed / middle:.2f} × an advance")
-        again = Agent(rails_of(Path(folder)))
-        cold = timed(lambda: again.look(answer))[0]
-        events = agent.events(first)
-        print(
-            f"first look of a process:{cold:8.2f} ms   {cold / events:.3f} ms for each of {events}"
-        )
+        home = Path(folder)
+        print("  steps  advance   replay      tip     root    start     list   (ms, medians)")
+        early = late = 0.0
+        for number, row in lengths(home, advances):
+            print(f"{number:7d}" + "".join(f"{one:9.2f}" for one in row), flush=True)
+            early, late = early or row[0], row[0]
+        print(f"last {FIRST} advances: {late / early:.2f} × the first {FIRST}")
+        alone = 0.0
+        for processes in PROCESSES:
+            rate, each = together(home, processes)
+            alone = alone or rate
+            print(
+                f"{processes} processes: {rate:6.1f} advances/s ({rate / alone:.2f} × one),"
+                f" each {each:.1f} ms",
+                flush=True,
+            )
         return 0 if late <= LATE_MAX_RATIO * early else 1
 
 

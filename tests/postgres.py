@@ -29,14 +29,15 @@ def server() -> Any:
 
 
 @contextmanager
-def fresh_database() -> Iterator[str]:
-    """Give the URL of an empty database, dropped afterwards."""
+def fresh_database(template: str | None = None) -> Iterator[str]:
+    """Give the URL of a database, empty or a copy of another one, dropped afterwards."""
     import psycopg
 
     name = f"t{uuid.uuid4().hex}"
     root = server().get_uri()
     with psycopg.connect(root, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
+        copied = f" TEMPLATE {template.partition('?')[0].rpartition('/')[2]}" if template else ""
+        connection.execute(f"CREATE DATABASE {name}{copied}")
     yield root.replace("/postgres?", f"/{name}?")
     with psycopg.connect(root, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -18,12 +18,18 @@ LONG = "x" * 90_000  # more than fits into the database: a file is written first
 
 def agent_of(folder: Path) -> Agent:
     """Open the story's home."""
-    return Agent(rails_of(folder / "home"))
+    return Agent(rails_of(folder / "home", database_url=url_of(folder, "home")))
+
+
+def url_of(folder: Path, home: str) -> str | None:
+    """Return where a home's database is, if a file says that it is a server."""
+    url = folder / f"{home}-url"
+    return url.read_text(encoding="utf-8") if url.exists() else None
 
 
 def start(folder: Path) -> None:
     """Make the home, with a session to export."""
-    agent = Agent(rails_of(folder / "home", workflows=[WORK]))
+    agent = Agent(rails_of(folder / "home", workflows=[WORK], database_url=url_of(folder, "home")))
     answer = agent.go(agent.start("user.flow"), LONG)
     session = answer["session"]["sessionId"]
     text = agent.studio("RailsSessionExport", sessionId=session)["text"]
@@ -61,7 +67,7 @@ def run(folder: Path, say: Say) -> None:
 
 def take(folder: Path, say: Say) -> None:
     """Import a session into an empty home."""
-    agent = Agent(rails_of(folder / "other"))
+    agent = Agent(rails_of(folder / "other", database_url=url_of(folder, "other")))
     text = (folder / "bundle.json").read_text(encoding="utf-8")
     say(agent.studio("RailsSessionImport", bundle=text)["sessionId"])
     agent.rails.sessions.store.close()

@@ -4,39 +4,41 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from backshop.testing.agent import Agent, rails_of
 
 
-def run_alone(home: str, steps: int) -> list[str]:
+def run_alone(home: str, url: str | None, steps: int) -> list[str]:
     """Walk a run of one's own; return the pending steps seen."""
-    agent = Agent(rails_of(Path(home)))
-    answer = agent.start("user.flow")
+    agent = Agent(rails_of(Path(home), database_url=url))
+    answer = _asked(partial(agent.start, "user.flow"))
     seen = []
     for number in range(steps):
         seen.append(answer["pending"]["stepId"])
-        answer = _go(agent, answer, f"note {number}")
+        answer = _asked(partial(agent.go, answer, f"note {number}"))
     return seen
 
 
-def run_together(home: str, state_token: str, steps: int) -> list[str]:
+def run_together(home: str, url: str | None, state_token: str, steps: int) -> list[str]:
     """Walk the same run as everybody else; return the answers as text."""
-    agent = Agent(rails_of(Path(home)))
+    agent = Agent(rails_of(Path(home), database_url=url))
     answer = agent.answer("continue_workflow", stateToken=state_token).structured
     first = {"stateToken": state_token, "ackToken": answer["ackToken"]}
     said, now = [], {**answer, **first}
     for number in range(steps):
-        now = _go(agent, now, f"note {number}")
+        now = _asked(partial(agent.go, now, f"note {number}"))
         said.append(json.dumps(now))
     return said
 
 
-def _go(agent: Agent, answer: dict[str, Any], notes: str) -> dict[str, Any]:
-    """Acknowledge, making the same call again as long as the answer says to."""
+def _asked(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Call, and make the same call again as long as the answer says to."""
     for _ in range(20):
-        found = agent.go(answer, notes)
+        found = call()
         if "error" not in found:
             return found
         assert found["error"]["retry"]["kind"] == "retryable_after_ms", found
