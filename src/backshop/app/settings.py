@@ -154,8 +154,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="workshop.flow",
         default="rpi",
-        parse=choice("rpi", "compat"),
-        allowed="rpi, compat",
+        parse=choice("rpi"),
+        allowed="rpi",
         summary="How turns are executed where a workbench says nothing else.",
     ),
     Setting(

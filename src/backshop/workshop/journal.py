@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from backshop.base.canon import sha256_hex
 from backshop.base.errors import DiskFull
 from backshop.base.ids import BlobId, ToolResultId, TurnId
 from backshop.bench import BenchBusy, Committed
@@ -85,7 +84,7 @@ class ToolJournal:
         """Write the entry of a call, or its result if the batch brought the entry."""
         record, elapsed = called.record, self._elapsed()
         self._call = None  # a handler that overran can commit nothing any more
-        result = BlobId(record.result_ref)
+        args, result = BlobId(record.params_ref), BlobId(record.result_ref)
         size = len(called.text.encode(errors="replace"))
         error = None if record.ok else record.code
 
@@ -106,6 +105,7 @@ class ToolJournal:
                 self._fact(
                     now,
                     called.call,
+                    args,
                     result_ref=result,
                     result_bytes=size,
                     success=record.ok,
@@ -114,7 +114,7 @@ class ToolJournal:
                 )
             ]
 
-        pins = [result, *(() if self._entry else (self._args(called.call)[0],))]
+        pins = [result, *(() if self._entry else (args,))]
         told = self._book.commit(self._loop.bench_id, rule, lease=self._loop.lease, pins=pins)
         entry_id = self._entry or len(told.state.tools)
         self._signal(
@@ -154,9 +154,10 @@ class ToolJournal:
     ) -> Committed:
         """Commit a batch together with the entry of the call that makes it (W10.2)."""
         call = self._call
+        args = None if call is None else self._args(call)
 
         def both(now: WorkshopState) -> Sequence[object]:
-            if call is None or self._call is not call:
+            if call is None or args is None or self._call is not call:
                 raise BenchBusy("the call was given up before it was done", reason="tool_timeout")
             decide.running(now, self._loop.turn_id)
             facts: list[object] = [*rule(now.bench)]
@@ -164,19 +165,18 @@ class ToolJournal:
             if batch is None:
                 return facts
             entry = self._fact(
-                now, call, batch_id=batch.batch_id, draft_revision_id=batch.revision_id
+                now, call, args, batch_id=batch.batch_id, draft_revision_id=batch.revision_id
             )
             return [*facts, entry]
 
-        pins = () if call is None else (self._args(call)[0],)
+        pins = () if args is None else (args,)
         before = len(self._book.state(bench_id).tools)
         told = self._book.commit(bench_id, both, blobs=blobs, keep=keep, pins=pins, lease=lease)
         if len(told.state.tools) > before:
             self._entry = len(told.state.tools)
         return Committed(told.state.bench, told.warnings)
 
-    def _fact(self, now: WorkshopState, call: ToolCall, **more: object) -> ToolCalled:
-        args_ref, args_sha256 = self._args(call)
+    def _fact(self, now: WorkshopState, call: ToolCall, args: BlobId, **more: object) -> ToolCalled:
         loop = self._loop
         return ToolCalled(
             entry_id=len(now.tools) + 1,
@@ -184,8 +184,8 @@ class ToolJournal:
             turn_id=loop.turn_id,
             phase=loop.phase,
             tool=call.name,
-            args_ref=args_ref,
-            args_sha256=args_sha256,
+            args_ref=args,
+            args_sha256=args,
             call_id=call.id,
             path=path_of(call.arguments)[:_PATH_MAX_CHARS] or None,
             run_id=loop.run_id,
@@ -196,10 +196,10 @@ class ToolJournal:
             **more,  # type: ignore[arg-type]  # fields of the fact
         )
 
-    def _args(self, call: ToolCall) -> tuple[BlobId, str]:
+    def _args(self, call: ToolCall) -> BlobId:
+        """Keep a call's arguments, in the bytes the session keeps them in."""
         data = json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)
-        raw = data.encode(errors="replace")
-        return self._book.store.blobs.put(raw), sha256_hex(raw)
+        return self._book.store.blobs.put(data.encode(errors="replace"))
 
     def _elapsed(self) -> int:
         return max(0, int((self._book.clock.monotonic() - self._began) * 1000))
