@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from importlib import import_module
 
 import pytest
 
 from backshop.app import About, Backshop, Notification
 from backshop.app.notices import TABLE
+from backshop.prompts import MarkdownSection, Prompt, Session
 
 WAIT_S = 5.0
 
@@ -118,10 +120,49 @@ def test_a_client_far_behind_is_told_to_come_back_and_holds_nobody_up(shop, monk
     monkeypatch.setattr("backshop.app.hub.PENDING_MAX", 3)
     with shop.hub.subscribe() as slow:
         for number in range(6):
-            shop.hub.publish_signal("UsageUpdated", {"n": number})
+            shop.hub.publish_signal("WorkshopToolExecuting", {"n": number})
 
         assert slow.lagged
         assert len(slow.take()) == 3
+
+
+@pytest.mark.rule("M16", "M3.1")
+def test_what_changes_about_a_provider_is_announced_without_its_key(shop):
+    secret = "sk-live-0123456789abcdef"
+    local = {"provider_id": "local-box", "preset": "custom", "base_url": "http://127.0.0.1:9/v1"}
+    with shop.hub.subscribe() as live:
+        shop.call("ProvidersUpsertLocal", {**local, "needs_key": True})
+        shop.call("ProvidersSetApiKey", {"provider_id": "local-box", "api_key": secret})
+        shop.call("ProvidersSetEnabled", {"provider_id": "local-box", "enabled": False})
+        shop.call("ProvidersRemove", {"provider_id": "local-box"})
+
+        notes = [one for one in gather(live, 4) if one.name == "ProvidersChanged"]
+
+    assert [(one.payload["provider_id"], one.payload["status"]) for one in notes] == [
+        ("local-box", "not_configured"),
+        ("local-box", "needs_attention"),
+        ("local-box", "disabled"),
+        ("local-box", "not_configured"),
+    ]
+    assert secret not in repr(notes)
+
+
+@pytest.mark.rule("M16", "M13.2")
+def test_usage_is_told_at_once_and_then_once_a_second_at_most(shop, tmp_path):
+    bench = make_bench(shop, tmp_path)
+    adapter = shop.models.adapter("scripted:echo", workbench_id=bench)
+    said = MarkdownSection("Word", "Say hello.", key="word")
+    prompt: Prompt[str] = Prompt("tests/usage", "usage", sections=[said])
+    with shop.hub.subscribe(About(workbench_id=bench)) as live:
+        for _ in range(5):
+            adapter.evaluate(prompt, session=Session())
+        first, last = gather(live, 2)
+
+    used = shop.call("UsageGet", {"workbench_id": bench})["usage"]
+    assert {first.name, last.name} == {"UsageUpdated"}
+    assert first.position is None
+    assert last.payload["usage"] == used
+    assert first.payload["usage"]["input_tokens"] <= used["input_tokens"]
 
 
 def test_closing_ends_every_wait(shop):
@@ -140,6 +181,8 @@ def test_every_row_of_the_table_is_a_stored_fact_and_a_name_of_the_specs():
 
     from backshop.base.event import registered
 
+    for room in ("prompts", "bench", "models", "rails", "workshop"):
+        import_module(f"backshop.{room}")
     spec = Path(__file__).resolve().parents[2] / "docs" / "spec"
     text = "".join((spec / name).read_text() for name in SPECS)
     kinds = {one.name for one in registered()}

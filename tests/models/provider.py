@@ -6,7 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,8 @@ class Reply:
     hang: bool = False
     pause_s: float = 0.0
     before: Callable[[], None] | None = None
+    then: Callable[[], Callable[[], None]] | None = None
+    """Called after the chunks; what it returns is called when the client closed the line."""
 
 
 @dataclass
@@ -45,6 +47,7 @@ class Provider:
         self.replies = list(replies)
         self.seen: list[Seen] = []
         self.closing = threading.Event()
+        self._idle = threading.Event()
         self._socket = socket.create_server(("127.0.0.1", 0))
         self._accept = threading.Thread(target=self._serve, daemon=True)
         self._accept.start()
@@ -87,10 +90,24 @@ class Provider:
                     connection.sendall(chunk)
                     if reply.pause_s and self.closing.wait(reply.pause_s):
                         return
+                if reply.then:
+                    self._until_closed(connection, reply.then())
                 if reply.hang:
                     self.closing.wait(30)
             except OSError:
                 return  # the client went away, as it may
+
+    def _until_closed(self, connection: socket.socket, closed: Callable[[], None]) -> None:
+        connection.settimeout(30)
+        with suppress(ConnectionError):
+            while connection.recv(65536):
+                pass
+        closed()
+        self._idle.set()
+
+    def idle(self, timeout_s: float) -> None:
+        """Wait until the client closed the line."""
+        assert self._idle.wait(timeout_s), "the client keeps the line open"
 
 
 def _head(reply: Reply) -> bytes:

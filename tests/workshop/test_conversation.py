@@ -75,6 +75,30 @@ def test_switching_the_model_is_a_record_unless_it_is_the_same(chat):
     assert chat.refused("WorkshopSwitchModel", model_id="openai:gpt-5.2") == code
 
 
+@pytest.mark.rule("M2.1", "M2.6", "M16")
+def test_a_workbench_has_a_default_of_its_own_until_somebody_switches(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        before = Chat(shop, tmp_path)
+        shop.call("UserSetDefaultModel", {"model_id": "scripted:demo"})
+        chat = Chat(shop, tmp_path)
+        shop.call("UserSetDefaultModel", {"model_id": "scripted:echo"})
+
+        assert before.call("WorkbenchGetDefaultModel") == {"model_id": "scripted:echo"}
+        assert chat.call("WorkbenchGetDefaultModel") == {"model_id": "scripted:demo"}
+        assert chat.state()["model_id"] == "scripted:demo"
+
+        chat.call("WorkbenchSetDefaultModel", model_id="openai:gpt-5.2")
+        assert chat.state()["model_id"] == "openai:gpt-5.2"
+        chat.call("WorkshopSwitchModel", model_id="scripted:echo")
+        assert chat.call("WorkbenchGetDefaultModel") == {"model_id": "scripted:echo"}
+        chat.call("WorkbenchSetDefaultModel", model_id="scripted:demo")
+
+        assert chat.state()["model_id"] == "scripted:echo"
+        assert chat.state()["default_model_id"] == "scripted:demo"
+        unknown = ("VALIDATION_FAILED", "unknown_model", ())
+        assert chat.refused("WorkbenchSetDefaultModel", model_id="nobody:none") == unknown
+
+
 @pytest.mark.rule("W18.1", "B9.9", "B9.14", "W2.5")
 def test_publishing_and_discarding_leave_cards(chat):
     chat.send("First")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backshop.bench import KEYWORDS, BenchSettings, Limits
 
-from .config import Config
+from .config import Config, in_force
 
 
 def bench_settings(config: Config) -> BenchSettings:
@@ -21,4 +21,5 @@ def bench_settings(config: Config) -> BenchSettings:
         checkpoint_max_bytes=config["bench.checkpoint_max_bytes"],
         disk_reserve_bytes=config["bench.disk_reserve_bytes"],
         style_keywords={**KEYWORDS, **(keywords or {})},
+        default_model=lambda: in_force(config, "model.default"),
     )

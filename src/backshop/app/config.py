@@ -194,6 +194,14 @@ def _refuse_home_that_is_no_folder(home: Path, source: str) -> None:
         )
 
 
+def in_force(config: Config, name: str) -> Any:
+    """Return a setting as it stands now: the file may have changed since it was read."""
+    effective = config.values[name]
+    if effective.source not in ("file", "default"):
+        return effective.value
+    return read_file(config.home).get(name, effective.setting.default)
+
+
 def _known(name: str, where: str) -> None:
     if name not in _BY_NAME:
         near = tuple(get_close_matches(name, _BY_NAME, n=3))

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from backshop.base.ambient import timestamp
+from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import BackshopError
 from backshop.store import Event, Store
 
-from .notices import PER_FACT, Fact, Look, Notification, notifications
+from .notices import ONCE_A_SECOND, PER_FACT, Fact, Look, Notification, notifications
 
 FOLLOW_S = 0.5  # how long the follower waits before it looks whether it is to end
 PENDING_MAX = 10_000  # notifications a slow subscriber may be behind; then it has to resume
@@ -103,9 +103,13 @@ class Subscription:
 class Hub:
     """The one place notifications come from. Threads start with the first subscriber."""
 
-    def __init__(self, store: Store, look: Look) -> None:
+    def __init__(self, store: Store, look: Look, clock: Clock) -> None:
         self._store = store
         self._look = look
+        self._clock = clock
+        self._last: dict[tuple[str, str | None], float] = {}
+        """When each notification that comes once a second was sent last, bench by bench."""
+        self._held: dict[tuple[str, str | None], Notification] = {}
         self._lock = threading.Lock()  # held while notifications are sent: their order is its order
         self._subscribers: set[Subscription] = set()
         self._seq: int | None = None
@@ -185,9 +189,11 @@ class Hub:
     def _follow(self) -> None:
         while not self._ends.is_set():
             try:
-                if self._store.wait(self._seq or 0, FOLLOW_S):
-                    with self._lock:
+                has_news = self._store.wait(self._seq or 0, FOLLOW_S)
+                with self._lock:
+                    if has_news:
                         self._catch_up()
+                    self._release()
             except BackshopError as error:  # a worker's loop: the store may come back
                 if not self._ends.is_set():
                     _LOG.warning("the log could not be followed: %s", error.message)
@@ -202,8 +208,25 @@ class Hub:
             self._seq = page[-1].seq
 
     def _send(self, note: Notification) -> None:
+        if note.name in ONCE_A_SECOND and not self._is_due(note):
+            return
         for one in self._subscribers:
             one.offer(note)
+
+    def _is_due(self, note: Notification) -> bool:
+        """Say whether a second has passed since the last of its kind; if not, hold it back."""
+        key, now = (note.name, note.workbench_id), self._clock.monotonic()
+        if now - self._last.get(key, -1.0) < 1.0:
+            self._held[key] = note
+            return False
+        self._last[key] = now
+        self._held.pop(key, None)
+        return True
+
+    def _release(self) -> None:
+        """Send what was held back for long enough; of each kind only the newest."""
+        for note in tuple(self._held.values()):
+            self._send(note)
 
     def _replay(self, made: Subscription, after: int, until_seq: int) -> None:
         seq = max(after // PER_FACT - 1, 0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError
 from backshop.base.ids import MessageId
+from backshop.store import Store
 
 from .notices import Data
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:  # loaded with the first record somebody hears of (S2.4)
 class Looker:
     """Records and Drafts of benches; a bench that cannot be read has neither."""
 
-    def __init__(self, workshop: Callable[[], Workshop]) -> None:
+    def __init__(self, store: Store, workshop: Callable[[], Workshop]) -> None:
+        self._store = store
         self._workshop = workshop
 
     def record(self, workbench_id: str, message_id: str) -> tuple[Data, int] | None:
@@ -37,3 +39,14 @@ class Looker:
             return self._workshop().book.state(workbench_id).bench.draft is not None
         except BackshopError:  # thrown away or damaged
             return False
+
+    def used(self, workbench_id: str, run_id: str | None) -> Data | None:
+        """Return what a run, or else the whole workbench, has used by now."""
+        from backshop.models import spent_of
+
+        try:
+            spent = spent_of(self._store, workbench_id, run_id)
+        except BackshopError:  # damaged: nobody can count it
+            return None
+        found: Data = encode(spent.usage)
+        return found

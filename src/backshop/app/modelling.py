@@ -7,7 +7,7 @@ from typing import Any
 from backshop.bench import Bench, scope_texts
 from backshop.models import Scope, ScopeFile, ScopeText
 
-from .config import Config, read_file, save
+from .config import Config, in_force, save
 
 
 class FileSettings:
@@ -18,11 +18,7 @@ class FileSettings:
 
     def get(self, name: str) -> Any:
         """Return the value in force."""
-        effective = self._config.values[name]
-        if effective.source not in ("file", "default"):
-            return effective.value
-        stored = read_file(self._config.home)
-        return stored.get(name, effective.setting.default)
+        return in_force(self._config, name)
 
     def put(self, name: str, value: Any) -> None:
         """Keep a value in `settings.json`; None removes it."""

@@ -27,6 +27,10 @@ class Look(Protocol):
         """Say whether there is a Draft now."""
         ...
 
+    def used(self, workbench_id: str, run_id: str | None) -> Data | None:
+        """Return what a run, or else the whole workbench, has used by now."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
@@ -101,6 +105,8 @@ def is_signal(name: str) -> bool:
     """Say whether an event has no position and is not replayed (W4.1)."""
     return name in SIGNALS or name.endswith(("Progress", "Warning"))
 
+
+ONCE_A_SECOND = frozenset({"UsageUpdated"})  # M16: the newest one is enough
 
 SIGNALS = frozenset(
     {
@@ -222,6 +228,14 @@ def _finished(fact: Fact) -> Data:
     return {**picked, "status": status, "has_draft": fact.look.has_draft(fact.name)}
 
 
+def _used(fact: Fact) -> Data | None:
+    if not fact.stream.startswith("bench:"):
+        return None
+    run_id = fact.data.get("run_id")
+    usage = fact.look.used(fact.name, run_id)
+    return None if usage is None else {"run_id": run_id, "usage": usage}
+
+
 def _rewound_draft(fact: Fact) -> Data:
     return {"has_draft": fact.data.get("tree") is not None}
 
@@ -319,7 +333,8 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "consent.revoked": (
         ("EgressConsentChanged", _pick("provider_id", "model_id", consented=False)),
     ),
-    "model.called": (("UsageUpdated", _pick("run_id", "usage", "model_id")),),
+    "provider.changed": (("ProvidersChanged", _pick("provider_id", "status")),),
+    "model.called": (("UsageUpdated", _used),),
     "session_created": (("RailsSessionChanged", _session("created")),),
     "session_output_appended": (("RailsSessionChanged", _session("notes")),),
     "run_started": (("RailsRunChanged", _run("started")),),

@@ -47,7 +47,8 @@ def _load_rooms() -> None:
 # What names of commands begin with, room by room; a wrong entry costs time only.
 _BENCH = ("Workbench", "Draft", "Review", "Checkpoint", "Context", "Published", "Audit", "Settings")
 _RAILS = ("Rails", "start_", "continue_", "resume_", "inspect_", "list_", "checkpoint_")
-_WORKSHOP = ("Workshop", "WorkbenchGetClutter", "ContextProcess", "Digest", "PromptShow")
+_OF_BENCH = ("WorkbenchGetClutter", "WorkbenchGetDefaultModel", "WorkbenchSetDefaultModel")
+_WORKSHOP = ("Workshop", *_OF_BENCH, "ContextProcess", "Digest", "PromptShow")
 _MODELS = ("Models", "Providers", "Egress", "Usage", "UserGet", "UserSet")
 
 
@@ -218,7 +219,7 @@ class Backshop:
     @cached_property
     def hub(self) -> Hub:
         """Notifications of everything that is committed, here or by another process."""
-        return Hub(self.store, Looker(lambda: self.workshop))
+        return Hub(self.store, Looker(self.store, lambda: self.workshop), self.clock)
 
     @cached_property
     def contextual(self) -> Contextual:

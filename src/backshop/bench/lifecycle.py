@@ -29,7 +29,9 @@ def create(desk: Desk, request: requests.WorkbenchCreate) -> Created:
     if request.profile is not None and request.profile not in PROFILES:
         raise ValidationFailed("there is no such profile", reason="bad_limits")
     limits, profile = desk.settings.new_limits(request.profile)
-    desk.commit(bench_id, lambda _: decide.create(bench_id, request.name, limits, profile))
+    model_id = desk.settings.default_model()
+    facts = decide.create(bench_id, request.name, limits, profile, model_id=model_id)
+    desk.commit(bench_id, lambda _: facts)
     return Created(workbench_id=bench_id)
 
 
@@ -164,7 +166,8 @@ def fork(desk: Desk, request: requests.WorkbenchFork) -> Created:
     bench_id = desk.new_bench()
     with desk.locked(request.workbench_id) as state:
         files = _as_facts(desk, state)
-        facts = decide.fork(state, bench_id, request.name, request.mode, files)
+        model_id = desk.settings.default_model()
+        facts = decide.fork(state, bench_id, request.name, request.mode, files, model_id)
         desk.commit(bench_id, lambda _: facts)
     return Created(workbench_id=bench_id)
 

@@ -44,9 +44,11 @@ def create(desk: Desk, request: requests.WorkbenchCreateSample) -> SampleCreated
         for path, file in files.items()
     )
     bench_id = desk.new_bench()
+    model_id = desk.settings.default_model()
+    created = decide.create(bench_id, name, tree_id=built.id, files=facts, model_id=model_id)
     desk.commit(
         bench_id,
-        lambda _: decide.create(bench_id, name, tree_id=built.id, files=facts),
+        lambda _: created,
         blobs=tuple(built.nodes.values()),
     )
     return SampleCreated(workbench_id=bench_id, name=name, created=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .state import PROFILES
@@ -28,6 +28,8 @@ class BenchSettings:
     checkpoint_max_bytes: int | None = None  # B10.6
     disk_reserve_bytes: int = 64 * MIB  # B3.10
     style_keywords: Mapping[str, Sequence[str]] = field(default_factory=lambda: KEYWORDS)
+    default_model: Callable[[], str | None] = lambda: None
+    """Asked when a workbench is made: the model the person chose for new ones (M2.6)."""
 
     def new_limits(self, profile: str | None) -> tuple[Limits, str]:
         """Return limits and their name for a new workbench; a profile asked for goes first."""

@@ -38,7 +38,7 @@ from .errors import (
     RequestRejected,
     SecretsUnreadable,
 )
-from .ledger import Scopes
+from .ledger import Scopes, spent_of
 from .loopguard import LoopGuard, Verdict
 from .messages import (
     Done,
@@ -69,7 +69,7 @@ from .profile import Efforts
 from .providers import MemorySettings, Settings
 from .redact import Redactor
 from .registry import Plugin, load_plugins
-from .requests import ModelRequestById
+from .requests import DefaultModel, ModelRequestById
 from .response import (
     Capabilities,
     OptimizationResult,
@@ -106,6 +106,7 @@ __all__ = [
     "ConsentMode",
     "ConsentRequired",
     "ContextExhausted",
+    "DefaultModel",
     "Done",
     "Efforts",
     "EgressBlocked",
@@ -176,6 +177,7 @@ __all__ = [
     "optimize_async",
     "read_script",
     "scripted",
+    "spent_of",
     "strict",
     "text_tokens",
 ]

@@ -34,6 +34,15 @@ class ConsentRevoked:
     model_id: str | None = None
 
 
+@event("provider.changed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderChanged:
+    """A provider was set up, checked, switched or forgotten; never with its key (M16)."""
+
+    provider_id: str
+    status: str
+
+
 @event("egress.sent")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgressSent:

@@ -18,6 +18,7 @@ from .events import (
     EgressCompleted,
     EgressSent,
     ModelCalled,
+    ProviderChanged,
 )
 from .usage import Spent
 
@@ -179,6 +180,10 @@ class Ledger:
         """Record what a call used."""
         self._append(stream_of(workbench_id), fact, scope=fact.run_id)
 
+    def changed(self, provider_id: str, status: str) -> None:
+        """Record how a provider stands after somebody changed it."""
+        self._append(HOME, ProviderChanged(provider_id=provider_id, status=status))
+
     def spent(self, workbench_id: str | None) -> dict[str, Spent]:
         """Return what was used: all of it under "", by `model:<id>` and by `run:<id>`."""
         return self._store.state(stream_of(workbench_id), SPENT)
@@ -198,6 +203,12 @@ class Ledger:
     def _append(self, stream: str, fact: Any, *, scope: str | None = None) -> None:
         new = NewEvent(fact, dedupe_key=self._mint.new("evt"), scope_a=scope)
         self._store.append(Plan((Part(stream, (new,)),)))
+
+
+def spent_of(store: Store, workbench_id: str, run_id: str | None) -> Spent:
+    """Return what a run has used, or the whole workbench when there is none (M13.2)."""
+    key = f"run:{run_id}" if run_id else ""
+    return store.state(stream_of(workbench_id), SPENT).get(key, Spent())
 
 
 def stream_of(workbench_id: str | None) -> str:

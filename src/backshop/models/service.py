@@ -133,6 +133,7 @@ class Models:
             wires=wires,
             clock=clock,
             settled=self._settled,
+            changed=self._ledger.changed,
         )
         self.permissions = Permissions(
             choice=self._choice,
@@ -221,6 +222,15 @@ class Models:
     def default_model(self) -> DefaultModel:
         """Return the model new workbenches begin with (M2.6)."""
         return DefaultModel(model_id=self._choice.settings.get("model.default") or DEFAULT_MODEL)
+
+    def resolved(self, model_id: str) -> tuple[str, tuple[str, ...]]:
+        """Return the id a model is known by, and warnings where the one given is an old one.
+
+        Raises:
+            ValidationFailed: there is no such model.
+        """
+        model, warnings = self._choice.catalog().resolve(model_id)
+        return model.model_id, warnings
 
     def set_default_model(self, request: ModelRequestById) -> Done:
         """Choose the model new workbenches begin with; existing ones keep theirs."""

@@ -59,6 +59,7 @@ class Providers:
         wires: Wires,
         clock: Clock,
         settled: Callable[[Errand, str], None],
+        changed: Callable[[str, str], None] = lambda provider_id, status: None,
     ) -> None:
         self._choice = choice
         self._secrets = secrets
@@ -67,6 +68,7 @@ class Providers:
         self._wires = wires
         self._clock = clock
         self._settled = settled
+        self._changed = changed
         self._cooldowns: dict[str, int] = {}
 
     def cool(self, provider_id: str, wait_ms: int) -> None:
@@ -99,13 +101,13 @@ class Providers:
             raise error
         self._secrets.put(provider.provider_id, key)
         self._remember(provider.provider_id, error)
-        return StatusOnly(status=self._status_word(provider.provider_id))
+        return self._told(provider.provider_id)
 
     def clear_api_key(self, request: ProviderRequest) -> StatusOnly:
         """Forget a provider's key; running calls finish."""
         provider = self._choice.catalog().provider(request.provider_id)
         self._secrets.remove(provider.provider_id)
-        return StatusOnly(status=self._status_word(provider.provider_id))
+        return self._told(provider.provider_id)
 
     def move_keys(self, request: MoveKeys) -> KeysMoved:
         """Keep the master key of all stored keys elsewhere (M3.9)."""
@@ -116,7 +118,7 @@ class Providers:
         """Switch a provider on or off."""
         provider = self._choice.catalog().provider(request.provider_id)
         self._choice.book.change(provider.provider_id, enabled=request.enabled)
-        return StatusOnly(status=self._status_word(provider.provider_id))
+        return self._told(provider.provider_id)
 
     def validate(self, request: ProviderRequest) -> Validated:
         """Ask a provider whether it accepts its key (M3.3)."""
@@ -128,6 +130,7 @@ class Providers:
             return Validated(ok=False, error="PROVIDER_NOT_CONFIGURED: no_key")
         error = self._check(provider, key)
         self._remember(provider.provider_id, error)
+        self._told(provider.provider_id)
         return Validated(ok=error is None, error=providers.described(error) if error else None)
 
     def set_reasoning_effort(self, request: SetReasoningEffort) -> Done:
@@ -141,6 +144,7 @@ class Providers:
         )
         check_efforts(provider.provider_id, efforts, _offered_efforts(catalog, provider))
         self._choice.book.change(provider.provider_id, efforts=efforts)
+        self._told(provider.provider_id)
         return Done()
 
     def upsert_local(self, request: UpsertLocal) -> StatusOnly:
@@ -170,7 +174,7 @@ class Providers:
             needs_key=request.needs_key,
         )
         self._choice.book.change(request.provider_id, local=server)
-        return StatusOnly(status=self._status_word(request.provider_id))
+        return self._told(request.provider_id)
 
     def probe(self, request: ProviderRequest) -> Probed:
         """Find out what a server of the person's own can do (M6.6)."""
@@ -189,6 +193,7 @@ class Providers:
         finally:
             self._settled(errand, status)
         self._choice.book.change(provider.provider_id, local=server)
+        self._told(provider.provider_id)
         return found
 
     def remove(self, request: ProviderRequest) -> Done:
@@ -198,6 +203,7 @@ class Providers:
             raise ValidationFailed("a built-in provider stays", reason="not_local")
         self._secrets.remove(provider.provider_id)
         self._choice.book.remove(provider.provider_id)
+        self._changed(provider.provider_id, Status.NOT_CONFIGURED.value)
         return Done()
 
     def _check(self, provider: ProviderRecord, key: str | None) -> ModelError | None:
@@ -226,9 +232,12 @@ class Providers:
         else:
             self._choice.book.change(provider_id, last_error=providers.described(error))
 
-    def _status_word(self, provider_id: str) -> str:
+    def _told(self, provider_id: str) -> StatusOnly:
+        """Announce how a provider stands now (M16), and answer with it."""
         catalog = self._choice.catalog()
-        return self._status(catalog, catalog.provider(provider_id)).status
+        status = self._status(catalog, catalog.provider(provider_id)).status
+        self._changed(provider_id, status)
+        return StatusOnly(status=status)
 
     def _status(self, catalog: Catalog, provider: ProviderRecord) -> ProviderStatus:
         kept = self._choice.book.of(provider.provider_id)

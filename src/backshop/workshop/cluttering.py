@@ -63,7 +63,8 @@ class Cluttering:
             return ClutterBar(level="Unavailable")
 
     def _bar(self, bench_id: str, known: WorkshopState) -> ClutterBar:
-        model_id = known.model_id or self._models.default_model().model_id
+        chosen = known.model_id or known.default_model_id
+        model_id = chosen or self._models.default_model().model_id
         window, approximate = self._window(model_id)
         said = active_excerpt(known)
         call = Call(key="research", bench_id=bench_id, window_tokens=window, excerpt=said)

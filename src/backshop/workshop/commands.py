@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from backshop.base.command import Command
+from backshop.models import DefaultModel
 
 from . import answers, metrics, requests
 from .service import Workshop
@@ -42,6 +43,8 @@ COMMANDS: tuple[Command[Workshop, Any, Any], ...] = (
     _command("WorkshopUndoToMessage", "Go back to a record of the conversation.", requests.UndoToMessage, answers.Undone, Workshop.undo_to_message, writes=True),
     _command("WorkshopRedo", "Take the last rewind back.", requests.WorkbenchOnly, answers.RedoDone, Workshop.redo, writes=True),
     _command("WorkshopSwitchModel", "Let another model answer from the next turn on.", requests.SwitchModel, answers.Nothing, Workshop.switch_model, writes=True),
+    _command("WorkbenchGetDefaultModel", "Return the model of a workbench where nobody switched to one.", requests.WorkbenchOnly, DefaultModel, Workshop.get_default_model),
+    _command("WorkbenchSetDefaultModel", "Choose the model of a workbench where nobody switched to one.", requests.SwitchModel, answers.Nothing, Workshop.set_default_model, writes=True),
     _command("WorkshopSetFlow", "Choose how turns are executed.", requests.SetFlow, answers.Nothing, Workshop.set_flow, writes=True),
     _command("WorkshopGetToolLog", "List tool calls.", requests.GetToolLog, answers.ToolLog, Workshop.get_tool_log),
     _command("WorkshopGetToolLogEntry", "Return one tool call with a slice of its result.", requests.GetToolLogEntry, answers.ToolLogEntry, Workshop.get_tool_log_entry),

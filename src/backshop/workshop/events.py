@@ -66,6 +66,15 @@ class ModelSwitched:
     actor: str = "user"
 
 
+@event("workshop.default_model_set")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefaultModelSet:
+    """Another model answers where nobody switched to one (M2.1)."""
+
+    model_id: str
+    actor: str = "user"
+
+
 @event("workshop.flow_set")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowSet:
@@ -358,6 +367,7 @@ class ToolAnswered:
 WorkshopEvent = (
     MessageSent
     | ModelSwitched
+    | DefaultModelSet
     | FlowSet
     | TurnStarted
     | TurnResumed

@@ -51,6 +51,8 @@ def _told(state: WorkshopState, fact: BenchEvent, at_ms: int, seq: int) -> Works
     if isinstance(fact, _CHANGES) and not is_rewind:
         state = replace(state, undos=())
     match fact:
+        case be.BenchCreated(default_model_id=model_id):
+            return replace(state, default_model_id=model_id)
         case be.DraftCreated():
             source = fact.source.kind if fact.source.ref is None else f"workshop:{fact.source.ref}"
             return system(
@@ -121,6 +123,8 @@ def _conversation(state: WorkshopState, fact: WorkshopEvent, at_ms: int, seq: in
             return _sent(state, fact, at_ms, seq)
         case ev.ModelSwitched():
             return _switched(state, fact, at_ms, seq)
+        case ev.DefaultModelSet(model_id=model_id):
+            return replace(state, default_model_id=model_id)
         case ev.FlowSet(flow=flow):
             return replace(state, flow=flow)
         case (
@@ -173,7 +177,7 @@ def _sent(state: WorkshopState, fact: ev.MessageSent, at_ms: int, seq: int) -> W
 
 
 def _switched(state: WorkshopState, fact: ev.ModelSwitched, at_ms: int, seq: int) -> WorkshopState:
-    state = replace(state, model_id=fact.to_model_id)
+    state = replace(state, model_id=fact.to_model_id, default_model_id=fact.to_model_id)
     if fact.message_id is None:
         return state
     about: dict[str, object] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from backshop.base.ambient import Clock, Mint
 from backshop.base.errors import BackshopError
 from backshop.bench import Bench, draft_state, stream_of
-from backshop.models import Models
+from backshop.models import DefaultModel, Models
 from backshop.prompts import PromptOverridesStore
 from backshop.rails import Rails
 
@@ -76,7 +76,7 @@ class Workshop:
             draft=draft_state(self.book.desk, known.bench),
             flow=known.flow or self._settings.flow,
             model_id=self._turns.model_of(known),
-            default=self._models.default_model().model_id,
+            default=self._turns.default_of(known),
             now_ms=self.book.clock.now_ms(),
         )
 
@@ -158,6 +158,21 @@ class Workshop:
             lambda now: decide.switch_model(now, model_id, now.model_id or before, record),
         )
         return Nothing(warnings=told.warnings)
+
+    def get_default_model(self, request: requests.WorkbenchOnly) -> DefaultModel:
+        """Return the model that answers where nobody switched to one."""
+        known = self.book.state(request.workbench_id)
+        return DefaultModel(model_id=self._turns.default_of(known))
+
+    def set_default_model(self, request: requests.SwitchModel) -> Nothing:
+        """Choose the model that answers where nobody switched to one; it may lack its key yet.
+
+        Raises:
+            ValidationFailed: there is no such model.
+        """
+        model_id, warnings = self._models.resolved(request.model_id)
+        self.book.commit(request.workbench_id, lambda now: decide.set_default_model(now, model_id))
+        return Nothing(warnings=warnings)
 
     def set_flow(self, request: requests.SetFlow) -> Nothing:
         """Choose how turns are executed."""

@@ -151,6 +151,9 @@ class WorkshopState:
     turn_id: TurnId | None = None
     """The newest turn."""
     model_id: str | None = None
+    """The model the person switched to."""
+    default_model_id: str | None = None
+    """The bench's own default, for as long as nobody switched."""
     announced_model_id: str | None = None
     """The model the last `model_switched` record named, or None if there is none."""
     flow: str | None = None

@@ -261,8 +261,12 @@ class Turns:
         return adapter
 
     def model_of(self, known: WorkshopState) -> str:
-        """Return the model that answers next: the bench's, else the person's default (M2.1)."""
-        return known.model_id or self._models.default_model().model_id
+        """Return the model that answers next (M2.1)."""
+        return known.model_id or self.default_of(known)
+
+    def default_of(self, known: WorkshopState) -> str:
+        """Return the bench's default, else the person's."""
+        return known.default_model_id or self._models.default_model().model_id
 
     def answered(self, known: WorkshopState, turn_id: TurnId) -> Answered:
         """Return how a turn came out."""

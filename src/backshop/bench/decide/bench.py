@@ -72,6 +72,7 @@ def create(
     *,
     tree_id: TreeId = EMPTY,
     files: Sequence[FileFact] = (),
+    model_id: str | None = None,
 ) -> list[BenchEvent]:
     """Make a bench (B5.1), empty unless it begins with files (B18.1)."""
     require_limits(limits)
@@ -84,12 +85,18 @@ def create(
             tree=tree_id,
             context_tree=EMPTY,
             files=tuple(files),
+            default_model_id=model_id,
         )
     ]
 
 
 def fork(
-    state: BenchState, bench_id: BenchId, name: str | None, mode: str, files: Sequence[FileFact]
+    state: BenchState,
+    bench_id: BenchId,
+    name: str | None,
+    mode: str,
+    files: Sequence[FileFact],
+    model_id: str | None = None,
 ) -> list[BenchEvent]:
     """Make another bench from this one's Published; trees are shared (B5.7)."""
     require_no_draft(state)
@@ -107,6 +114,7 @@ def fork(
             files=tuple(files),
             parent_bench_id=state.bench_id,
             fork_mode=mode,
+            default_model_id=model_id,
         )
     ]
 

@@ -11,6 +11,7 @@ from .conversation import (
     require_idle,
     require_started,
     send,
+    set_default_model,
     set_flow,
     switch_model,
 )
@@ -74,6 +75,7 @@ __all__ = [
     "rewind",
     "send",
     "set_flow",
+    "set_default_model",
     "switch_model",
     "target_of",
 ]

@@ -112,6 +112,12 @@ def switch_model(
     ]
 
 
+def set_default_model(state: WorkshopState, model_id: str) -> list[Fact]:
+    """Choose the model that answers where nobody switched to one (M2.1)."""
+    require_started(state)
+    return [] if model_id == state.default_model_id else [ev.DefaultModelSet(model_id=model_id)]
+
+
 def set_flow(state: WorkshopState, flow: str, current: str) -> list[Fact]:
     """Choose how turns are executed (W1.4)."""
     require_started(state)
