@@ -152,7 +152,7 @@ def test_usage_is_told_at_once_and_then_once_a_second_at_most(shop, tmp_path):
     bench = make_bench(shop, tmp_path)
     adapter = shop.models.adapter("scripted:echo", workbench_id=bench)
     said = MarkdownSection("Word", "Say hello.", key="word")
-    prompt: Prompt[str] = Prompt("tests/usage", "usage", sections=[said])
+    prompt = Prompt("tests/usage", "usage", sections=[said])
     with shop.hub.subscribe(About(workbench_id=bench)) as live:
         for _ in range(5):
             adapter.evaluate(prompt, session=Session())

@@ -540,6 +540,41 @@ def test_a_probe_finds_out_what_a_server_can_do(shop):
     assert [(one.kind, one.status) for one in events] == [("probe", "ok")] * 5
 
 
+def _json(value):
+    return Reply([json.dumps(value).encode()], content_type="application/json")
+
+
+@pytest.mark.rule("M6.5")
+@pytest.mark.parametrize(
+    ("answers", "window"),
+    [
+        ([_json({"models": [{"name": "m", "context_length": 16_384}]})], 16_384),
+        (
+            [_json({"models": []}), _json({"parameters": 'stop "x"\nnum_ctx   12288'})],
+            12_288,
+        ),
+        ([_json({"models": "?"}), _json({"model_info": {"llama.context_length": 131_072}})], 4096),
+        ([Reply([b"404"], status=404)], 4096),
+        ([Reply([b"no json"], content_type="application/json")], 4096),
+    ],
+)
+def test_ollama_is_asked_what_it_gives_a_model_not_what_the_model_could_take(shop, answers, window):
+    listed = _json({"object": "list", "data": [{"id": "m"}]})
+    called = Reply(chat(calls=(("c", "answer", '{"text": "yes"}'),)))
+    with serving(listed, Reply(chat("yes")), called, called, *answers) as server:
+        models = shop.open()
+        models.providers.upsert_local(
+            UpsertLocal(provider_id="local-x", preset="ollama", base_url=server.url)
+        )
+
+        found = models.providers.probe(ProviderRequest(provider_id="local-x"))
+
+    assert found.context_tokens == window
+    assert [one.path for one in server.seen][4:5] == ["/api/ps"]
+    [model] = [one for one in models.models().models if one.model_id == "local-x:m"]
+    assert (model.context_tokens_estimate, model.approximate) == (window, window == 4096)
+
+
 @pytest.mark.rule("M4.3", "M17")
 @pytest.mark.parametrize(
     "url",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from backshop.base.errors import ValidationFailed
+from backshop.models import scripted
 from backshop.models.messages import ToolSpec
 from backshop.models.strict import (
     can_be_strict,
@@ -20,6 +22,7 @@ from backshop.models.strict import (
     relaxed,
     strict,
 )
+from backshop.prompts import MarkdownSection, Prompt, Session, Tool, ToolContext, ToolResult
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 Schema = dict[str, Any]
@@ -220,3 +223,25 @@ def test_two_tools_of_one_name_are_refused():
 
     with pytest.raises(ValidationFailed):
         check_tools([tool, tool])
+
+
+@dataclass(frozen=True)
+class Anything:
+    values: dict[str, Any]
+
+
+@pytest.mark.rule("M9.4")
+def test_tools_that_cannot_be_strict_are_named_when_a_conversation_begins_and_once(caplog):
+    def keep(params: Anything, *, context: ToolContext) -> ToolResult:
+        return ToolResult(ok=True, message="kept")
+
+    tool = Tool("keep_all", "Keep anything.", Anything, keep, effects="read")
+    section = MarkdownSection("Do", "Do it.", key="do", tools=(tool,))
+    prompt = Prompt("tests/loose", "loose", sections=[section])
+    adapter = scripted([{"respond": {"text": "done"}, "times": 0}])
+
+    for _ in range(2):
+        adapter.evaluate(prompt, session=Session())
+
+    said = [one.getMessage() for one in caplog.records if "cannot be strict" in one.getMessage()]
+    assert said == ["these tools cannot be strict and are offered without it: keep_all"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
+import socket
 import ssl
 import threading
+from contextlib import suppress
 
 import pytest
 from cryptography import x509
@@ -13,14 +16,16 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from backshop.base.ambient import SystemClock
+from backshop.base.errors import ValidationFailed
 from backshop.models import stream
 from backshop.models.catalog import builtin
 from backshop.models.egress import Egress, EgressKind, Errand
 from backshop.models.messages import Done, Failed, Message, ModelRequest, Role, TextDelta
+from backshop.models.proxy import proxy_for, read_proxy
 from backshop.models.registry import Wires
 from backshop.prompts import CancelToken
 
-from .calling import KEY, OpenGate
+from .calling import KEY, OpenGate, record
 from .provider import Provider, Reply, chat, messages, responses
 
 
@@ -70,7 +75,97 @@ class SecureProvider(Provider):
         super()._answer(secure)
 
 
-def call(model_id, server, trusted):
+class Tunnel:
+    """A proxy that answers `CONNECT` and passes bytes on, or does not."""
+
+    def __init__(self, target, answer=b"HTTP/1.1 200 Connection established\r\n\r\n"):
+        self.asked = b""
+        self._target, self._reply = target, answer
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        near, _ = self._socket.accept()
+        with near, socket.create_connection(("127.0.0.1", self._target)) as far:
+            while b"\r\n\r\n" not in self.asked:
+                self.asked += near.recv(1)
+            near.sendall(self._reply)
+            if b" 200 " not in self._reply:
+                return
+            back = threading.Thread(target=self._pass, args=(far, near), daemon=True)
+            back.start()
+            self._pass(near, far)
+            back.join(5)
+
+    @staticmethod
+    def _pass(source, target):
+        with suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+
+    def close(self):
+        self._socket.close()
+
+
+@pytest.mark.rule("M4.1")
+def test_a_proxy_that_was_set_sees_the_host_and_nothing_else(tmp_path):
+    pem = certificate(tmp_path, "api.openai.com")
+    server = SecureProvider(pem, Reply(responses("Hello")))
+    tunnel = Tunnel(server.port)
+
+    url = f"http://me:s3cret-word@proxy.example:{tunnel.port}"
+    events, asked = call("openai:gpt-5.2", server, pem, proxy=url, at=tunnel.port)
+    server.close()
+    tunnel.close()
+
+    assert TextDelta("Hello") in events
+    assert asked == [f"proxy.example:{tunnel.port}"]
+    head = tunnel.asked.decode().split("\r\n")
+    assert head[0] == "CONNECT api.openai.com:443 HTTP/1.1"
+    assert base64.b64decode(head[2].removeprefix("Proxy-Authorization: Basic ")) == (
+        b"me:s3cret-word"
+    )
+    assert KEY.encode() not in tunnel.asked
+    assert "proxy-authorization" not in server.seen[0].headers
+
+
+@pytest.mark.rule("M4.1", "M11.6")
+@pytest.mark.parametrize(
+    "answer",
+    [b"HTTP/1.1 407 Login\r\n\r\n", b"SSH-2.0-x\r\n\r\n", b"HTTP/1.1 2000 \r\n\r\n", b""],
+)
+def test_a_proxy_that_refuses_is_no_network(tmp_path, answer):
+    pem = certificate(tmp_path, "api.openai.com")
+    server = SecureProvider(pem, Reply(responses("Hello")))
+    tunnel = Tunnel(server.port, answer)
+
+    url = f"http://127.0.0.1:{tunnel.port}"
+    events, _ = call("openai:gpt-5.2", server, pem, proxy=url, at=tunnel.port)
+    server.close()
+    tunnel.close()
+
+    assert isinstance(events[-1], Failed)
+    assert (events[-1].error.error_code, events[-1].error.reason) == (
+        "NETWORK_UNAVAILABLE",
+        "proxy",
+    )
+    assert server.seen == []
+
+
+def test_what_is_not_encrypted_or_stays_here_goes_through_no_proxy():
+    proxy = read_proxy("http://proxy.example:3128")
+    addresses = ("http://127.0.0.1:1/v1", "https://localhost:1/v1", "http://10.0.0.1/v1")
+
+    assert [proxy_for(record(url), proxy) for url in addresses] == [None] * 3
+    assert proxy_for(record("https://far.example/v1"), proxy) == proxy
+    for bad in ("https://p:1", "http://p", "http://p:x", "http://p:1/path", "http://:1", "p:1"):
+        with pytest.raises(ValidationFailed):
+            read_proxy(bad)
+
+
+def call(model_id, server, trusted, *, proxy=None, at=None):
     catalog = builtin()
     model, _ = catalog.resolve(model_id)
     provider = catalog.provider(model.provider_id)
@@ -78,12 +173,13 @@ def call(model_id, server, trusted):
 
     def resolve(host, port):
         asked.append(f"{host}:{port}")
-        return [("127.0.0.1", server.port)]
+        return [("127.0.0.1", at or server.port)]
 
     way = Egress(
         clock=SystemClock(),
         gate=OpenGate(),
         resolver=resolve,
+        proxy=proxy,
         ssl_context=lambda: ssl.create_default_context(cafile=str(trusted) if trusted else None),
     )
     errand = Errand(kind=EgressKind.CALL, model_id=model_id)

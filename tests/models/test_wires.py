@@ -274,10 +274,11 @@ def test_an_answer_that_goes_on_for_ever_ends_with_the_call(name):
 def test_a_cancellation_closes_the_stream_within_a_second(name):
     """The server asks for it, when its answer is on the way, and waits for the line to close."""
     wire, make = WIRES[name]
-    took = []
+    took: list[float] = []
 
     for _ in range(3):  # a machine with other work may take a second for nothing at all
-        cancel, said, closed_after = CancelToken(), make("one ")[:3], []
+        cancel, said = CancelToken(), make("one ")[:3]
+        closed_after: list[float] = []
 
         def stop(cancel=cancel, closed_after=closed_after):
             asked = time.monotonic()

@@ -66,6 +66,15 @@ def choice(*words: str) -> Parse:
     return check
 
 
+def proxy(value: Any) -> str:
+    """Read the address of a proxy: http, a host and a port, nothing behind them."""
+    text: str = url("http")(value)
+    parts = urlsplit(text)
+    if not parts.hostname or parts.port is None or parts.path.strip("/") or parts.query:
+        raise ValueError
+    return text
+
+
 def url(*schemes: str) -> Parse:
     """Return a reader of addresses with one of these schemes."""
 

@@ -23,6 +23,7 @@ from .setting import (
     keywords,
     limits,
     onboarding,
+    proxy,
     short_text,
     url,
 )
@@ -213,6 +214,14 @@ SETTINGS: tuple[Setting, ...] = (
         parse=flag,
         allowed="true or false",
         summary="Whether model servers on this machine need consent too.",
+    ),
+    Setting(
+        name="network.proxy",
+        env="BACKSHOP_PROXY",
+        default=None,
+        parse=proxy,
+        allowed="http://host:port or http://user:password@host:port",
+        summary="The proxy through which providers elsewhere are reached; by default none.",
     ),
     Setting(
         name="budget.tokens",

@@ -212,6 +212,7 @@ class Backshop:
             scopes=BenchScopes(self.benches),
             plugins=load_plugins(),
             formats=tuple(kind.value for kind in Kind),
+            proxy=self.config["network.proxy"],
         )
         guard(made.redactor)  # M3.12
         return made

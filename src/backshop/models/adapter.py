@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import Any, Literal, TypeVar
 
@@ -21,7 +22,7 @@ from . import optimize as digest
 from . import preflight
 from .attendant import Attendant
 from .loop import Evaluation, Task
-from .messages import ModelRequest, StreamEvent
+from .messages import ModelRequest, StreamEvent, ToolSpec
 from .response import (
     Capabilities,
     OptimizationResult,
@@ -31,7 +32,9 @@ from .response import (
     evaluation_error,
 )
 from .retry import Cancel
+from .strict import can_be_strict
 
+_LOG = logging.getLogger(__name__)
 OutputT = TypeVar("OutputT")
 
 
@@ -64,6 +67,8 @@ class AdapterBase:
         self._workspace = workspace
         self._window = window_tokens
         self._allow_exec = allow_exec
+        self._loose: frozenset[str] = frozenset()
+        """Tools it was said of that they cannot be strict."""
 
     @property
     def adapter_name(self) -> str:
@@ -103,6 +108,14 @@ class AdapterBase:
     def complete(self, request: ModelRequest, cancel: Cancel) -> Iterator[StreamEvent]:
         """Send one request and yield what comes back; a subclass's whole work."""
         raise NotImplementedError
+
+    def offers(self, tools: tuple[ToolSpec, ...]) -> None:
+        """Hear which tools a conversation begins with; warn of those not strict, once (M9.4)."""
+        loose = {one.name for one in tools if not can_be_strict(one.parameters)} - self._loose
+        if loose:
+            self._loose |= loose
+            names = ", ".join(sorted(loose))
+            _LOG.warning("these tools cannot be strict and are offered without it: %s", names)
 
     def check_consent(self) -> None:
         """Raise `ConsentRequired` when this model may not receive the content; else nothing."""

@@ -19,6 +19,7 @@ from .messages import (
     Purpose,
     StreamEvent,
     ToolCallDone,
+    ToolSpec,
     Usage,
     UsageReported,
 )
@@ -43,6 +44,8 @@ class Completer(Protocol):
 
     @property
     def prompt_budget_tokens(self) -> int | None: ...
+
+    def offers(self, tools: tuple[ToolSpec, ...]) -> None: ...
 
     @property
     def workbench_id(self) -> str | None: ...

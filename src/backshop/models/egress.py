@@ -17,6 +17,7 @@ from .catalog import ProviderRecord
 from .errors import EgressBlocked, ModelError
 from .messages import Purpose
 from .policy import is_loopback_url, policy
+from .proxy import proxy_for, read_proxy
 from .retry import Cancel
 from .watch import Limits, Watch
 
@@ -104,7 +105,9 @@ class Egress:
         ssl_context: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         limits: Limits | None = None,
         keep: Callable[[str], str | None] = lambda text: None,
+        proxy: str | None = None,
     ) -> None:
+        self.proxy = read_proxy(proxy)
         self._keep = keep
         self._clock = clock
         self._gate = gate
@@ -137,6 +140,7 @@ class Egress:
                 streams=errand.kind is EgressKind.CALL,
                 resolver=self._resolver,
                 ssl_context=self._context(provider),
+                proxy=proxy_for(provider, self.proxy),
             )
 
         return Channel(

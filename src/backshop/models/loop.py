@@ -211,6 +211,7 @@ class Evaluation:
             for one in rendered.tool_specs
             if one.name in offered
         )
+        self._adapter.offers(specs)
         turns = Turns(
             asker=self._asker,
             session=self._session,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import select
 import socket
 import ssl
@@ -15,6 +16,7 @@ from backshop.base.limits import CONNECT_TIMEOUT_S
 
 from .address import Address, Resolver, resolve
 from .errors import EgressBlocked, NetworkUnavailable
+from .proxy import PROXY_HEAD_MAX_BYTES, Proxy
 from .watch import Watch
 
 _WRITE_BYTES = 256 * 1024
@@ -24,11 +26,16 @@ class Network(httpcore2.NetworkBackend):
     """Connects to allowed addresses only, and gives streams that obey a watch."""
 
     def __init__(
-        self, watch: Watch, allowed: Callable[[str], bool], resolver: Resolver = resolve
+        self,
+        watch: Watch,
+        allowed: Callable[[str], bool],
+        resolver: Resolver = resolve,
+        proxy: Proxy | None = None,
     ) -> None:
         self._watch = watch
         self._allowed = allowed
         self._resolve = resolver
+        self._proxy = proxy
 
     def connect_tcp(
         self,
@@ -39,17 +46,40 @@ class Network(httpcore2.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
         """Connect to the first address that answers; one that policy forbids is never tried."""
+        if self._proxy is not None:
+            return self._through(self._proxy, host, port)
         addresses = self._addresses(host, port)
         for address in addresses:
             if not self._allowed(address[0]):
                 raise EgressBlocked(f"{host} leads to a forbidden address", reason="address")
+        return self._first(addresses, "the provider cannot be reached")
+
+    def _first(self, addresses: list[Address], message: str) -> Stream:
         failure: OSError | None = None
         for address in addresses:
             try:
                 return Stream(self._connect(address), self._watch)
             except OSError as error:
                 failure = error
-        raise NetworkUnavailable("the provider cannot be reached", reason="connect") from failure
+        raise NetworkUnavailable(message, reason="connect") from failure
+
+    def _through(self, proxy: Proxy, host: str, port: int) -> httpcore2.NetworkStream:
+        """Let the proxy the person set connect to the host; TLS goes on behind it (M4.1)."""
+        stream = self._first(self._addresses(proxy.host, proxy.port), "the proxy cannot be reached")
+        try:
+            stream.write(proxy.greeting(host, port))
+            answer = b""
+            while b"\r\n\r\n" not in answer:
+                piece = stream.read(1) if len(answer) < PROXY_HEAD_MAX_BYTES else b""
+                if not piece:
+                    raise NetworkUnavailable("the proxy's answer is no HTTP", reason="proxy")
+                answer += piece  # byte by byte: what follows belongs to TLS
+            if not re.match(rb"HTTP/1\.[01] 200(?: |\r)", answer):
+                raise NetworkUnavailable("the proxy refuses to connect", reason="proxy")
+        except BaseException:
+            stream.close()
+            raise
+        return stream
 
     def connect_unix_socket(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from . import ollama
 from .catalog import ModelRecord, Supports
 from .egress import Channel
 from .messages import (
@@ -54,6 +55,8 @@ def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[P
         warnings.append("the server offers no model")
     kept = server.models or tuple(names)
     known = [windows[name] for name in wanted[:1] if windows[name] is not None]
+    if server.preset == "ollama" and wanted and (own := ollama.window(channel, wanted[0])):
+        known = [own]  # the model is loaded by now, so the server knows
     found = replace(
         server,
         supports=supports,

@@ -125,6 +125,7 @@ class Models:
         self._gate = ConsentGate(self._choice, self._ledger, scopes)
         self._wires = wires = Wires(plugins=plugins or {})
         egress = Egress(clock=clock, gate=self._gate, offline=offline, keep=self._keep, **network)
+        self.redactor.learn([egress.proxy.password] if egress.proxy else [])
         self.providers = Providers(
             choice=self._choice,
             secrets=secrets,

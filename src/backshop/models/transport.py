@@ -20,6 +20,7 @@ from .errors import (
 )
 from .network import Network
 from .policy import allows
+from .proxy import Proxy
 from .reading import Reading, bounded, events, first_bytes
 from .watch import Watch
 
@@ -47,6 +48,7 @@ def make_client(
     streams: bool,
     resolver: Resolver,
     ssl_context: ssl.SSLContext | None,
+    proxy: Proxy | None = None,
 ) -> httpx2.Client:
     """Return the HTTP client for one SDK client and one call; it reads no environment."""
     transport = Transport(
@@ -57,6 +59,7 @@ def make_client(
         streams=streams,
         resolver=resolver,
         ssl_context=ssl_context,
+        proxy=proxy,
     )
     return httpx2.Client(transport=transport, trust_env=False, follow_redirects=False, timeout=None)
 
@@ -74,13 +77,14 @@ class Transport(httpx2.BaseTransport):
         streams: bool,
         resolver: Resolver,
         ssl_context: ssl.SSLContext | None,
+        proxy: Proxy | None = None,
     ) -> None:
         self._provider = provider
         self._key = key
         self._watch = watch
         self._guard = guard
         self._streams = streams
-        network = Network(watch, lambda address: allows(provider, address), resolver)
+        network = Network(watch, lambda address: allows(provider, address), resolver, proxy)
         self._pool = httpcore2.ConnectionPool(  # lives as long as one call
             ssl_context=ssl_context, network_backend=network, max_connections=1, retries=0
         )
