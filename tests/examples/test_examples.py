@@ -13,6 +13,24 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 SHOWN = {
+    "change_review_over_mcp": """\
+start_workflow: ok, the step is: What changed
+continue_workflow: blocked, the step is: What changed
+   This step needs a mr_review.changed_files artifact; no artifacts were sent.
+continue_workflow: ok, the step is: What it is for
+-- the server is gone; a new one, a new chat
+continue_workflow: ok, the step is: What it is for
+   remembered: ['One file; the parser is the risky one.']
+continue_workflow: ok, the step is: What it is for
+   the same call gives the recorded answer: True
+-- the chat is rewound to the first step
+continue_workflow: ok, the step is: What changed
+continue_workflow: ok, the step is: What it is for
+continue_workflow: ok, the step is: What it is for
+   this branch knows: ['Two files: a test was missed.']
+continue_workflow: ok, the step is: What it is for
+   the other still knows: ['One file; the parser is the risky one.']
+""",
     "own_format": """\
 [{"section": "ingredients", "lines": 2}, {"section": "steps", "lines": 2}]
 200 g lentils

@@ -404,6 +404,8 @@ HOSTILE = [
     b'"' + b"x" * (1024 * 1024) + b'"',
     b'{"steps": ' + b"[" * 150 + b"]" * 150 + b"}",
     b"\xef\xbb\xbf{",
+    b"steps: &a [*a]\n",
+    b"a: &a {b: &b {c: *a}}\n",
 ]
 
 
