@@ -43,6 +43,56 @@ def test_a_key_is_set_from_standard_input_shown_masked_and_removed(run, capsys):
     assert run("provider", "remove-key", "openai") == {"status": "not_configured"}
 
 
+@pytest.mark.rule("M3.12", "M19.16")
+def test_a_key_is_in_no_output_no_argument_no_export_and_no_file(
+    run, capsys, tmp_path, monkeypatch
+):
+    """Everything that prints, starts processes or writes files, with a key in the store."""
+    started: list[str] = []
+    original = subprocess.Popen.__init__
+
+    def note(self, args, *rest, **more):
+        started.append(repr(args))
+        return original(self, args, *rest, **more)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", note)
+    home = tmp_path / "home"
+    monkeypatch.setenv("BACKSHOP_HOME", str(home))
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    run("provider", "set-key", "openai", stdin=f"{KEY}\n")
+    bench = run("bench", "create", "Papers")["workbench_id"]
+    run("bench", "add", bench, str(tmp_path / "a.csv"))
+    words = [
+        ("config", "show"),
+        ("provider", "list"),
+        ("provider", "test", "openai"),
+        ("model", "use", "openai:gpt-5.2", "--bench", bench),
+        ("send", bench, "Hello"),
+        ("consent", "list", bench),
+        ("file", "map", str(tmp_path / "a.csv")),
+        ("prompts", "render", "workshop/research", "--bench", bench),
+        ("digest", "refresh", bench),
+        ("digest", "show", bench),
+        ("history", bench),
+        ("doctor",),
+        ("call", "AuditList", json.dumps({"workbench_id": bench})),
+        ("call", "SettingsGet", "{}"),
+        ("call", "EgressListEvents", "{}"),
+        ("backup", str(tmp_path / "backup")),
+    ]
+    for one in words:
+        main([*one, "--json"])
+    for one in words[:2]:
+        main([*one])
+
+    said = capsys.readouterr()
+    written = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    assert "a.csv" in said.out
+    assert len(written) > 10
+    assert KEY not in said.out + said.err + "".join(started)
+    assert not [one for one in written if KEY.encode() in one]
+
+
 def test_a_bad_key_is_refused(run):
     refused = run("provider", "set-key", "openai", stdin="short\n", code=1)
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from backshop.base.canon import sha256_hex
+from backshop.formats import Formats, write_samples
 from backshop.prompts import (
     After,
     BenchMount,
@@ -324,6 +325,37 @@ def test_a_bench_is_mounted_through_its_own_words():
 
     assert workspace is not None
     assert workspace.read("bench/a.txt") == b"x"
+
+
+@pytest.mark.rule("P6.5", "P6.4")
+def test_with_formats_files_have_maps_and_are_read_by_what_the_map_lists(tmp_path):
+    root = tmp_path / "work"
+    root.mkdir()
+    write_samples(root)
+    (root / "odd.bin").write_bytes(b"\0\1\2")
+    (root / "broken.xlsx").write_bytes(b"PK no workbook")
+    with Formats() as formats:
+        place = Place(root, formats=formats)
+        names = [one["path"] for one in place.value("list_files")["entries"]]
+        book = next(one for one in names if one.endswith(".xlsx") and one != "broken.xlsx")
+        info = place.value("get_file_info", path=book)
+        sheet = info["map"]["sheets"][0]["name"]
+        read = place.call("read_file", path=book, sheet=sheet, range="A1:B2")
+        opaque = place.value("get_file_info", path="odd.bin")
+
+        assert info["kind"] == "xlsx"
+        assert read.ok
+        assert read.message.startswith(place.call("read_file", path=book).message[:4])
+        assert isinstance(read.value, dict)
+        assert read.value["selector"]["range"] == "A1:B2"
+        assert "text" not in read.value
+        assert (opaque["map"], opaque["no_map"]) == (None, "unsupported_format")
+        assert place.code("read_file", path="odd.bin") == "unsupported_format"
+        assert place.code("read_file", path=book, slide_index=1) == "bad_selector"
+        assert place.code("read_file", path="broken.xlsx") not in (None, "internal_error")
+        assert place.value("get_file_info", path="broken.xlsx")["map"] is None
+        for path in ("../x", "/etc/passwd"):
+            assert place.code("read_file", path=path) == "bad_path"
 
 
 def test_mounts_do_not_overlap(folder):

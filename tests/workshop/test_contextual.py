@@ -122,13 +122,15 @@ def test_an_answer_that_is_no_item_is_repaired_once(tmp_path):
         assert here.artifact() == FILES
 
 
-@pytest.mark.rule("B14.7", "B22.65")
+@pytest.mark.rule("B14.7", "B22.65", "M19.12")
 def test_a_cut_answer_is_told_from_bad_json(tmp_path):
     cut = Reply(chat('{"files": [{"path": "SKILL', finish="length"))
     with place(tmp_path, cut, cut) as here, pytest.raises(BackshopError) as caught:
         here.process()
 
     assert caught.value.detail == "output_truncated"
+    assert len(here.server.seen) == 2
+    assert "holds no JSON" not in json.dumps(here.server.seen[1].json)
 
 
 @pytest.mark.rule("B14.5", "M4.6", "M4.7", "B22.63")

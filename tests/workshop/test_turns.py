@@ -7,7 +7,7 @@ import threading
 import pytest
 from tests.workshop.conftest import calls, plan, says, story, write
 
-from backshop.bench import Author, Source
+from backshop.bench import Author, Source, Workspace
 
 PERSON = Author(source=Source(kind="system"), actor="user")
 
@@ -335,6 +335,37 @@ def test_cancelling_in_research_ends_within_a_second_and_changes_nothing(chat):
     assert done[0]["status"] == "canceled"
     assert chat.answer()["text"] == "Stopped. Nothing was changed."
     assert chat.call("WorkshopCancelRun") == {"cancel_requested": False}
+
+
+@pytest.mark.rule("M12.1", "M12.2", "M19.35")
+def test_a_write_during_which_the_turn_is_cancelled_is_there_whole(chat, monkeypatch):
+    chat.play(story(("b.txt", "b" * 5000), ("c.txt", "c")))
+    original = Workspace.write
+    stopping: list[threading.Thread] = []
+
+    def write(self, raw, make, note):
+        def make_and_stop(*given):
+            stop = threading.Thread(target=lambda: chat.call("WorkshopCancelRun"))
+            stopping.append(stop)
+            stop.start()  # while the bench is locked for this batch
+            return make(*given)
+
+        done = original(self, raw, make_and_stop, note)
+        stopping[-1].join(10)
+        return done
+
+    monkeypatch.setattr(Workspace, "write", write)
+    done = chat.ask()
+    monkeypatch.undo()
+
+    assert done["status"] == "canceled"
+    assert chat.kinds().count("draft.batch_applied") == 1
+    changes = chat.call("ReviewGetChangeSet")["entries"]
+    assert [one["path"] for one in changes] == ["b.txt"]
+    chat.call("DraftPublish")
+    listed = chat.call("WorkbenchFilesList")["files"]
+    assert ("b.txt", 5000) in [(one["path"], one["size"]) for one in listed]
+    assert "c.txt" not in [one["path"] for one in listed]
 
 
 @pytest.mark.rule("W16.1", "W5.4", "W23.65")

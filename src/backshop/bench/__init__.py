@@ -36,6 +36,7 @@ from .listing import (
     named_paths,
 )
 from .manifest import BenchManifest, Contents, Manifests
+from .mounting import BenchView
 from .processing import files_of as context_files
 from .processing import problems as context_problems
 from .service import Bench
@@ -75,6 +76,7 @@ __all__ = [
     "Limits",
     "Material",
     "BenchManifest",
+    "BenchView",
     "Content",
     "Contents",
     "FileFact",

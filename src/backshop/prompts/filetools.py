@@ -117,3 +117,10 @@ FILE_TOOLS: tuple[tuple[str, type, Effects, str], ...] = (
     ),
     ("delete_path", DeletePath, "write", "Delete a file or folder, for this session only."),
 )
+INFO_WITH_MAP = (
+    "Say what a file is: kind, size, hash, and its map: sheets, sections, slides, pages, columns."
+)
+READ_BY_MAP = (
+    "Read part of a file. Use a selector of its kind that the map lists; follow chunk_info.next to "
+    "read on."
+)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .builder import code, size_text
 from .errors import PromptValidationError
 from .filetools import (
     FILE_TOOLS,
+    INFO_WITH_MAP,
+    READ_BY_MAP,
     DeletePath,
     EditTextFile,
     GetFileInfo,
@@ -39,7 +41,14 @@ from .workspace import (
     content_of,
     is_pinned,
     pin,
+    text_of,
+    text_or_none,
 )
+
+if TYPE_CHECKING:  # loaded by whoever gives formats to a section (S2.4)
+    from backshop.formats import Formats
+
+    from .insides import Insides, ReadPart
 
 TOP_MAX_ENTRIES = 20
 READ_MAX_BYTES = 65_536
@@ -48,13 +57,17 @@ GLOB_MAX_PATHS = 500
 
 
 class VfsSection(WorkspaceSection):
-    """Files of mounts, readable by tools; with `writable`, an overlay takes what is written."""
+    """Files of mounts, readable by tools; with `writable`, an overlay takes what is written.
+
+    With `formats`, `get_file_info` gives maps and `read_file` takes the selectors they list.
+    """
 
     def __init__(
         self,
         mounts: Mount | Sequence[Mount],
         *,
         writable: bool = True,
+        formats: Formats | None = None,
         key: str = "vfs",
         title: str = "Workspace files",
         enabled: Enabled = True,
@@ -65,6 +78,7 @@ class VfsSection(WorkspaceSection):
             tuple(mounts) if isinstance(mounts, Sequence) else (mounts,)
         )
         self.writable = writable
+        self._insides = None if formats is None else _insides(formats)
         _check_mounts(self.mounts)
         own: tuple[Policy, ...] = (ReadBeforeWrite(key),) if writable else ()
         super().__init__(
@@ -72,7 +86,7 @@ class VfsSection(WorkspaceSection):
             key=key,
             enabled=enabled,
             kinds=tuple(dict.fromkeys(("vfs", WORKSPACE_KIND, *kinds))),
-            tools=_tools(self, writable),
+            tools=_tools(self, writable, looks_inside=formats is not None),
             policies=(*own, *policies),
             stability="workspace",
             accepts_overrides=False,
@@ -145,16 +159,20 @@ class VfsSection(WorkspaceSection):
         value: dict[str, Any] = _listed(one)
         if not one.skipped:
             data = content_of(session, one, self.mounts)
-            text = _text_or_none(data)
+            text = text_or_none(data)
             value |= {"sha256": one.sha256, "type": "opaque" if text is None else "text"}
-            if text is not None:
+            if self._insides is not None:
+                value |= self._insides.describe(one.path, one.sha256, data)
+            elif text is not None:
                 value["lines"] = text.count("\n") + (1 if text and not text.endswith("\n") else 0)
         return ToolResult(True, one.path, value)
 
-    def read_file(self, params: ReadFile, session: Keeper) -> ToolResult:
-        """Return a window of lines."""
+    def read_file(self, params: ReadFile | ReadPart, session: Keeper) -> ToolResult:
+        """Return a window of lines, or with formats any part the map lists."""
         one = self._file(session, params.path)
-        lines = _text(one.path, content_of(session, one, self.mounts)).splitlines(keepends=True)
+        if not isinstance(params, ReadFile):
+            return self._read_part(params, one, session)
+        lines = text_of(one.path, content_of(session, one, self.mounts)).splitlines(keepends=True)
         wanted = lines[params.line_start - 1 : params.line_start - 1 + params.line_count]
         shown, size = [], 0
         for line in wanted:
@@ -179,6 +197,14 @@ class VfsSection(WorkspaceSection):
             value["cut"] = "the first line is longer than 64 KiB"
         return ToolResult(True, delimit("file", one.path, "".join(shown)), value)
 
+    def _read_part(self, params: ReadPart, one: Known, session: Keeper) -> ToolResult:
+        assert self._insides is not None
+        data = content_of(session, one, self.mounts)
+        found = self._insides.read(one.path, one.sha256, data, params.selector())
+        session.dispatch(PathRead(self.key, one.path))
+        value: dict[str, Any] = dict(found.to_json(one.path))
+        return ToolResult(True, delimit("file", one.path, value.pop("text")), value)
+
     def glob_files(self, params: GlobFiles, session: Keeper) -> ToolResult:
         """Find files by name."""
         found = _globbed(
@@ -197,7 +223,7 @@ class VfsSection(WorkspaceSection):
         texts, unread = [], 0
         for one in files:
             try:
-                text = None if one.skipped else _text_or_none(content_of(session, one, self.mounts))
+                text = None if one.skipped else text_or_none(content_of(session, one, self.mounts))
             except FileProblem:
                 text = None
             unread += text is None
@@ -224,7 +250,7 @@ class VfsSection(WorkspaceSection):
     def edit_text_file(self, params: EditTextFile, session: Keeper) -> ToolResult:
         """Replace exact pieces of a text file, all or none (F6.9)."""
         one = self._file(session, params.path)
-        text = _text(one.path, content_of(session, one, self.mounts))
+        text = text_of(one.path, content_of(session, one, self.mounts))
         for number, edit in enumerate(params.edits, 1):
             count = text.count(edit.search)
             if count == 0:
@@ -265,10 +291,24 @@ class VfsSection(WorkspaceSection):
         return ToolResult(True, f"deleted {path}", {"deleted": [each.path for each in gone]})
 
 
-def _tools(section: VfsSection, writable: bool) -> tuple[Tool, ...]:
+def _insides(formats: Formats) -> Insides:
+    from .insides import Insides
+
+    return Insides(formats)
+
+
+def _tools(section: VfsSection, writable: bool, *, looks_inside: bool) -> tuple[Tool, ...]:
+    offered = {
+        name: (params, effects, description) for name, params, effects, description in FILE_TOOLS
+    }
+    if looks_inside:
+        from .insides import ReadPart
+
+        offered["get_file_info"] = (GetFileInfo, "read", INFO_WITH_MAP)
+        offered["read_file"] = (ReadPart, "read", READ_BY_MAP)
     return tuple(
         Tool(name, description, params, _handler(section, name), effects=effects)
-        for name, params, effects, description in FILE_TOOLS
+        for name, (params, effects, description) in offered.items()
         if writable or effects == "read"
     )
 
@@ -346,19 +386,3 @@ def _globbed(files: Sequence[Known], pattern: str, folder: str) -> list[Known]:
         for one in files
         if regex.fullmatch(one.path.rpartition("/")[2] if by_name else one.path[start:])
     ]
-
-
-def _text_or_none(data: bytes) -> str | None:
-    if b"\0" in data[:8192]:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _text(path: str, data: bytes) -> str:
-    text = _text_or_none(data)
-    if text is None:
-        raise FileProblem("not_text", f"{path} is not UTF-8 text")
-    return text

@@ -294,6 +294,28 @@ def content_of(session: Keeper, known: Known, mounts: Sequence[Mount]) -> bytes:
     return data
 
 
+def text_or_none(data: bytes) -> str | None:
+    """Return the text of a file, or None when it is none."""
+    if b"\0" in data[:8192]:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def text_of(path: str, data: bytes) -> str:
+    """Return the text of a file.
+
+    Raises:
+        FileProblem: `not_text`.
+    """
+    text = text_or_none(data)
+    if text is None:
+        raise FileProblem("not_text", f"{path} is not UTF-8 text")
+    return text
+
+
 def checked_path(raw: str) -> str:
     """Return a path if it is a bench path (P6.4).
 
