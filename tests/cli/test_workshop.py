@@ -48,3 +48,30 @@ def test_a_conversation_in_the_terminal(run, tmp_path):
     assert run("cancel", "Talk")[1].strip() == "nothing runs"
     assert run("rewind", "Talk", "-99", "--yes")[0] == 1
     assert run("send", "Talk", "  ")[0] == 1
+
+
+@pytest.mark.rule("S4.3")
+def test_a_name_that_is_nearly_right_brings_the_right_one_as_a_hint(run):
+    run("bench", "create", "Sample Workbench")
+
+    wrong = run("history", "sampel workbench")
+    strange = run("history", "zzz")
+
+    assert (wrong[0], wrong[1]) == (1, "")
+    assert "hint: Sample Workbench" in wrong[2]
+    assert "hint" not in strange[2]
+
+
+@pytest.mark.rule("W15.3", "S4.2")
+def test_a_rewind_that_needs_a_choice_names_the_choices_instead_of_asking(run):
+    run("demo", "--setup-only")
+    bench = "Sample Workbench"
+    run("send", bench, "Translate the customers' comments into English, in a new column")
+    run("publish", bench)
+
+    refused = run("rewind", bench, "-3")
+
+    assert refused[0] == 1
+    assert "choose: chat_only, restore_published" in refused[2]
+    assert "Go back?" not in refused[2]
+    assert run("rewind", bench, "-3", "--mode", "chat_only", "--yes")[0] == 0

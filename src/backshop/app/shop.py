@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -357,7 +358,7 @@ class Backshop:
         """Return the id that an id, a unique prefix of one, or a unique name stands for (S4.3).
 
         Raises:
-            NotFound: nothing is called so.
+            NotFound: nothing is called so; the hints list names that are near.
             ValidationFailed: `ambiguous`; the hints list the candidates.
         """
         found: list[dict[str, Any]] = []
@@ -373,11 +374,14 @@ class Backshop:
         live = [one for one in matches if "deleted_at" not in one]
         matches = live or matches
         if not matches or not text:
-            raise NotFound(f"there is no workbench {text!r}", reason="not_found")
+            names = {one["name"].casefold(): one["name"] for one in found}
+            near = get_close_matches(text.casefold(), names, n=3, cutoff=0.5)
+            hints = tuple(names[one] for one in near)
+            raise NotFound(f"there is no workbench {text!r}", reason="not_found", hints=hints)
         if len(matches) > 1:
-            names = tuple(f"{one['workbench_id']} ({one['name']})" for one in matches[:10])
+            hints = tuple(f"{one['workbench_id']} ({one['name']})" for one in matches[:10])
             raise ValidationFailed(
-                f"{text!r} could be {len(matches)} workbenches", reason="ambiguous", hints=names
+                f"{text!r} could be {len(matches)} workbenches", reason="ambiguous", hints=hints
             )
         return str(matches[0]["workbench_id"])
 

@@ -146,6 +146,8 @@ def _report(error: Exception, state: Door) -> None:
         click.echo(f"  detail: {clean(detail)}", err=True)
     if hints := details.get("hints"):
         click.echo("  hint: " + "; ".join(clean(str(hint)) for hint in hints), err=True)
+    if choices := details.get("choices"):
+        click.echo("  choose: " + ", ".join(clean(str(choice)) for choice in choices), err=True)
     if suggestion := details.get("suggestion"):
         click.echo(f"  next: {clean(str(suggestion))}", err=True)
     if ways := [WAYS[action] for action in details.get("actions", ()) if action in WAYS]:

@@ -121,7 +121,8 @@ def rewind(
         if dry_run:
             door.show(effects, lambda v: _effects(v["effects"]))
             return
-        if not yes and effects["effects"]["discarded_count"]:
+        must_choose = mode is None and effects["effects"]["choices"]  # refused, with the choices
+        if not yes and not must_choose and effects["effects"]["discarded_count"]:
             click.echo(_effects(effects["effects"]), err=True)
             door.confirm("Go back?")
         done = shop.call("WorkshopUndoToMessage", request)
