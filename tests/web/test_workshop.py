@@ -18,6 +18,7 @@ QUESTION = (
     "say about late delivery?"
 )
 TURN_MS = 60_000
+TOO_LONG = 100 * 1024 + 1  # bytes of a message, one more than are taken
 
 
 @pytest.fixture
@@ -141,6 +142,28 @@ def test_a_turn_is_stopped_and_says_so(served, bench, new_page):
     assert said(served, bench)[-1][0] == "assistant_message"
 
 
+@pytest.mark.rule("U1.6", "U3.3")
+def test_a_message_that_cannot_be_sent_stays_in_the_composer(served, bench, new_page):
+    page = new_page(f"/bench/{bench}")
+    page.context.set_offline(True)
+    send(page, QUESTION)
+    page.get_by_text("Backshop does not answer").first.wait_for()
+    kept = page.locator("#message").input_value()
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Try again").click()
+    page.locator(".message.assistant.complete").wait_for(timeout=TURN_MS)
+    sent = page.locator("#message").input_value()
+    before = said(served, bench)
+    page.locator("#message").fill("x" * TOO_LONG)
+    page.locator("#message").press("Enter")
+    page.locator("#errors .error").wait_for()
+
+    assert (kept, sent) == (QUESTION, "")
+    assert [text for kind, text in before if kind == "user_message"] == [QUESTION]
+    assert len(page.locator("#message").input_value()) == TOO_LONG
+    assert said(served, bench) == before
+
+
 @pytest.mark.rule("U3.3", "W23.79")
 def test_the_composer_keeps_its_text_completes_names_and_waits_for_input_methods(
     served, bench, new_page
@@ -166,11 +189,12 @@ def test_without_a_key_the_way_leads_to_settings(served, new_page):
     page = new_page(f"/bench/{bench}")
     send(page, "hello")
     page.locator("[data-error='PROVIDER_NOT_CONFIGURED']").wait_for()
+    left = page.locator("#message").input_value()  # the message stands; twice would be too often
     page.get_by_role("link", name="Open Settings").click()
     page.wait_for_url("**/settings?back=*")
 
     assert page.get_by_role("link", name="Back to the workbench").is_visible()
-    assert said(served, bench) == [("user_message", "hello")]
+    assert (left, said(served, bench)) == ("", [("user_message", "hello")])
 
 
 @pytest.mark.rule("U3.5")

@@ -10,6 +10,7 @@ from tests.workshop.conftest import calls, plan, says, story, write
 from backshop.bench import Author, Source, Workspace
 
 PERSON = Author(source=Source(kind="system"), actor="user")
+OUTSIDE = Author(source=Source(kind="workshop", ref="mcp"), actor="mcp:agent")
 
 PHASES = [
     ("workshop.phase_started", "research"),
@@ -73,8 +74,10 @@ def test_the_review_says_what_the_answer_said(chat):
     assert found["draft_summary"] == "A **file** was written."
     assert own["source"] == "file"
     chat.call("DraftDiscard")
-    chat.write({"b.md": "b\n"}, PERSON)
-    assert "draft_summary" not in chat.call("ReviewGetChangeSet")
+    for author in (PERSON, OUTSIDE):
+        chat.write({"b.md": "b\n"}, author)
+        assert "draft_summary" not in chat.call("ReviewGetChangeSet")
+        chat.call("DraftDiscard")
 
 
 @pytest.mark.rule("W15.1", "W10.5", "W23.54", "W23.55", "B8.14")

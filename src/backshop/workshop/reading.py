@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from backshop.base.ambient import timestamp
 from backshop.base.codec import encode
@@ -64,12 +65,18 @@ def state(
 
 
 def draft_summary(known: WorkshopState) -> str | None:
-    """Return what the answer that made the Draft said, at most 4 KiB of it (B13.2)."""
+    """Return what the answer that made the Draft said, at most 4 KiB of it (B13.2).
+
+    Nothing is sent while there is a Draft, so that answer belongs to the last message; a Draft of
+    an outside agent has none.
+    """
     draft = known.bench.draft
-    if draft is None or draft.source.kind != "workshop":
+    if draft is None or draft.source.kind != "workshop" or draft.source.ref == "mcp":
         return None
-    answers = [one for one in known.active_line() if one.type == "assistant_message"]
-    text = next((one.text for one in reversed(answers) if one.text.strip()), None)
+    line = reversed(list(known.active_line()))
+    since = takewhile(lambda one: one.type != "user_message", line)
+    answers = (one.text for one in since if one.type == "assistant_message")
+    text = next((text for text in answers if text.strip()), None)
     if text is None or len(text.encode()) <= SUMMARY_MAX_BYTES:
         return text
     cut = text.encode()[:SUMMARY_MAX_BYTES].decode(errors="ignore")

@@ -1,6 +1,8 @@
 // The composer: text that survives a reload, Enter, modes, file names after @.
 import { $, $$, el, on } from "./dom.js";
 
+const KEPT_MAX_CHARS = 200_000;
+
 export class Composer {
   constructor(bench, send) {
     this.form = $("#composer");
@@ -16,14 +18,15 @@ export class Composer {
     on(this.list, "mousedown", "[role=option]", (event, option) => { event.preventDefault(); this.insert(option.dataset.path); });
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const text = this.field.value.trimEnd();
-      if (text.trim()) send(text, this.mode);
+      if (this.text.trim()) send(this.text, this.mode);
     });
     this.grow();
   }
 
   get mode() { return this.form.elements.mode.value; }
+  get text() { return this.field.value.trimEnd(); }
   keep() {
+    if (this.field.value.length > KEPT_MAX_CHARS) return; // more than a message may have
     if (this.field.value) localStorage.setItem(this.key, this.field.value);
     else localStorage.removeItem(this.key);
   }

@@ -1,26 +1,23 @@
 // JSON-RPC over HTTP: `await call("DraftGetState", {workbench_id})`. Errors carry the envelope of M11.
 
 export class RpcError extends Error {
-  constructor(envelope) {
+  constructor(envelope, answer = {}) {
     super(envelope.message);
     this.envelope = envelope;
+    this.answer = answer; // what the server said beside the error
   }
 }
+
+export const UNREACHABLE = "NETWORK_UNAVAILABLE";
 
 let last = 0;
 
 export async function call(method, params = {}) {
-  let response;
-  try {
-    response = await fetch("/rpc", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: (last += 1), method, params }),
-    });
-  } catch (error) {
-    throw new RpcError({ error_code: "NETWORK_UNAVAILABLE", message: "Backshop does not answer; is it still running?", actions: ["retry"] });
-  }
-  if (response.status === 401) { location.assign("/login"); return new Promise(() => {}); }
+  const response = await reach("/rpc", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: (last += 1), method, params }),
+  });
   const answer = await response.json();
   if (answer.error) throw new RpcError(envelopeOf(answer.error));
   return answer.result;
@@ -29,14 +26,26 @@ export async function call(method, params = {}) {
 // Post to one of our own routes that answers with JSON, or with {"error": envelope}.
 export async function post(path, body) {
   const isForm = body instanceof FormData;
-  const response = await fetch(path, {
+  const response = await reach(path, {
     method: "POST",
     headers: isForm ? {} : { "content-type": "application/json" },
     body: isForm ? body : JSON.stringify(body ?? {}),
   });
   const answer = await response.json();
-  if (answer.error) throw new RpcError(answer.error);
+  if (answer.error) throw new RpcError(answer.error, answer);
   return answer;
+}
+
+// Fetch; a server that is gone is an error like any other, one that forgot us leads to the login.
+async function reach(path, request) {
+  let response;
+  try {
+    response = await fetch(path, request);
+  } catch (error) {
+    throw new RpcError({ error_code: UNREACHABLE, message: "Backshop does not answer; is it still running?", actions: ["retry"] });
+  }
+  if (response.status === 401) { location.assign("/login"); return new Promise(() => {}); }
+  return response;
 }
 
 function envelopeOf(error) {

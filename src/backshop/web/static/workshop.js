@@ -1,6 +1,6 @@
 // The Workshop page: state decides what stands in the composer's place, events keep it true.
 import { $, $$, ask, clearError, el, load, on, say, showError, toast } from "./dom.js";
-import { call, post } from "./rpc.js";
+import { UNREACHABLE, call, post } from "./rpc.js";
 import { follow } from "./events.js";
 import { refreshDraftBar } from "./page.js";
 import { Transcript } from "./transcript.js";
@@ -73,23 +73,24 @@ async function refreshFiles() { $("#files").replaceChildren(await load(`/bench/$
 
 // ---------------------------------------------------------------- what the person does
 
-async function send(text, mode) {
-  composer.clear();
-  const done = await begin({ text, mode, client_message_id: crypto.randomUUID() });
-  if (done === "refused") composer.fill(text);
+function send(text, mode) { return submit({ text, mode, client_message_id: crypto.randomUUID() }); }
+
+// Begin a turn with what stands in the composer; a refusal puts it back.
+function submit(wish) {
+  if (composer.text === wish.text) composer.clear();
+  return begin(wish);
 }
 
 // Begin a turn; a refusal is shown with what can be done about it, the dialog for consent included.
 async function begin(wish) {
   clearError($("#errors"));
-  try {
-    const answer = await post(`/bench/${bench}/turn`, wish).catch((error) => {
-      if (!error.envelope) throw error;
-      return { error: error.envelope };
-    });
-    if (answer.error) { refused(answer, wish); return answer.message_id ? "stands" : "refused"; }
-    return "done";
-  } finally {
+  const answer = await post(`/bench/${bench}/turn`, wish).catch((error) => {
+    if (!error.envelope) throw error;
+    return { ...error.answer, error: error.envelope };
+  });
+  if (answer.error && !answer.message_id && wish.text) composer.fill(wish.text);
+  if (answer.error) refused(answer, wish);
+  if (answer.error?.error_code !== UNREACHABLE) {
     await refresh();
     transcript.toEnd();
   }
@@ -101,8 +102,8 @@ function refused(answer, wish) {
   if (envelope.error_code === "EGRESS_CONSENT_REQUIRED") { consent(again); }
   say(envelope.message, { assertive: true });
   showError($("#errors"), envelope, {
-    retry: () => begin(again),
-    resume: () => begin(again),
+    retry: () => submit(again),
+    resume: () => submit(again),
     grant_consent: () => consent(again),
     switch_model: () => $("#model")?.focus(),
     discard_draft: () => $("#ask-discard").showModal(),
@@ -128,7 +129,7 @@ async function consent(again) {
   ]);
   if (!answer) return;
   await act(() => call("EgressGrantWorkshopConsent", { ...here, provider_id: status.provider_id, model_id: status.model_id, scope_hash: status.scope_hash, persist: answer === "keep" }));
-  if (again) await begin(again);
+  if (again) await submit(again);
 }
 
 async function stop() { await act(() => call("WorkshopCancelRun", here)); await refresh(); }
