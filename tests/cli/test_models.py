@@ -70,7 +70,7 @@ def test_a_key_is_in_no_output_no_argument_no_export_and_no_file(
         ("send", bench, "Hello"),
         ("consent", "list", bench),
         ("file", "map", str(tmp_path / "a.csv")),
-        ("prompts", "render", "workshop/research", "--bench", bench),
+        ("prompts", "render", "backshop/workshop", "research"),
         ("digest", "refresh", bench),
         ("digest", "show", bench),
         ("history", bench),

@@ -91,6 +91,18 @@ def test_installed_prompts_are_listed_and_shown(run):
     assert run("show", "plugin/letters", "none", code=1)["reason"] == "unknown_prompt"
 
 
+@pytest.mark.rule("P1.27", "P7.12")
+def test_every_bundled_prompt_is_shown_with_the_tokens_of_each_section(run):
+    bundled = [one for one in run("list")["prompts"] if one["namespace"] == "backshop/workshop"]
+
+    for one in bundled:
+        value = run("render", one["namespace"], one["key"])
+        assert value["tokens"] == sum(part["tokens"] for part in value["parts"])
+        assert all(part["tokens"] > 0 for part in value["parts"])
+        assert all(f"## {part['number']}" in value["text"] for part in value["parts"])
+    assert len(bundled) == 8
+
+
 @pytest.mark.rule("P1.27")
 def test_a_prompt_is_rendered_as_a_model_would_receive_it(run, tmp_path):
     value = run("render", *WHICH, "--params", params(tmp_path))
