@@ -75,3 +75,15 @@ def test_a_rewind_that_needs_a_choice_names_the_choices_instead_of_asking(run):
     assert "choose: chat_only, restore_published" in refused[2]
     assert "Go back?" not in refused[2]
     assert run("rewind", bench, "-3", "--mode", "chat_only", "--yes")[0] == 0
+
+
+@pytest.mark.rule("P7.11", "S4.2")
+def test_a_digest_is_shown_line_by_line_and_cannot_steer_the_terminal(run, tmp_path):
+    (tmp_path / "d.md").write_text("# Files\n\n- one\x1b[2J\n- two\n")
+    run("bench", "create", "Talk")
+    run("digest", "set", "Talk", str(tmp_path / "d.md"), "--pin")
+
+    shown = run("digest", "show", "Talk")[1]
+
+    assert "- two" in shown.splitlines()
+    assert "\x1b" not in shown

@@ -17,6 +17,7 @@ from cryptography.x509.oid import NameOID
 
 from backshop.base.ambient import SystemClock
 from backshop.base.errors import ValidationFailed
+from backshop.base.limits import CONNECT_TIMEOUT_S
 from backshop.models import stream
 from backshop.models.catalog import builtin
 from backshop.models.egress import Egress, EgressKind, Errand
@@ -165,7 +166,7 @@ def test_what_is_not_encrypted_or_stays_here_goes_through_no_proxy():
             read_proxy(bad)
 
 
-def call(model_id, server, trusted, *, proxy=None, at=None):
+def call(model_id, server, trusted, *, proxy=None, at=None, cancel=None):
     catalog = builtin()
     model, _ = catalog.resolve(model_id)
     provider = catalog.provider(model.provider_id)
@@ -183,7 +184,7 @@ def call(model_id, server, trusted, *, proxy=None, at=None):
         ssl_context=lambda: ssl.create_default_context(cafile=str(trusted) if trusted else None),
     )
     errand = Errand(kind=EgressKind.CALL, model_id=model_id)
-    channel = way.open(provider, KEY, errand, CancelToken())
+    channel = way.open(provider, KEY, errand, cancel or CancelToken())
     request = ModelRequest(model_id=model_id, messages=(Message(role=Role.USER, text="hi"),))
     events = list(stream.complete(Wires().of(provider, model), request, model, channel))
     return events, asked
@@ -234,3 +235,27 @@ def test_a_certificate_of_another_host_or_of_nobody_is_refused(tmp_path):
         )
         assert server.seen == []
     assert threading.active_count() < 50
+
+
+@pytest.mark.rule("M12.1")
+def test_a_server_that_never_shakes_hands_does_not_outlast_a_cancellation(tmp_path):
+    pem = certificate(tmp_path, "api.openai.com")
+    cancel = CancelToken()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        events: list[object] = []
+
+        def ask() -> None:
+            port = silent.getsockname()[1]
+            events.extend(call("openai:gpt-5.2", None, pem, at=port, cancel=cancel)[0])
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        near, _ = silent.accept()
+        with near:
+            assert near.recv(5)  # it greets, and nobody answers
+            cancel.request()
+            asking.join(CONNECT_TIMEOUT_S / 2)
+
+        assert not asking.is_alive()
+    assert isinstance(events[-1], Failed)
+    assert events[-1].error.error_code == "USER_CANCELED"

@@ -10,7 +10,7 @@ import click
 from backshop.base.errors import ValidationFailed
 
 from .bench import BENCH, ask
-from .door import Door, DoorGroup, clean, pass_door
+from .door import Door, DoorGroup, clean_lines, pass_door
 
 
 @click.group(cls=DoorGroup)
@@ -44,7 +44,7 @@ def digest_refresh(door: Door, bench: str, model: bool, scope: str, focus: str |
     wish: dict[str, Any] = {"mode": "model" if model else "builder", "scope": scope}
     if focus is not None:
         wish["focus"] = focus
-    door.show(ask(door, "DigestRefresh", bench, **wish), lambda value: clean(value["digest"]))
+    door.show(ask(door, "DigestRefresh", bench, **wish), lambda value: clean_lines(value["digest"]))
 
 
 @digest.command("set")
@@ -78,4 +78,4 @@ def _shown(value: dict[str, Any]) -> str:
     if value["stale"]:
         counts = ", ".join(f"{name} {value[name]}" for name in ("added", "removed", "changed"))
         lines.append(f"Files have changed since: {counts}")
-    return "\n".join((*lines, "", clean(value["body"])))
+    return "\n".join((*lines, "", clean_lines(value["body"])))

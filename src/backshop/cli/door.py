@@ -141,6 +141,11 @@ def clean(text: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
+def clean_lines(text: str) -> str:
+    """Return a text of several lines that cannot do so either."""
+    return "\n".join(clean(line.replace("\t", "    ")) for line in text.split("\n"))
+
+
 def _json_option() -> click.Option:
     def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         if value:

@@ -15,7 +15,7 @@ import click
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 
 from .bench import BENCH
-from .door import Door, DoorCommand, clean, pass_door
+from .door import Door, DoorCommand, clean, clean_lines, pass_door
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -264,7 +264,7 @@ class _Shown:
                 self._status(f"Working on item {number} of {total}: {label}")
             case "WorkshopAssistantStream":
                 self.text += payload["token_delta"]
-                click.echo(_safe(payload["token_delta"]), nl=False)
+                click.echo(clean_lines(payload["token_delta"]), nl=False)
 
     def end(self) -> None:
         """End the line of a streamed answer."""
@@ -284,7 +284,7 @@ def _show(door: Door, shop: Backshop, bench_id: str, done: dict[str, Any], bench
         door.show({**done, "text": text}, str)
         return
     if text != streamed:
-        click.echo(_safe(text))
+        click.echo(clean_lines(text))
     if done["status"] == "paused":
         click.echo(f"\nIt can go on: backshop retry {quote(bench)}", err=True)
     elif done["has_draft"]:
@@ -342,7 +342,7 @@ def _transcript(page: dict[str, Any]) -> str:
         note = "" if one["status"] == "complete" else f" ({one['status']})"
         lines.append(f"[{one['created_at']}] {who}{note}  {one['message_id']}")
         if one["text"]:
-            lines.append(_safe(one["text"]))
+            lines.append(clean_lines(one["text"]))
     return "\n".join(lines) or "nothing was said yet"
 
 
@@ -361,8 +361,3 @@ def _export(shop: Backshop, bench_id: str, path: Path) -> int:
         for one in records:
             file.write(json.dumps(one, ensure_ascii=False, sort_keys=True) + "\n")
     return len(records)
-
-
-def _safe(text: str) -> str:
-    """Return text that cannot move the cursor, line by line."""
-    return "\n".join(clean(line.replace("\t", "    ")) for line in text.split("\n"))

@@ -177,13 +177,32 @@ class Stream(httpcore2.NetworkStream):
         timeout: float | None = None,
     ) -> httpcore2.NetworkStream:
         """Speak TLS from here on; the certificate must be the host's."""
-        self._sock.settimeout(CONNECT_TIMEOUT_S)
+        self._sock.setblocking(False)
         try:
-            secure = ssl_context.wrap_socket(self._sock, server_hostname=server_hostname)
+            secure = ssl_context.wrap_socket(
+                self._sock, server_hostname=server_hostname, do_handshake_on_connect=False
+            )
+            try:
+                self._shake_hands(secure)
+            except BaseException:
+                secure.close()
+                raise
         except (ssl.SSLError, OSError) as error:
             self._sock.close()
             raise NetworkUnavailable("the connection is not secure", reason="tls") from error
         return Stream(secure, self._watch)
+
+    def _shake_hands(self, secure: ssl.SSLSocket) -> None:
+        """Agree on keys, waiting in slices like everything else."""
+        while True:
+            try:
+                secure.do_handshake()
+                return
+            except ssl.SSLWantReadError:
+                select.select([secure], [], [], self._watch.pause())
+            except ssl.SSLWantWriteError:
+                select.select([], [secure], [], self._watch.pause())
+            self._watch.connecting()
 
     def get_extra_info(self, info: str) -> Any:
         """Return what the HTTP library asks about the connection."""
