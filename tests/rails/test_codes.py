@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 from tests.rails import test_transfer as bundles
+from tests.tamper import tamper
 
 from backshop.base.ids import did
 from backshop.mcp import server
@@ -74,12 +74,11 @@ class Scene:
         return found
 
     def damaged(self) -> Any:
-        with sqlite3.connect(self.home / "store.db") as database:
-            database.execute(
-                "UPDATE event SET dedupe_key = dedupe_key || 'x' WHERE stream = ?",
-                (f"session:{self.session}",),
-            )
-        database.close()
+        tamper(
+            self.home,
+            "UPDATE event SET dedupe_key = dedupe_key || 'x' WHERE stream = ?",
+            f"session:{self.session}",
+        )
         return Agent(rails_of(self.home)).error(
             "continue_workflow", stateToken=self.first["stateToken"]
         )

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.tamper import tamper
 
 from backshop.base.canon import canonical
 from backshop.base.ids import did
@@ -280,14 +281,12 @@ def test_a_damaged_session_is_refused_and_never_a_candidate(agent, tmp_path, ind
 
 
 def _damage(home, stream: str, index: int) -> None:
-    import sqlite3
-
-    with sqlite3.connect(home / "store.db") as database:
-        database.execute(
-            "UPDATE event SET dedupe_key = dedupe_key || 'x' WHERE stream = ? AND idx = ?",
-            (stream, index),
-        )
-    database.close()
+    tamper(
+        home,
+        "UPDATE event SET dedupe_key = dedupe_key || 'x' WHERE stream = ? AND idx = ?",
+        stream,
+        index,
+    )
 
 
 @pytest.mark.rule("C80", "R7.18", "R7.10", "R7.30")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
+from tests.tamper import tamper
 from tests.web.accessible import violations
 
 from backshop.testing.agent import Agent
@@ -354,13 +354,12 @@ def test_a_damaged_session_shows_its_proved_part_under_a_banner(served, ann, new
     first = ann.start("user.review", goal="Cracked", context={"ticket": "T"})
     ann.go(ann.go(first, "one"), "two")
     session = first["session"]["sessionId"]
-    with sqlite3.connect(served.shop.config.home / "store.db") as database:
-        database.execute(
-            "UPDATE event SET at_ms = at_ms + 1 WHERE seq ="
-            " (SELECT max(seq) FROM event WHERE stream = ? AND kind = 'advance_recorded')",
-            (f"session:{session}",),
-        )
-    database.close()
+    tamper(
+        served.shop.config.home,
+        "UPDATE event SET at_ms = at_ms + 1 WHERE seq ="
+        " (SELECT max(seq) FROM event WHERE stream = ? AND kind = 'advance_recorded')",
+        f"session:{session}",
+    )
     served.shop.rails.sessions.forget(session)
     served.shop.store._cache.forget(f"session:{session}")
     page = new_page(run_of(first))
