@@ -56,7 +56,7 @@ FREE = {  # commands that change something and ask neither for a Draft nor for q
     *("WorkbenchRename", "WorkbenchSetLimits", "WorkshopSwitchModel", "WorkshopSetFlow"),
     *("CheckpointPin", "DigestClear", "DigestRefresh", "DigestSet", "WorkshopDismissReminder"),
     *("EgressGrantWorkshopConsent", "EgressRevokeConsent", "AccessSet", "WorkbenchUndelete"),
-    *("WorkshopCancelRun", "WorkshopRunAgent"),
+    *("WorkshopCancelRun", "WorkshopRunAgent", "WorkbenchSetDefaultModel"),
 }
 HELPS = {  # what a damaged workbench still takes (B3.11), beside everything that only reads
     *("WorkbenchDelete", "CheckpointRestore", "DraftDiscard", "WorkbenchFilesExtract"),
@@ -154,6 +154,7 @@ class Place(Room):
             "WorkshopSendUserMessage": {"text": "again"},
             "WorkshopSetFlow": {"flow": "rpi"},
             "WorkshopSwitchModel": {"model_id": "scripted:echo"},
+            "WorkbenchSetDefaultModel": {"model_id": "scripted:echo"},
             "WorkshopUndoToMessage": {"message_id": self.message},
         }
         path = {"path": "a.txt"} if name.startswith(("ReviewGet", "WorkbenchFileGet")) else {}
