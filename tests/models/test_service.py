@@ -57,6 +57,9 @@ class Scopes:
     def scope(self, workbench_id: str) -> Scope:
         return Scope(self.files)
 
+    def model(self, workbench_id: str) -> str | None:
+        return None
+
 
 @dataclass
 class Shop:

@@ -292,3 +292,15 @@ def test_long_conversations_come_in_pages(chat):
     assert (newest["has_more"], older["has_more"]) == (True, False)
     assert [m["message_id"] for m in older["messages"]] == sent[:4]
     assert chat.refused("WorkshopGetConversation", limit=0)[1] == "bad_params"
+
+
+@pytest.mark.rule("M4.11", "M2.1")
+def test_consent_is_asked_for_the_model_the_workbench_uses(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.call("UserSetDefaultModel", {"model_id": "scripted:echo"})
+        bench = shop.call("WorkbenchCreate", {"name": "Talk"})["workbench_id"]
+        shop.call("WorkshopSwitchModel", {"workbench_id": bench, "model_id": "scripted:demo"})
+
+        status = shop.call("EgressGetConsentStatus", {"workbench_id": bench})
+
+        assert status["model_id"] == "scripted:demo"

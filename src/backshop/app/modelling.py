@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from backshop.bench import Bench, scope_texts
 from backshop.models import Scope, ScopeFile, ScopeText
 
 from .config import Config, in_force, save
+
+if TYPE_CHECKING:
+    from backshop.workshop import Workshop
 
 
 class FileSettings:
@@ -28,8 +32,9 @@ class FileSettings:
 class BenchScopes:
     """What the person brought into a workbench: imported files and texts of context (M4.6)."""
 
-    def __init__(self, benches: Bench) -> None:
+    def __init__(self, benches: Bench, workshop: Callable[[], Workshop]) -> None:
         self._benches = benches
+        self._workshop = workshop
 
     def scope(self, workbench_id: str) -> Scope:
         """Return the scope of a workbench now.
@@ -45,3 +50,8 @@ class BenchScopes:
         )
         texts = scope_texts(self._benches.desk, workbench_id)
         return Scope(tuple(files), tuple(ScopeText(*one) for one in texts))
+
+    def model(self, workbench_id: str) -> str:
+        """Return the model that answers next in a workbench (M2.1)."""
+        workshop = self._workshop()
+        return workshop.model_of(workshop.book.state(workbench_id))

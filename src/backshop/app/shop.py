@@ -210,7 +210,7 @@ class Backshop:
             clock=self.clock,
             mint=self.mint,
             offline=self.config["offline"],
-            scopes=BenchScopes(self.benches),
+            scopes=BenchScopes(self.benches, lambda: self.workshop),
             plugins=load_plugins(),
             formats=tuple(kind.value for kind in Kind),
             proxy=self.config["network.proxy"],

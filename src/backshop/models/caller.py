@@ -79,6 +79,10 @@ class ConsentGate:
         """Return what a workbench holds now."""
         return self._scopes.scope(workbench_id) if self._scopes else Scope()
 
+    def model(self, workbench_id: str) -> str | None:
+        """Return the model a workbench uses next, if it has one of its own."""
+        return self._scopes.model(workbench_id) if self._scopes else None
+
     def admit(self, errand: Errand, provider: ProviderRecord, host: str) -> str | None:
         """Return the hash of the content that may leave, or refuse.
 

@@ -32,6 +32,10 @@ class Scopes(Protocol):
         """Return the scope of a workbench now; raise `NotFound` when there is none."""
         ...
 
+    def model(self, workbench_id: str) -> str | None:
+        """Return the model a workbench uses next, None where it has none of its own."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgressEvent:

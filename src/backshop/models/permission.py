@@ -74,8 +74,9 @@ class Permissions:
 
     def status(self, request: ConsentQuery) -> ConsentStatus:
         """Say what may leave for a workbench's model, and what is new (M4.11)."""
-        provider_id, model_id, host = self._target(request.model_id or self._default_model())
         scope = self._gate.scope(request.workbench_id)
+        wanted = request.model_id or self._gate.model(request.workbench_id)
+        provider_id, model_id, host = self._target(wanted or self._default_model())
         mode = self._choice.consent_mode()
         consents = self._ledger.consents()
         given = covering(
