@@ -23,12 +23,15 @@ def run_alone(home: str, url: str | None, steps: int) -> list[str]:
     return seen
 
 
-def run_together(home: str, url: str | None, state_token: str, steps: int) -> list[str]:
-    """Walk the same run as everybody else; return the answers as text."""
+def run_together(home: str, url: str | None, tokens: dict[str, str], steps: int) -> list[str]:
+    """Walk the same run as everybody else; return the answers as text.
+
+    All begin with the tokens of one answer: who fetched its own after somebody had advanced
+    would get an ack that branches.
+    """
     agent = Agent(rails_of(Path(home), database_url=url))
-    answer = agent.answer("continue_workflow", stateToken=state_token).structured
-    first = {"stateToken": state_token, "ackToken": answer["ackToken"]}
-    said, now = [], {**answer, **first}
+    said: list[str] = []
+    now: dict[str, Any] = dict(tokens)
     for number in range(steps):
         now = _asked(partial(agent.go, now, f"note {number}"))
         said.append(json.dumps(now))

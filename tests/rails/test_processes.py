@@ -23,8 +23,10 @@ def test_many_processes_share_a_home_and_a_session(agent, database, tmp_path, sc
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         alone = [pool.submit(racing.run_alone, *home, steps) for _ in range(processes)]
         walks = [one.result(120) for one in alone]
-        token = shared["stateToken"]
-        together = [pool.submit(racing.run_together, *home, token, steps) for _ in range(processes)]
+        tokens = {name: shared[name] for name in ("stateToken", "ackToken")}
+        together = [
+            pool.submit(racing.run_together, *home, tokens, steps) for _ in range(processes)
+        ]
         answers = [one.result(120) for one in together]
     state = ann.rails.sessions.state(shared["session"]["sessionId"])
 
