@@ -122,7 +122,7 @@ def test_an_answer_that_is_no_item_is_repaired_once(tmp_path):
         assert here.artifact() == FILES
 
 
-@pytest.mark.rule("B14.7", "B22.65", "M19.12")
+@pytest.mark.rule("B14.7", "B22.65")
 def test_a_cut_answer_is_told_from_bad_json(tmp_path):
     cut = Reply(chat('{"files": [{"path": "SKILL', finish="length"))
     with place(tmp_path, cut, cut) as here, pytest.raises(BackshopError) as caught:

@@ -70,8 +70,7 @@ def begin(call: Call, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
     elif not message_id:
         raise ValidationFailed("a turn needs a text or a message", reason="bad_params")
     else:
-        command = _command(call, bench_id)
-        work = _begin(call, command, {**named, "message_id": message_id})
+        work = _begin(call, "WorkshopRunAgent", {**named, "message_id": message_id})
     made = {"message_id": message_id} if message_id else {}
     try:
         return {**made, "result": work.result(CHECKS_S)}
@@ -84,11 +83,6 @@ def begin(call: Call, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
 
 def _picked(wish: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: wish[name] for name in names if wish.get(name) is not None}
-
-
-def _command(call: Call, bench_id: str) -> str:
-    flow = call("WorkshopGetState", {"workbench_id": bench_id})["flow"]
-    return "WorkshopStreamAssistantReply" if flow == "compat" else "WorkshopRunAgent"
 
 
 def _begin(call: Call, command: str, request: dict[str, Any]) -> Future[Any]:
