@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -119,19 +119,12 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(stream=STREAMS, key=KEYS)
     def race(self, stream, key):
         """Both stores append under one key at the same moment; both get the facts of one."""
-        found = []
 
         def add(store, number):
-            found.append(store.append(one(stream, counted(number, f"k:{key}"))))
+            return store.append(one(stream, counted(number, f"k:{key}")))
 
-        threads = [
-            threading.Thread(target=add, args=(store, number))
-            for number, store in enumerate(self.stores)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(2) as pool:
+            found = list(pool.map(add, self.stores, range(2)))
         first, second = (appended.events[0] for appended in found)
         assert first == second
         if not self.known(stream, key):

@@ -120,7 +120,7 @@ class Store:
         self._put_large(plan.blobs)
 
         def work(cursor: Cursor) -> Appended:
-            self._require_healthy(cursor, [part.stream for part in plan.parts])
+            self._lock_healthy(cursor, [part.stream for part in plan.parts])
             return log.append(cursor, plan, self._clock, self._mint)
 
         appended = self._in_transaction(work)
@@ -175,9 +175,7 @@ class Store:
         stored: set[bytes],
     ) -> tuple[list[Folded[Any]], Appended]:
         streams = [stream for stream, _ in targets]
-        for stream in sorted(streams):
-            cursor.lock_stream(log.check_stream(stream))
-        self._require_healthy(cursor, streams)
+        self._lock_healthy(cursor, [log.check_stream(stream) for stream in streams])
         states = [
             forward(cursor, stream, fold, self._cache.get(stream, fold)) for stream, fold in targets
         ]
@@ -212,8 +210,10 @@ class Store:
         if large:
             self.blobs.put_many(large)
 
-    def _require_healthy(self, cursor: Cursor, streams: Sequence[str]) -> None:
-        for stream in streams:
+    def _lock_healthy(self, cursor: Cursor, streams: Sequence[str]) -> None:
+        """Hold the streams; the first time, look at their ends, which nobody else moves now."""
+        for stream in sorted(streams):  # one order of locks for everybody
+            cursor.lock_stream(stream)
             if stream not in self._checked:
                 health.check_tail(cursor, stream)
                 self._checked.add(stream)
@@ -313,8 +313,8 @@ class Store:
         return tree.EMPTY_NODE if node == tree.EMPTY else self.blobs.read(BlobId(node))
 
     def health(self, stream: str) -> health.Health:
-        """Check a whole stream."""
-        with self.database.reader() as cursor:
+        """Check a whole stream as it is at one moment."""
+        with self.database.snapshot() as cursor:
             return health.check_stream(cursor, log.check_stream(stream), self.blobs.has)
 
     # ------------------------------------------------------------ mutable rows

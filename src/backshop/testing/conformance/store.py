@@ -173,6 +173,27 @@ class StoreConformance:
 
         assert numbers(stores[0], "bench:race") == list(range(10))
 
+    @pytest.mark.rule("T2.7", "T5.1")
+    def test_a_stream_in_motion_is_not_taken_for_a_damaged_one(self, open_store: OpenStore) -> None:
+        busy = open_store()
+        busy.append(one("bench:busy", counted(0, "first")))
+
+        def writes(round_: int) -> int:
+            for number in range(20):
+                busy.append(one("bench:busy", counted(1, f"busy:{round_}:{number}")))
+            return 20
+
+        def looks(store: Store, round_: int) -> int:
+            store.append(one("bench:busy", counted(1, f"fresh:{round_}")))
+            return sum(store.health("bench:busy").is_healthy for _ in range(10))
+
+        for round_ in range(5):
+            fresh = open_store()  # it looks at the end of the stream with its first append
+            done = run_together(partial(writes, round_), partial(looks, fresh, round_))
+            assert done == [20, 10]
+
+        assert len(numbers(busy, "bench:busy")) == 1 + 5 * 21
+
     @pytest.mark.rule("T2.2", "T8.2")
     def test_a_plan_that_fits_only_in_part_changes_nothing(self, open_store: OpenStore) -> None:
         store = open_store()
