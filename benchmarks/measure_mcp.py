@@ -10,13 +10,12 @@ the first list of tools, which opens the home; no rule bounds it.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from .report import head, medians, row
+from .report import child_env, head, medians, row
 
 FIRST_ANSWER_MAX = 1.3
 ROUNDS = 11
@@ -82,7 +81,7 @@ def _send(process: subprocess.Popen[bytes], message: object) -> None:
 def main() -> None:
     """Print the table."""
     with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "BACKSHOP_HOME": f"{folder}/home"}
+        env = child_env(PYTHONPATH=str(ROOT / "src"), BACKSHOP_HOME=f"{folder}/home")
         ours = [sys.executable, "-m", "backshop.cli", "mcp"]
         bare = [sys.executable, "-c", BARE]
         ask(ours, env, wants_tools=True)  # makes the home

@@ -131,15 +131,11 @@ def trees(folder: Path) -> None:
         _git(source, "config", key, value)
     _git(source, "add", "-A")
     _git(source, "commit", "-qm", "start")
-    with Store.open(folder / "trees") as store:
-        blobs = store.blobs.put_many(path for path in files.values())
-        entries = {
-            BenchPath(name): tree.File(blob, FILE_BYTES)
-            for name, blob in zip(files, blobs, strict=True)
-        }
-        built = tree.build(entries)
-        _record(store, built, "start")
-        bench = _Trees(store, built, folder, source, list(files.items()))
+    with Store.open(folder / "many") as first, Store.open(folder / "few") as second:
+        bench, other = (
+            _Trees(store, folder / name, source, list(files.items()))
+            for store, name in ((first, "many-view"), (second, "few-view"))
+        )
         found = medians(
             {
                 "record": bench.record,
@@ -157,28 +153,34 @@ def trees(folder: Path) -> None:
         )
         row("going back one revision / git checkout", found["back"] / found["checkout"], 2)
         row("going back one revision / copying the folder", found["back"] / found["copy"], 0.15)
-        few = bench.back_s()
         stored = bench.stored_ratio()
-        row(f"going back with {REVISIONS} revisions / with a dozen", bench.back_s() / few, 1.3)
+        again = medians(
+            {"many": bench.back, "few": other.back},
+            rounds=25,
+            between=lambda done: (bench if done == "many" else other).show(),
+        )
+        row(f"going back with {REVISIONS} revisions / with one", again["many"] / again["few"], 1.3)
         row(f"bytes stored for {REVISIONS} revisions / distinct content", stored, 1.1)
 
 
 class _Trees:
     def __init__(
-        self,
-        store: Store,
-        built: tree.Built,
-        folder: Path,
-        source: Path,
-        files: list[tuple[str, Path]],
+        self, store: Store, folder: Path, source: Path, files: list[tuple[str, Path]]
     ) -> None:
         self._store, self._folder, self._source, self._files = store, folder, source, files
+        blobs = store.blobs.put_many(path for _, path in files)
+        entries = {
+            BenchPath(name): tree.File(blob, FILE_BYTES)
+            for (name, _), blob in zip(files, blobs, strict=True)
+        }
+        built = tree.build(entries)
+        _record(store, built, "start")
         self._trees = [built.id]
         self._turn = 0
         self._view = View(folder / "view", store.load_tree, Placer(store.blobs))
         self._view.show(built.id)
         self.record()
-        self._view.show(self._trees[-1])
+        self.show()
 
     def record(self) -> None:
         """Change one file and make it durable."""
@@ -201,7 +203,7 @@ class _Trees:
     def forward(self, done: str) -> None:
         """Between the measured steps: the newest revision is shown, git is on its branch."""
         if done == "commit":
-            self._view.show(self._trees[-1])
+            self.show()
         elif done == "checkout":
             _git(self._source, "checkout", "-q", "-")
         elif done == "copy":
@@ -211,15 +213,9 @@ class _Trees:
         """Go from the newest revision to the one before, folder included."""
         self._view.show(self._trees[-2])
 
-    def back_s(self) -> float:
-        """Return the median time of going back from the newest revision."""
-        taken = []
-        for _ in range(15):
-            self._view.show(self._trees[-1])
-            begun = time.perf_counter()
-            self.back()
-            taken.append(time.perf_counter() - begun)
-        return statistics.median(taken)
+    def show(self) -> None:
+        """Show the newest revision."""
+        self._view.show(self._trees[-1])
 
     def checkout(self) -> None:
         """Do the same with git."""
@@ -234,6 +230,7 @@ class _Trees:
         """Return bytes on disk against the distinct contents."""
         while self._turn < REVISIONS:
             self.record()
+        self.show()
         stored = sum(p.stat().st_size for p in self._store.blobs.folder.rglob("*") if p.is_file())
         stored += sum(path.stat().st_size for path in self._store.home.glob("store.db*"))
         return stored / (len(self._files) * FILE_BYTES + self._turn * 10_240)
