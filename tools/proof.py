@@ -35,6 +35,9 @@ def take_in(results: Path, kept: dict[str, Any]) -> None:
         found = files.setdefault(file, {"passed": 0, "seconds": 0.0, "skipped": {}, "failed": []})
         found["seconds"] += float(case.get("time", 0))
         skipped = case.find("skipped")
+        counted = {one.get("name"): one.get("value") for one in case.iter("property")}
+        if counted:
+            found.setdefault("counts", {})[case.get("name")] = counted
         if case.find("failure") is not None or case.find("error") is not None:
             found["failed"].append(case.get("name"))
         elif skipped is not None:
@@ -72,6 +75,7 @@ def page(kept: dict[str, Any]) -> Iterator[str]:
             f"{_verdict(promise['tests'], found)} | {command} |"
         )
     yield ""
+    yield from _counts(kept.get("files", {}))
     yield from _exceptions(kept.get("files", {}))
     yield "Speed and size are measured apart from this: [figures](figures.md)."
 
@@ -109,6 +113,34 @@ def _verdict(tests: list[str], found: dict[str, Any]) -> str:
             "not run" if len(missing) == len(tests) else f"in part; not run: {', '.join(missing)}"
         )
     return f"holds, {skipped} skipped" if skipped else "holds"
+
+
+def _counts(files: dict[str, Any]) -> Iterator[str]:
+    """Yield what the tests counted: kills, failing calls, hostile inputs, documents."""
+    rows = [
+        f"| `{name.removeprefix('tests/')}` {test} | {_said(counted)} | {_ended(one, test)} |"
+        for name, one in sorted(files.items())
+        for test, counted in sorted(one.get("counts", {}).items())
+    ]
+    if rows:
+        yield "## Counted\n"
+        yield "Kills come at each write a command makes, or at random moments; after each the home is opened again and compared. A loss fails the test.\n"
+        yield "| test | counted | result |\n|---|---|---|"
+        yield from rows
+        yield ""
+
+
+def _said(counted: dict[str, str]) -> str:
+    return ", ".join(
+        f"{int(value):,} {what}" if value.isdecimal() else f"{what}: {value}"
+        for what, value in counted.items()
+    )
+
+
+def _ended(file: dict[str, Any], test: str) -> str:
+    if test in file["failed"]:
+        return "**failed**"
+    return "holds" if file["full"] else "holds (sample)"
 
 
 def _exceptions(files: dict[str, Any]) -> Iterator[str]:

@@ -40,6 +40,13 @@ class Outcome:
     """`killed`, `done`, or the text of the error it failed with."""
 
 
+class Tally:
+    """How many children were killed or had their calls fail since the count began."""
+
+    kills = 0
+    failures = 0
+
+
 class Harness:
     """Runs scenarios in children that are killed, or whose system calls fail."""
 
@@ -77,6 +84,8 @@ class Harness:
         pipe.write(json.dumps(order) + "\n")
         pipe.flush()
         answer = json.loads(_pipe(self._server.stdout).readline())
+        Tally.kills += answer["ended"] == "killed"
+        Tally.failures += "error=" in (order["inject"] or "")
         return Outcome(Path(order["folder"]), answer["said"], answer["ended"])
 
     def random_kills(

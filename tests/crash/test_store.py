@@ -30,6 +30,13 @@ def start(tmp_path):
     return folder
 
 
+def everywhere(harness, name, start, scaled, sample):
+    """Kill at every write, and in proof at random moments as well."""
+    scenario = f"{SCENARIOS}:{name}"
+    yield from harness.kills(scenario, start, sample=scaled(sample, 10_000))
+    yield from harness.random_kills(scenario, start, count=scaled(3, 500), within_ms=60)
+
+
 def check_whole(store):
     """Every stream is healthy, and every pinned blob is there and right."""
     for head in store.streams():
@@ -151,7 +158,7 @@ def test_killed_during_a_move(harness, start, scaled):
 
 @pytest.mark.rule("T4.4", "B3.5")
 def test_killed_while_a_view_changes(harness, start, scaled):
-    for kill in harness.kills(f"{SCENARIOS}:materialise", start, sample=scaled(30, 10_000)):
+    for kill in everywhere(harness, "materialise", start, scaled, sample=30):
         with scenarios.store_of(kill.folder) as store:
             check_whole(store)
             view = scenarios.view_of(store, kill.folder)
@@ -174,7 +181,7 @@ def test_killed_while_a_view_changes(harness, start, scaled):
 
 @pytest.mark.rule("T4.5")
 def test_killed_during_collection(harness, start, scaled):
-    for kill in harness.kills(f"{SCENARIOS}:collect", start, sample=scaled(20, 10_000)):
+    for kill in everywhere(harness, "collect", start, scaled, sample=20):
         with scenarios.store_of(kill.folder) as store:
             check_whole(store)
             for text in kill.said:

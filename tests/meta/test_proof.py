@@ -15,7 +15,8 @@ proof = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(proof)
 
 RESULTS = """<testsuites><testsuite>
-<testcase classname="tests.store.test_machine" name="test_one" time="1.5"/>
+<testcase classname="tests.store.test_machine" name="test_one" time="1.5">
+  <properties><property name="kills" value="1200"/></properties></testcase>
 <testcase classname="tests.flows.test_demo" name="test_two" time="2"><failure/></testcase>
 <testcase classname="tests.crash.test_store.TestIt" name="test_three" time="0.2">
   <skipped message="strace: strace is not installed"/></testcase>
@@ -45,6 +46,7 @@ def test_results_are_taken_in_by_file_and_failures_named(tmp_path):
     assert "**1 failed**" in demo
     assert "holds, 1 skipped" in crash
     assert "- `tests/flows/test_demo.py::test_two`" in page
+    assert "| `store/test_machine.py` test_one | 1,200 kills | holds (sample) |" in page
     assert "- 1 × strace: strace is not installed" in page
 
 
