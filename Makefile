@@ -51,7 +51,7 @@ bench: $(STAMP) ## ratios against baselines of the same run
 	$(BIN)/python -m benchmarks $(ARGS)
 
 rules: $(STAMP) ## which rules no test cites yet
-	$(BIN)/python tools/rules.py tests
+	$(BIN)/python tools/rules.py tests src/backshop/testing
 
 docs: $(STAMP) ## write the generated reference pages
 	$(BIN)/python tools/reference.py

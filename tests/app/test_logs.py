@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import stat
 
 import pytest
 
@@ -25,7 +26,7 @@ def quiet():
     logger.propagate = kept[2]
 
 
-@pytest.mark.rule("M3.12")
+@pytest.mark.rule("M3.12", "S10.2")
 @pytest.mark.parametrize("attached", ["before", "after"])
 def test_a_key_reaches_no_line_of_the_log(tmp_path, quiet, attached):
     home = tmp_path / "home"
@@ -40,7 +41,9 @@ def test_a_key_reaches_no_line_of_the_log(tmp_path, quiet, attached):
         except ValueError:
             logging.getLogger("backshop.store").exception("called with %s", KEY)
 
-    (line,) = (home / "logs" / "backshop.log").read_text().splitlines()
+    log = home / "logs" / "backshop.log"
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    (line,) = log.read_text().splitlines()
     assert KEY not in line
     record = json.loads(line)
     assert (record["level"], record["logger"]) == ("error", "backshop.store")

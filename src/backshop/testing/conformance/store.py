@@ -112,7 +112,7 @@ def run_together(*works: Callable[[], object]) -> list[object]:
 class StoreConformance:
     """The suite. Names of tests say the behaviour; rule ids say where it is asked for."""
 
-    @pytest.mark.rule("T1.2", "T1.3")
+    @pytest.mark.rule("T1.1", "T1.2", "T1.3")
     def test_events_are_numbered_and_chained_from_zeros(self, open_store: OpenStore) -> None:
         store = open_store()
 
@@ -261,7 +261,7 @@ class StoreConformance:
         assert (state, appended.parts) == (Total(), ())
         assert store.streams() == []
 
-    @pytest.mark.rule("T2.3", "T2.6")
+    @pytest.mark.rule("T2.3", "T2.6", "T4.2")
     def test_a_rule_may_bring_blobs_of_any_size(self, open_store: OpenStore) -> None:
         store = open_store()
         small, large = b"small", b"large" * 50_000
