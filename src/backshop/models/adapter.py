@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator
 from typing import Any, Literal, TypeVar
 
-from backshop.base.errors import BackshopError
 from backshop.base.limits import WINDOW_UNKNOWN_TOKENS
 from backshop.prompts import (
     ConversationItem,
@@ -29,7 +28,7 @@ from .response import (
     OptimizationScope,
     Phase,
     PromptResponse,
-    evaluation_error,
+    told_once,
 )
 from .retry import Cancel
 from .strict import can_be_strict
@@ -213,22 +212,8 @@ class AdapterBase:
 
     def run_task(self, task: Task) -> PromptResponse[Any]:
         """Evaluate a task; a failure is published once as `PromptFailed` and raised."""
-        try:
+        with told_once(task.session, task.prompt.display_name, Phase.REQUEST, PromptFailed):
             return Evaluation(self, task).run()
-        except BackshopError as error:
-            failure = evaluation_error(error, task.prompt.display_name, Phase.REQUEST)
-            if not task.session.closed:
-                task.session.dispatch(
-                    PromptFailed(
-                        phase=failure.phase.value,
-                        code=failure.code,
-                        message=failure.message,
-                        retryable=failure.error.retryable,
-                    )
-                )
-            if failure is error:
-                raise
-            raise failure from error
 
     def _execute_prompt(
         self,

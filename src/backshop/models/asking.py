@@ -128,12 +128,12 @@ class Asker:
         return answer, failed, has_shown
 
     def _attempt(self, request: ModelRequest) -> tuple[Answer, Failed | None, bool]:
-        answer, failed = Answer(), None
+        answer, failed, texts = Answer(), None, list[str]()
         shows = request.purpose in _SHOWN
         for event in self._adapter.complete(request, self._session.cancel):
             match event:
                 case wire.TextDelta(text=text):
-                    answer.text += text
+                    texts.append(text)
                     if shows:
                         self._session.publish(TextDelta(text=text))
                         if self._said is not None:
@@ -148,6 +148,7 @@ class Asker:
                     failed = event
                 case _:
                     pass
+        answer.text = "".join(texts)
         self._charge(answer, request, failed)
         return answer, failed, shows and bool(answer.text)
 
@@ -226,5 +227,5 @@ class Asker:
                 if cap is not None and amount > cap:
                     session.dispatch(LimitReached(limit=name, value=str(cap)))
                     raise self.failure(
-                        f"{count} tokens used of {cap}", Phase.BUDGET, "TOKEN_BUDGET"
+                        f"{amount} tokens used of {cap}", Phase.BUDGET, "TOKEN_BUDGET"
                     )

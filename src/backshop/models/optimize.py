@@ -32,7 +32,7 @@ from .response import (
     Phase,
     PromptEvaluationError,
     PromptResponse,
-    evaluation_error,
+    told_once,
 )
 
 ALWAYS_KIND = "always"
@@ -63,24 +63,11 @@ def optimize(adapter: Runner, wish: Wish) -> OptimizationResult[Any]:
         PromptEvaluationError: `OptimizationFailed` was published; in phase `persist` the digest
             is with the session already and the result is on the error.
     """
-    try:
+    name = wish.prompt.display_name
+    with told_once(wish.session, name, Phase.PREFLIGHT, OptimizationFailed):
         target = preflight(adapter, wish)
         with alone(wish, target.key):
             return _run(adapter, wish, target)
-    except BackshopError as error:
-        failure = evaluation_error(error, wish.prompt.display_name, Phase.PREFLIGHT)
-        if not wish.session.closed:
-            wish.session.dispatch(
-                OptimizationFailed(
-                    phase=failure.phase.value,
-                    code=failure.code,
-                    message=failure.message,
-                    retryable=failure.error.retryable,
-                )
-            )
-        if failure is error:
-            raise
-        raise failure from error
 
 
 def _run(adapter: Runner, wish: Wish, target: Target) -> OptimizationResult[Any]:

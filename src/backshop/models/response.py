@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
@@ -11,8 +12,10 @@ from backshop.base.codec import encode
 from backshop.base.errors import BackshopError, ErrorInfo
 from backshop.prompts import (
     MarkdownSection,
+    OptimizationFailed,
     Prompt,
     PromptError,
+    PromptFailed,
     PromptOverridesStore,
     Session,
     TokenUsage,
@@ -141,6 +144,32 @@ def evaluation_error(error: BackshopError, prompt_name: str, phase: Phase) -> Pr
         code=error.code,
         error=error.info("workshop", subphase="prompt"),
     )
+
+
+@contextmanager
+def told_once(
+    session: Session,
+    prompt_name: str,
+    phase: Phase,
+    fact: type[PromptFailed] | type[OptimizationFailed],
+) -> Iterator[None]:
+    """Publish a failure once, while the session is open, and raise it as one of an evaluation."""
+    try:
+        yield
+    except BackshopError as error:
+        failure = evaluation_error(error, prompt_name, phase)
+        if not session.closed:
+            session.dispatch(
+                fact(
+                    phase=failure.phase.value,
+                    code=failure.code,
+                    message=failure.message,
+                    retryable=failure.error.retryable,
+                )
+            )
+        if failure is error:
+            raise
+        raise failure from error
 
 
 @runtime_checkable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from backshop.base.errors import BackshopError
@@ -20,7 +20,6 @@ from backshop.models.messages import (
     FinishReason,
     Message,
     ModelRequest,
-    ProviderState,
     ReasoningProgress,
     Role,
     Started,
@@ -33,10 +32,10 @@ from backshop.models.profile import profile
 from backshop.models.strict import NUMERIC, can_be_strict, relaxed, strict
 from backshop.models.usage import request_tokens
 
+from .shape import Json, Outline, is_count, mapping, replayed
+
 if TYPE_CHECKING:
     from anthropic import Anthropic
-
-Json = dict[str, Any]
 
 _FINISH = {
     "end_turn": FinishReason.STOP,
@@ -46,7 +45,6 @@ _FINISH = {
     "refusal": FinishReason.REFUSAL,
 }
 _WINDOW_EXCEEDED = "model_context_window_exceeded"
-_THINKING = ("thinking", "redacted_thinking")
 
 
 def body(request: ModelRequest, model: ModelRecord) -> Json:
@@ -82,25 +80,30 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
 
 def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
     """Send the request and yield what comes back."""
-    import anthropic  # over half a second: on first use
-
-    try:
-        with _client(channel) as client:
-            stream: Any = client.messages.create(**body(request, model))
-            with closing(stream):
-                yield from _read(stream, request)
-    except (anthropic.AnthropicError, ValueError) as error:
-        raise fault(error, channel) from error
+    with _speaking(channel) as client:
+        stream: Any = client.messages.create(**body(request, model))
+        with closing(stream):
+            yield from _read(stream, request)
 
 
 def models(channel: Channel) -> tuple[str, ...]:
     """Return the names of the provider's models."""
+    with _speaking(channel) as client:
+        try:
+            return tuple(sorted(str(one.id) for one in client.models.list().data))
+        except (TypeError, AttributeError) as error:
+            raise ValueError("this is no list of models") from error
+
+
+@contextmanager
+def _speaking(channel: Channel) -> Iterator[Anthropic]:
+    """Give a client for one call; what the SDK raises meanwhile becomes an error of ours."""
     import anthropic  # over half a second: on first use
 
     try:
         with _client(channel) as client:
-            return tuple(sorted(str(one.id) for one in client.models.list().data))
-    except (anthropic.AnthropicError, ValueError, TypeError, AttributeError) as error:
+            yield client
+    except (anthropic.AnthropicError, ValueError) as error:
         raise fault(error, channel) from error
 
 
@@ -115,7 +118,7 @@ def fault(error: Exception, channel: Channel) -> BackshopError:
             error.body if isinstance(error.body, str) else json.dumps(error.body, default=str)
         )
         if error.response.status_code < 400:  # told inside a stream that began well
-            kind = _mapping(_mapping(error.body).get("error")).get("type")
+            kind = mapping(mapping(error.body).get("error")).get("type")
             return faults.from_code(str(kind or "error"), body_text)
         headers = dict(error.response.headers)
         found = faults.from_status(
@@ -201,63 +204,48 @@ def _assistant_blocks(message: Message, state: Any) -> Iterator[Json]:
         for call in message.tool_calls
     ]
     text: list[Json] = [{"type": "text", "text": message.text}] if message.text else []
-    for part in state if isinstance(state, list) else ():
-        if part == "text":
-            yield from text
-            text = []
-        elif part == "call":
-            yield from calls[:1]
-            calls = calls[1:]
-        elif isinstance(part, dict):
-            yield part
-    yield from text
-    yield from calls
+    return replayed(state, text, calls)
 
 
 def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
-    answer = Answer()
-    outline: dict[Any, Any] = {}  # block index → what stands there
+    answer, outline = Answer(), Outline()  # places are block indexes
     usage: Json = {}
     stop: str | None = None
     for raw in stream:
         event: Json = raw.to_dict(warnings=False)
         match event.get("type"):
             case "message_start":
-                usage |= _counts(_mapping(event.get("message")).get("usage"))
+                usage |= _counts(mapping(event.get("message")).get("usage"))
                 yield Started()
             case "content_block_start":
-                block = _mapping(event.get("content_block"))
+                block = mapping(event.get("content_block"))
                 yield from _begin(block, event.get("index"), answer, outline)
             case "content_block_delta":
-                delta = _mapping(event.get("delta"))
+                delta = mapping(event.get("delta"))
                 yield from _delta(delta, event.get("index"), answer, outline)
             case "message_delta":
                 usage |= _counts(event.get("usage"))
-                stop = _mapping(event.get("delta")).get("stop_reason") or stop
+                stop = mapping(event.get("delta")).get("stop_reason") or stop
             case "message_stop":
                 yield from _end(answer, outline, usage, stop, request)
                 return
 
 
-def _begin(
-    block: Json, index: Any, answer: Answer, outline: dict[Any, Any]
-) -> Iterator[StreamEvent]:
+def _begin(block: Json, index: Any, answer: Answer, outline: Outline) -> Iterator[StreamEvent]:
     match block.get("type"):
         case "tool_use":
-            outline[index] = "call"
+            outline.call(index)
             yield from answer.start_call(index, block.get("id"), block.get("name"))
             if block.get("input"):
                 yield from answer.add_arguments(index, json.dumps(block["input"]))
         case "text":
-            outline[index] = "text"
+            outline.text(index)
             yield from answer.add_text(block.get("text"))
         case "thinking" | "redacted_thinking":
-            outline[index] = dict(block)
+            outline.keep(index, dict(block))
 
 
-def _delta(
-    delta: Json, index: Any, answer: Answer, outline: dict[Any, Any]
-) -> Iterator[StreamEvent]:
+def _delta(delta: Json, index: Any, answer: Answer, outline: Outline) -> Iterator[StreamEvent]:
     match delta.get("type"):
         case "text_delta":
             yield from answer.add_text(delta.get("text"))
@@ -265,19 +253,19 @@ def _delta(
             yield from answer.add_arguments(index, delta.get("partial_json"))
         case "thinking_delta":
             thought = str(delta.get("thinking", ""))
-            block = outline.get(index)
-            if isinstance(block, dict):
+            block = outline.block(index)
+            if block is not None:
                 block["thinking"] = str(block.get("thinking", "")) + thought
             yield ReasoningProgress(len(thought))
         case "signature_delta":
-            block = outline.get(index)
-            if isinstance(block, dict):
+            block = outline.block(index)
+            if block is not None:
                 block["signature"] = str(block.get("signature", "")) + str(delta.get("signature"))
 
 
 def _end(
     answer: Answer,
-    outline: dict[Any, Any],
+    outline: Outline,
     usage: Json,
     stop: str | None,
     request: ModelRequest,
@@ -292,13 +280,7 @@ def _end(
         yield UsageReported(_usage(usage))
     if answer.has_calls:
         reason = FinishReason.TOOL_CALLS
-    parts = [outline[index] for index in sorted(outline, key=_position)]
-    keeps = any(isinstance(part, dict) for part in parts)
-    yield Done(reason, ProviderState(request.provider_id, parts) if keeps else None)
-
-
-def _position(index: Any) -> int:
-    return index if isinstance(index, int) else 0
+    yield Done(reason, outline.state(request.provider_id))
 
 
 def _usage(data: Json) -> Usage:
@@ -315,12 +297,7 @@ def _usage(data: Json) -> Usage:
 
 
 def _counts(value: Any) -> Json:
-    data = _mapping(value)
-    counts = {key: count for key, count in data.items() if type(count) is int and count >= 0}
-    details = _mapping(data.get("output_tokens_details"))
-    thinking = details.get("thinking_tokens")
-    return counts | ({"thinking_tokens": thinking} if type(thinking) is int else {})
-
-
-def _mapping(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}
+    data = mapping(value)
+    thinking = mapping(data.get("output_tokens_details")).get("thinking_tokens")
+    found = data if thinking is None else data | {"thinking_tokens": thinking}
+    return {key: number for key, number in found.items() if is_count(number)}

@@ -8,11 +8,9 @@ import json
 import string
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from backshop.base.errors import BackshopError
 from backshop.base.limits import WINDOW_MIN_TOKENS
-from backshop.models import faults
 from backshop.models.assembly import Answer
 from backshop.models.catalog import ModelRecord
 from backshop.models.egress import Channel
@@ -34,10 +32,8 @@ from backshop.models.messages import (
 from backshop.models.profile import profile
 from backshop.models.strict import can_be_strict, relaxed, strict
 
-if TYPE_CHECKING:
-    from openai import OpenAI
-
-Json = dict[str, Any]
+from . import openai_sdk
+from .shape import Json, count, mapping
 
 REMINDER = "Call one of the tools before you answer."
 _SHORT_ID_CHARS = 9  # M6.4
@@ -90,15 +86,10 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
 
 def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
     """Send the request and yield what comes back."""
-    import openai  # over half a second: on first use
-
-    try:
-        with _client(channel) as client:
-            stream: Any = client.chat.completions.create(**body(request, model))
-            with closing(stream):
-                yield from _read(stream, request)
-    except (openai.OpenAIError, ValueError) as error:
-        raise fault(error, channel) from error
+    with openai_sdk.speaking(channel) as client:
+        stream: Any = client.chat.completions.create(**body(request, model))
+        with closing(stream):
+            yield from _read(stream, request)
 
 
 def models(channel: Channel) -> tuple[str, ...]:
@@ -108,34 +99,7 @@ def models(channel: Channel) -> tuple[str, ...]:
 
 def windows(channel: Channel) -> dict[str, int | None]:
     """Return the server's models, each with the window it reports, if it does (M6.5)."""
-    import openai  # over half a second: on first use
-
-    try:
-        with _client(channel) as client:
-            listed = [one.to_dict(warnings=False) for one in client.models.list().data]
-            return {str(one["id"]): _window(one) for one in sorted(listed, key=_by_id)}
-    except (openai.OpenAIError, ValueError, TypeError, AttributeError, KeyError) as error:
-        raise fault(error, channel) from error
-
-
-def fault(error: Exception, channel: Channel) -> BackshopError:
-    """Return our error for one of the SDK's (M11.6)."""
-    import openai
-
-    from backshop.models.transport import network_fault  # loaded with the SDK
-
-    if isinstance(error, openai.APIStatusError):
-        headers, text = dict(error.response.headers), error.response.text
-        found = faults.from_status(error.status_code, headers, text, now_ms=channel.now_ms())
-        return channel.referred(found, text)
-    if isinstance(error, openai.APIConnectionError):
-        return network_fault(error)
-    if isinstance(error, openai.APIError) and not isinstance(
-        error, openai.APIResponseValidationError
-    ):
-        kind = error.code or error.type or "error"
-        return faults.from_code(str(kind), json.dumps(error.body, default=str))
-    return network_fault(error)
+    return {one["id"]: _window(one) for one in openai_sdk.listed(channel)}
 
 
 def short_id(call_id: str) -> str:
@@ -150,13 +114,9 @@ def short_id(call_id: str) -> str:
     return "".join(digits)
 
 
-def _by_id(model: Json) -> str:
-    return str(model.get("id", ""))
-
-
 def _window(model: Json) -> int | None:
     """Read vLLM's, llama.cpp's and other servers' words for the window."""
-    meta = _mapping(model.get("meta"))
+    meta = mapping(model.get("meta"))
     for found in (
         model.get("max_model_len"),
         meta.get("n_ctx"),
@@ -167,20 +127,6 @@ def _window(model: Json) -> int | None:
         if isinstance(found, int) and found >= WINDOW_MIN_TOKENS:
             return found
     return None
-
-
-def _client(channel: Channel) -> OpenAI:
-    from openai import OpenAI
-
-    client = OpenAI(
-        api_key=channel.api_key,
-        base_url=channel.provider.base_url,
-        max_retries=0,
-        timeout=None,
-        http_client=channel.client(),
-    )
-    client._custom_headers = {}  # what OPENAI_CUSTOM_HEADERS put there
-    return client
 
 
 def _messages(request: ModelRequest, model: ModelRecord) -> list[Json]:
@@ -290,8 +236,8 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
         if isinstance(chunk.get("usage"), dict):
             usage = _usage(chunk["usage"])
         choices = chunk.get("choices")
-        choice = _mapping(choices[0]) if isinstance(choices, list) and choices else {}
-        delta = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
+        choice = mapping(choices[0]) if isinstance(choices, list) and choices else {}
+        delta = mapping(choice.get("delta")) or mapping(choice.get("message"))
         extras.take(delta)
         yield from answer.add_text(delta.get("content"))
         if isinstance(delta.get("refusal"), str) and delta["refusal"]:
@@ -320,10 +266,10 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
 def _calls(delta: Json, answer: Answer, extras: _Extras) -> Iterator[StreamEvent]:
     pieces = delta.get("tool_calls")
     for place, piece in enumerate(pieces if isinstance(pieces, list) else ()):
-        call = _mapping(piece)
+        call = mapping(piece)
         index = call.get("index")
         key = index if isinstance(index, int) else place
-        function = _mapping(call.get("function"))
+        function = mapping(call.get("function"))
         yield from answer.start_call(key, call.get("id"), function.get("name"))
         arguments = function.get("arguments")
         if isinstance(arguments, dict):  # some servers send the object itself
@@ -333,19 +279,11 @@ def _calls(delta: Json, answer: Answer, extras: _Extras) -> Iterator[StreamEvent
 
 
 def _usage(data: Json) -> Usage:
-    inputs = _mapping(data.get("prompt_tokens_details"))
-    outputs = _mapping(data.get("completion_tokens_details"))
+    inputs = mapping(data.get("prompt_tokens_details"))
+    outputs = mapping(data.get("completion_tokens_details"))
     return Usage(
-        input_tokens=_count(data.get("prompt_tokens")),
-        cached_input_tokens=_count(inputs.get("cached_tokens")),
-        output_tokens=_count(data.get("completion_tokens")),
-        reasoning_tokens=_count(outputs.get("reasoning_tokens")),
+        input_tokens=count(data.get("prompt_tokens")),
+        cached_input_tokens=count(inputs.get("cached_tokens")),
+        output_tokens=count(data.get("completion_tokens")),
+        reasoning_tokens=count(outputs.get("reasoning_tokens")),
     )
-
-
-def _mapping(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value >= 0 else 0

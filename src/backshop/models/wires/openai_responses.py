@@ -6,9 +6,8 @@ import base64
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from backshop.base.errors import BackshopError
 from backshop.models import faults
 from backshop.models.assembly import Answer
 from backshop.models.catalog import ModelRecord
@@ -19,7 +18,6 @@ from backshop.models.messages import (
     FinishReason,
     Message,
     ModelRequest,
-    ProviderState,
     ReasoningProgress,
     Role,
     Started,
@@ -31,10 +29,8 @@ from backshop.models.messages import (
 from backshop.models.profile import profile
 from backshop.models.strict import can_be_strict, relaxed, strict
 
-if TYPE_CHECKING:
-    from openai import OpenAI
-
-Json = dict[str, Any]
+from . import openai_sdk
+from .shape import Json, Outline, count, mapping, replayed
 
 
 def body(request: ModelRequest, model: ModelRecord) -> Json:
@@ -77,60 +73,15 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
 
 def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
     """Send the request and yield what comes back."""
-    import openai  # over half a second: on first use
-
-    try:
-        with _client(channel) as client:
-            stream: Any = client.responses.create(**body(request, model))
-            with closing(stream):
-                yield from _read(stream, request)
-    except (openai.OpenAIError, ValueError) as error:
-        raise fault(error, channel) from error
+    with openai_sdk.speaking(channel) as client:
+        stream: Any = client.responses.create(**body(request, model))
+        with closing(stream):
+            yield from _read(stream, request)
 
 
 def models(channel: Channel) -> tuple[str, ...]:
     """Return the names of the provider's models."""
-    import openai  # over half a second: on first use
-
-    try:
-        with _client(channel) as client:
-            return tuple(sorted(str(one.id) for one in client.models.list().data))
-    except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
-        raise fault(error, channel) from error
-
-
-def fault(error: Exception, channel: Channel) -> BackshopError:
-    """Return our error for one of the SDK's (M11.6)."""
-    import openai
-
-    from backshop.models.transport import network_fault  # loaded with the SDK
-
-    if isinstance(error, openai.APIStatusError):
-        headers, text = dict(error.response.headers), error.response.text
-        found = faults.from_status(error.status_code, headers, text, now_ms=channel.now_ms())
-        return channel.referred(found, text)
-    if isinstance(error, openai.APIConnectionError):
-        return network_fault(error)
-    if isinstance(error, openai.APIError) and not isinstance(
-        error, openai.APIResponseValidationError
-    ):
-        kind = error.code or error.type or "error"
-        return faults.from_code(str(kind), json.dumps(error.body, default=str))
-    return network_fault(error)
-
-
-def _client(channel: Channel) -> OpenAI:
-    from openai import OpenAI
-
-    client = OpenAI(
-        api_key=channel.api_key,
-        base_url=channel.provider.base_url,
-        max_retries=0,
-        timeout=None,
-        http_client=channel.client(),
-    )
-    client._custom_headers = {}  # what OPENAI_CUSTOM_HEADERS put there
-    return client
+    return tuple(one["id"] for one in openai_sdk.listed(channel))
 
 
 def _tool(tool: ToolSpec) -> Json:
@@ -171,17 +122,7 @@ def _assistant_items(message: Message, state: Any) -> Iterator[Json]:
         for call in message.tool_calls
     ]
     text = [{"role": "assistant", "content": message.text}] if message.text else []
-    for part in state if isinstance(state, list) else ():
-        if part == "text":
-            yield from text
-            text = []
-        elif part == "call":
-            yield from calls[:1]
-            calls = calls[1:]
-        elif isinstance(part, dict):
-            yield part
-    yield from text
-    yield from calls
+    return replayed(state, text, calls)
 
 
 def _content(message: Message) -> str | list[Json]:
@@ -196,8 +137,7 @@ def _content(message: Message) -> str | list[Json]:
 
 
 def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
-    answer = Answer()
-    outline: dict[Any, Any] = {}  # output index → what stands there
+    answer, outline = Answer(), Outline()  # places are output indexes
     refused = False
     for raw in stream:
         event: Json = raw.to_dict(warnings=False)
@@ -222,25 +162,25 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
                 yield from _end(event, answer, outline, refused=refused, request=request)
                 return
             case "response.failed":
-                error = _mapping(_mapping(event.get("response")).get("error"))
+                error = mapping(mapping(event.get("response")).get("error"))
                 raise faults.from_code(str(error.get("code", "")), str(error.get("message", "")))
             case "error":
                 raise faults.from_code(str(event.get("code", "")), str(event.get("message", "")))
 
 
-def _item(event: Json, answer: Answer, outline: dict[Any, Any]) -> Iterator[StreamEvent]:
-    item, place = _mapping(event.get("item")), event.get("output_index")
+def _item(event: Json, answer: Answer, outline: Outline) -> Iterator[StreamEvent]:
+    item, place = mapping(event.get("item")), event.get("output_index")
     match item.get("type"):
         case "function_call":
-            outline[place] = "call"
+            outline.call(place)
             key = item.get("id") or place
             yield from answer.start_call(key, item.get("call_id"), item.get("name"))
             if event["type"] == "response.output_item.done":
                 answer.finish_call(key, item.get("arguments"))
         case "message":
-            outline[place] = "text"
+            outline.text(place)
         case "reasoning" if event["type"] == "response.output_item.done":
-            outline[place] = item
+            outline.keep(place, item)
 
 
 def _key(event: Json) -> Any:
@@ -250,12 +190,12 @@ def _key(event: Json) -> Any:
 def _end(
     event: Json,
     answer: Answer,
-    outline: dict[Any, Any],
+    outline: Outline,
     *,
     refused: bool,
     request: ModelRequest,
 ) -> Iterator[StreamEvent]:
-    final = _mapping(event.get("response"))
+    final = mapping(event.get("response"))
     output = final.get("output")
     if isinstance(output, list):
         for place, item in enumerate(output):
@@ -271,15 +211,13 @@ def _end(
         reason = FinishReason.TOOL_CALLS
     elif refused and reason is FinishReason.STOP:
         reason = FinishReason.REFUSAL
-    parts = [outline[place] for place in sorted(outline, key=_position)]
-    keeps = any(isinstance(part, dict) for part in parts)
-    yield Done(reason, ProviderState(request.provider_id, parts) if keeps else None)
+    yield Done(reason, outline.state(request.provider_id))
 
 
 def _finish(kind: str, final: Json) -> FinishReason:
     if kind == "response.completed":
         return FinishReason.STOP
-    match _mapping(final.get("incomplete_details")).get("reason"):
+    match mapping(final.get("incomplete_details")).get("reason"):
         case "max_output_tokens":
             return FinishReason.LENGTH
         case "content_filter":
@@ -291,33 +229,21 @@ def _final_text(output: list[Any]) -> str:
     parts = (
         part
         for item in output
-        if _mapping(item).get("type") == "message"
-        for part in _mapping(item).get("content") or ()
+        if mapping(item).get("type") == "message"
+        for part in mapping(item).get("content") or ()
     )
     return "".join(
-        str(_mapping(part).get("text") or _mapping(part).get("refusal") or "") for part in parts
+        str(mapping(part).get("text") or mapping(part).get("refusal") or "") for part in parts
     )
 
 
 def _usage(data: Json) -> Usage:
-    inputs = _mapping(data.get("input_tokens_details"))
-    outputs = _mapping(data.get("output_tokens_details"))
+    inputs = mapping(data.get("input_tokens_details"))
+    outputs = mapping(data.get("output_tokens_details"))
     return Usage(
-        input_tokens=_count(data.get("input_tokens")),
-        cached_input_tokens=_count(inputs.get("cached_tokens")),
-        cache_write_tokens=_count(inputs.get("cache_write_tokens")),
-        output_tokens=_count(data.get("output_tokens")),
-        reasoning_tokens=_count(outputs.get("reasoning_tokens")),
+        input_tokens=count(data.get("input_tokens")),
+        cached_input_tokens=count(inputs.get("cached_tokens")),
+        cache_write_tokens=count(inputs.get("cache_write_tokens")),
+        output_tokens=count(data.get("output_tokens")),
+        reasoning_tokens=count(outputs.get("reasoning_tokens")),
     )
-
-
-def _position(place: Any) -> int:
-    return place if isinstance(place, int) else 0
-
-
-def _mapping(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value >= 0 else 0
