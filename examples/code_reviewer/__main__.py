@@ -28,6 +28,7 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--script", type=Path, default=HERE / "review.json")
     parser.add_argument("--once", metavar="TEXT")
     parser.add_argument("--show-prompts", action="store_true")
+    parser.add_argument("--sandbox", action="store_true", help="let the model run programs")
     return parser.parse_args(words)
 
 
@@ -55,7 +56,7 @@ def main(
     given = arguments(words)
     with adapter_for(given.model, given.script) as adapter:
         repl = Repl(
-            prompt=make_prompt(given.path.resolve()),
+            prompt=make_prompt(given.path.resolve(), sandbox=given.sandbox),
             adapter=adapter,
             overrides=LocalPromptOverridesStore(given.overrides),
             tag=given.tag,

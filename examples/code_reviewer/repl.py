@@ -23,6 +23,7 @@ from backshop.prompts import (
     PromptRendered,
     Session,
     ToolInvoked,
+    open_workspace,
 )
 
 _CUT = 256
@@ -150,6 +151,7 @@ class Repl:
         self._say(f"[before review {number}]")
 
     def _render(self):  # a RenderedPrompt
+        open_workspace(self._session, self._prompt)  # as it is before a call
         return self._prompt.render(
             ReviewTurn(request="(your request)"),
             session=self._session,

@@ -9,6 +9,7 @@ from backshop.prompts import (
     HostMount,
     MarkdownSection,
     Prompt,
+    SandboxSection,
     VfsSection,
     WorkspaceDigest,
 )
@@ -43,9 +44,11 @@ class Review:
     next_steps: list[str] = field(default_factory=list)
 
 
-def make_prompt(path: Path) -> Prompt[Review]:
-    """Return the prompt for reviewing the folder at `path`."""
-    files = HostMount(path, include=INCLUDE, max_total_bytes=MAX_BYTES, allowed_roots=(path,))
+def make_prompt(path: Path, *, sandbox: bool = False) -> Prompt[Review]:
+    """Return the prompt for reviewing the folder at `path`; `sandbox` lets programs run on it."""
+    files = VfsSection(
+        HostMount(path, include=INCLUDE, max_total_bytes=MAX_BYTES, allowed_roots=(path,))
+    )
     return Prompt(
         "examples/code-review",
         "review",
@@ -62,7 +65,8 @@ def make_prompt(path: Path) -> Prompt[Review]:
                 default_params=Guidance(),
             ),
             WorkspaceDigest(),
-            VfsSection(files),
+            files,
+            SandboxSection(files, switched_on=sandbox),
             MarkdownSection(
                 "Request", "${request}", key="review-request", params=ReviewTurn, role="user"
             ),

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from backshop.prompts import bubble
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "code_reviewer"
 GOLDEN = Path(__file__).parent / "data" / "code_reviewer.txt"
@@ -109,6 +111,15 @@ def test_any_folder_can_be_reviewed_once_with_its_prompt_shown(tmp_path):
     assert "## 1. Brief" in shown
     assert "Issues:" in shown
     assert "secret.bin" not in shown
+
+
+@pytest.mark.rule("P8.1", "P8.2", "P6.7")
+def test_programs_run_only_where_the_person_says_so_and_a_sandbox_works(tmp_path):
+    plain = run("--overrides", str(tmp_path), lines=["/tools"])
+    switched_on = run("--overrides", str(tmp_path), "--sandbox", lines=["/tools"])
+
+    assert "shell_execute" not in plain
+    assert ("shell_execute (exec)" in switched_on) is (bubble.probe().reason is None)
 
 
 def test_commands_that_do_not_exist_are_said_to(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from backshop.base.errors import BackshopError
 from backshop.bench.processing import files_of, problems
 from backshop.cli import main
 
-from ..models.provider import Provider, Reply, chat, serving
+from ..models.provider import Provider, Reply, chat, messages, serving
 
 SKILL = "---\nname: company-context\ndescription: Boats.\n---\nSee [more](references/summary.md).\n"
 FILES = {"SKILL.md": SKILL, "references/summary.md": "We make boats."}
@@ -131,6 +132,68 @@ def test_a_cut_answer_is_told_from_bad_json(tmp_path):
     assert caught.value.detail == "output_truncated"
     assert len(here.server.seen) == 2
     assert "holds no JSON" not in json.dumps(here.server.seen[1].json)
+
+
+CLAUDE = """
+from backshop.models import AdapterKind, Auth, ModelRecord, Plugin, ProviderRecord
+from backshop.models.wires import anthropic_messages
+
+plugin = Plugin(
+    provider=ProviderRecord(
+        provider_id="local-claude",
+        display_name="Claude",
+        adapter=AdapterKind.PLUGIN,
+        auth=Auth.NONE,
+        base_url="{url}",
+        hosts=("127.0.0.1",),
+    ),
+    models=(
+        ModelRecord(
+            model_id="local-claude:m",
+            provider_id="local-claude",
+            wire_name="m",
+            display_name="M",
+            context_tokens_estimate=200_000,
+            max_output_tokens=8_000,
+            requires_key=False,
+        ),
+    ),
+    wire=anthropic_messages,
+)
+"""
+
+
+@pytest.mark.rule("M19.12", "M8.6", "B14.7")
+def test_an_answer_anthropic_cuts_is_repaired_once_and_never_called_bad_json(tmp_path, monkeypatch):
+    cut = Reply(messages('{"files": [{"path": "SKILL', stop="max_tokens"))
+    info = tmp_path / "site" / "claude_plugin-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: claude-plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[backshop.models]\nclaude = claude_of_the_test:plugin\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path / "site")
+
+    with serving(cut, Reply(messages(answer(FILES))), cut, cut) as server:
+        module = tmp_path / "site" / "claude_of_the_test.py"
+        module.write_text(CLAUDE.format(url=server.url.removesuffix("/v1")))
+        sys.modules.pop("claude_of_the_test", None)
+        with Backshop.open(tmp_path / "home") as shop:
+            here = Place(shop, server)
+            here.shop.call("UserSetDefaultModel", {"model_id": "local-claude:m"})
+
+            here.process()
+            repaired = here.artifact()
+            with pytest.raises(BackshopError) as caught:
+                here.process()
+            kept = here.artifact()
+
+    assert repaired == kept == FILES
+    assert caught.value.detail == "output_truncated"
+    assert [one.path for one in server.seen] == ["/v1/messages"] * 4
+    for again in (server.seen[1], server.seen[3]):
+        assert "output_truncated" in json.dumps(again.json)
+        assert "holds no JSON" not in json.dumps(again.json)
 
 
 @pytest.mark.rule("B14.5", "M4.6", "M4.7", "B22.63")

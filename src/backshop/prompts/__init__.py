@@ -74,6 +74,7 @@ from .overrides import (
 from .policy import After, ReadBeforeWrite
 from .render import Part, RenderedPrompt, ToolSpec, estimate_tokens
 from .runlimits import CancelToken, RunLimits
+from .sandbox import SandboxSection
 from .scan import DEFAULT_EXCLUDE, FolderDigest, Scan, ScanLimits, scan
 from .section import (
     Body,
@@ -212,6 +213,7 @@ __all__ = [
     "Resolved",
     "RunLimits",
     "STATE",
+    "SandboxSection",
     "SandboxUnavailable",
     "Scan",
     "ScanLimits",
