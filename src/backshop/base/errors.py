@@ -51,7 +51,6 @@ CODES: dict[str, CodeSpec] = {  # M11.5; a new code needs a change of that table
     "FILE_READ_FAILED": _spec(_NOW, 500, "retry"),
     "FILE_WRITE_FAILED": _spec(_NOW, 500, "retry"),
     "STORAGE_CORRUPT": _spec(_NO, 500, "restore_checkpoint", "view_report"),
-    "CHECKPOINT_CREATE_FAILED": _spec(_NOW, 500, "retry", "free_disk_space"),
     "CHECKPOINT_RESTORE_FAILED": _spec(_NOW, 500, "retry", "restore_checkpoint"),
     "BUDGET_CAP_REACHED": _spec(_NO, 409, "open_settings", "view_report"),
     "CONFLICT_PUBLISHED_CHANGED": _spec(

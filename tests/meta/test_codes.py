@@ -1,0 +1,88 @@
+"""The closed set of error codes: what the rules list, what the program raises, what tests prove."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import backshop
+from backshop.base.errors import CODES, BackshopError, RetryKind
+
+ROOT = Path(__file__).resolve().parents[2]
+RULES = (ROOT / "docs" / "spec" / "models.md").read_text(encoding="utf-8")
+RETRY = {"no": RetryKind.NO, "immediate": RetryKind.NOW, "after_ms": RetryKind.LATER}
+RAILS = (ROOT / "docs" / "spec" / "rails.md").read_text(encoding="utf-8")
+
+
+def listed() -> dict[str, tuple[RetryKind, set[str], int]]:
+    """Return the table of M11.5 without what was withdrawn."""
+    rows = {}
+    for line in RULES.partition("- M11.5")[2].partition("- M11.6")[0].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 5 and cells[4].isdigit():
+            retry = RETRY[cells[2].split()[0]]
+            actions = {word for word in re.split(r", | or ", cells[3]) if word != "–"}
+            rows[cells[0].split()[0]] = (retry, actions, int(cells[4]))
+    return rows
+
+
+def closed(rule: str) -> set[str]:
+    """Return the words a rule lists after its element sign."""
+    line = next(line for line in RULES.splitlines() if line.startswith(f"- {rule} "))
+    words: set[str] = set(line.partition("∈")[2].replace("`", " ").split(".")[0].split())
+    return words
+
+
+def every_error() -> Iterator[type[BackshopError]]:
+    """Load the whole program and yield its errors."""
+    for module in pkgutil.walk_packages(backshop.__path__, "backshop."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    waiting = [BackshopError]
+    while waiting:
+        found = waiting.pop()
+        waiting += found.__subclasses__()
+        if found.__module__.startswith("backshop."):
+            yield found
+
+
+@pytest.mark.rule("M11.5")
+def test_the_program_knows_the_codes_of_the_rules_and_what_they_mean():
+    known = {name: (one.retry, set(one.actions), one.http) for name, one in CODES.items()}
+
+    assert known == listed()
+    assert set().union(*(set(one.actions) for one in CODES.values())) <= closed("M11.3")
+
+
+@pytest.mark.rule("M11.3", "M11.4", "M19.48")
+def test_no_error_of_the_program_has_another_code_or_action():
+    of_rails = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", RAILS))
+    actions = closed("M11.3")
+
+    for error in every_error():
+        allowed = of_rails if error.__module__.startswith("backshop.rails") else set()
+        assert error.code in CODES or error.code in allowed, error
+        assert set(error.actions or ()) <= actions, error
+
+
+@pytest.mark.rule("M19.48")
+def test_every_code_is_raised_by_the_program_and_asked_for_by_a_test():
+    source = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in (ROOT / "src" / "backshop").rglob("*.py")
+        if path.parts[-2:] != ("base", "errors.py")
+    )
+    tests = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if path.parent.name != "meta"
+    )
+    raised = {error.code for error in every_error()} | set(re.findall(r'"([A-Z_]+)"', source))
+
+    assert [code for code in CODES if code not in raised] == []
+    assert [code for code in CODES if f'"{code}"' not in tests] == []
