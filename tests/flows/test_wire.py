@@ -81,3 +81,21 @@ def test_a_turn_over_the_wire_needs_consent_first(tmp_path):
         usage = room.answer()["metadata"]["usage"]
         assert usage["estimated"]
         assert usage["input_tokens"] > 1000
+
+
+@pytest.mark.rule("M6.6", "M6.7", "M19.44")
+def test_a_server_without_tools_is_found_out_and_drives_no_turn(tmp_path):
+    with serving(MODELS, said("yes")) as server, Backshop.open(tmp_path / "home") as shop:
+        room = Chat(shop, tmp_path)
+        local = {"provider_id": "local-x", "preset": "custom", "base_url": server.url}
+        shop.call("ProvidersUpsertLocal", local)
+        probed = shop.call("ProvidersProbe", {"provider_id": "local-x"})
+        room.call("WorkshopSwitchModel", model_id="local-x:m")
+        question = room.send("Write b.txt")
+        before = len(server.seen)
+
+        refusal = room.refused("WorkshopRunAgent", message_id=question)
+
+        assert probed["supports"]["tools"] is False
+        assert refusal == ("PROVIDER_NOT_CONFIGURED", "model_unavailable")
+        assert len(server.seen) == before

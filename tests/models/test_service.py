@@ -15,8 +15,10 @@ from backshop.base.ambient import Mint, SystemClock
 from backshop.base.command import Nothing
 from backshop.base.errors import BackshopError, DiskFull, ValidationFailed
 from backshop.models import COMMANDS, AdapterKind, Models, Scope, ScopeFile
+from backshop.models.asking import RetryAnnounced
 from backshop.models.catalog import Auth, ModelRecord, Price, ProviderRecord
 from backshop.models.errors import AuthFailed, ProviderNotConfigured
+from backshop.models.messages import TextDelta
 from backshop.models.providers import MemorySettings, check_base_url
 from backshop.models.registry import Plugin
 from backshop.models.requests import (
@@ -34,6 +36,7 @@ from backshop.models.requests import (
     UsageQuery,
 )
 from backshop.models.response import PromptEvaluationError
+from backshop.models.stream import Wire
 from backshop.models.vaults import FileVault
 from backshop.models.wires import openai_chat
 from backshop.prompts import MarkdownSection, Prompt, Session
@@ -104,11 +107,17 @@ def shop(tmp_path):
     made.close()
 
 
-def remote(url: str, *, price: Price | None = None) -> Plugin:
+def remote(
+    url: str,
+    *,
+    provider_id: str = "local-far",
+    price: Price | None = None,
+    wire: Wire = openai_chat,
+) -> Plugin:
     """A provider that counts as being elsewhere, though a test serves it."""
     port = url.rsplit(":", 1)[1].split("/")[0]
     record = ProviderRecord(
-        provider_id="local-far",
+        provider_id=provider_id,
         display_name="Far",
         adapter=AdapterKind.PLUGIN,
         auth=Auth.API_KEY,
@@ -116,15 +125,15 @@ def remote(url: str, *, price: Price | None = None) -> Plugin:
         hosts=("far.example",),
     )
     model = ModelRecord(
-        model_id="local-far:m",
-        provider_id="local-far",
+        model_id=f"{provider_id}:m",
+        provider_id=provider_id,
         wire_name="m",
         display_name="M",
         context_tokens_estimate=100_000,
         max_output_tokens=1000,
         price=price,
     )
-    return Plugin(provider=record, models=(model,), wire=openai_chat)
+    return Plugin(provider=record, models=(model,), wire=wire)
 
 
 def to_server(host, port):
@@ -204,6 +213,24 @@ def test_a_new_file_asks_again_and_a_removed_one_does_not(shop):
         status = models.permissions.status(ConsentQuery(workbench_id=BENCH, model_id="local-far:m"))
 
     assert (status.consented, status.new_items) == (False, ("b.txt",))
+
+
+@pytest.mark.rule("M4.7", "M19.25", "M2.3")
+def test_another_provider_is_asked_for_and_the_first_keeps_its_consent(shop):
+    with serving(Reply(chat("Hello"))) as server:
+        shop.plugins = {
+            name: remote(server.url, provider_id=name) for name in ("local-far", "local-other")
+        }
+        shop.environ = {f"BACKSHOP_LOCAL_{name}_API_KEY": KEY for name in ("FAR", "OTHER")}
+        models = shop.open(resolver=to_server)
+        grant(models)
+
+        assert say(models).text == "Hello"
+        error = refused(models, model_id="local-other:m").error
+        assert (error.error_code, error.provider_id) == ("EGRESS_CONSENT_REQUIRED", "local-other")
+        assert say(models).text == "Hello"
+
+    assert len(server.seen) == 2
 
 
 @pytest.mark.rule("M4.8", "M19.26")
@@ -289,6 +316,76 @@ def test_offline_and_without_consent_no_socket_is_opened(shop, monkeypatch):
     assert opened == []
     events = offline.permissions.egress_events(ListEgress(workbench_id=BENCH)).events
     assert [event.kind for event in events] == ["blocked"] * 3
+
+
+@pytest.mark.rule("M11.6", "M19.36")
+@pytest.mark.parametrize("error", [KeyError("x"), RuntimeError(KEY), RecursionError(), OSError(5)])
+def test_an_exception_nobody_expected_is_a_bad_response(shop, error, caplog):
+    class Broken:
+        def complete(self, request, model, channel):
+            yield TextDelta("half")
+            raise error
+
+        def models(self, channel):
+            raise error
+
+    with serving(Reply(chat("x"))) as server:
+        models = far(shop, server.url, wire=Broken())
+        logging.getLogger().addFilter(models.redactor)
+        told = refused(models, bench=None)
+
+    assert (told.error.error_code, told.error.reason) == (
+        "PROVIDER_BAD_RESPONSE",
+        "unknown_failure",
+    )
+    assert KEY not in f"{told!r} {told.error!r}"
+
+
+@pytest.mark.rule("M10.2", "M10.3", "M19.31", "M19.32")
+def test_a_rate_limit_is_waited_for_as_long_as_the_provider_says(shop):
+    def limited(**fields: Any) -> Reply:
+        return Reply([fields.pop("body", b"")], 429, fields, content_type="application/json")
+
+    waits: list[float] = []
+    heard: list[int] = []
+    session = Session()
+    session.bus.subscribe(RetryAnnounced, lambda one: heard.append(one.event.wait_ms))
+
+    def wait(seconds: float) -> bool:
+        waits.append(seconds)
+        return False
+
+    session.cancel.wait = wait  # type: ignore[method-assign]  # nobody waits two seconds here
+    quota = b'{"error": {"code": "insufficient_quota"}}'
+    replies = (
+        *(limited(**{"retry-after": "2"}), Reply(chat("Hello"))),
+        *(limited(**{"retry-after": "900"}), limited(body=quota), Reply(chat("Bye"))),
+    )
+    with serving(*replies) as server:
+        adapter = far(shop, server.url).adapter("local-far:m")
+
+        assert adapter.evaluate(PROMPT, session=session).text == "Hello"
+        assert (waits, heard) == ([2.0], [2000])
+        for after_ms in (900_000, None):
+            with pytest.raises(PromptEvaluationError) as caught:
+                adapter.evaluate(PROMPT, session=session)
+            assert caught.value.error.error_code == "PROVIDER_RATE_LIMITED"
+            assert caught.value.error.retry.after_ms == after_ms
+
+    assert len(server.seen) == 4
+    assert len(waits) == 1
+
+
+@pytest.mark.rule("M13.1", "M19.42")
+def test_what_a_server_does_not_count_is_estimated(shop):
+    with serving(Reply(chat("Hello", usage=False))) as server:
+        models = far(shop, server.url)
+        grant(models)
+
+        usage = say(models).usage
+
+    assert (usage.estimated, usage.input_tokens > 0, usage.output_tokens > 0) == (True, True, True)
+    assert models.permissions.usage(UsageQuery(workbench_id=BENCH)).usage.estimated is True
 
 
 @pytest.mark.rule("M15.1", "P5.21", "M19.45")

@@ -43,6 +43,28 @@ def test_text_tools_and_usage_arrive(name):
     assert got.finish == "tool_calls"
 
 
+@pytest.mark.rule("M8.5", "M19.10")
+def test_pieces_of_a_call_that_name_only_their_item_are_joined():
+    wire, make = WIRES["responses"]
+    begun = {"type": "function_call", "id": "fc_9", "call_id": "call_1", "name": "look"}
+    added = {"type": "response.output_item.added", "output_index": 0}
+    pieces = [
+        {"type": "response.function_call_arguments.delta", "item_id": "fc_9", "delta": piece}
+        for piece in ('{"q":', ' "a"}')
+    ]
+    first, *_, last = make()
+
+    with serving(
+        Reply([first, *sse(added | {"item": {**begun, "arguments": ""}}, *pieces), last])
+    ) as server:
+        got = call(wire, server.url)
+
+    assert [(one.id, one.name, one.arguments) for one in got.calls] == [
+        ("call_1", "look", '{"q": "a"}')
+    ]
+    assert got.finish == "tool_calls"
+
+
 @pytest.mark.rule("M8.3")
 def test_a_stream_cut_at_any_byte_reads_the_same(name, scaled):
     wire, make = WIRES[name]
