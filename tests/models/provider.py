@@ -21,6 +21,7 @@ class Reply:
     content_type: str = "text/event-stream"
     hang: bool = False
     pause_s: float = 0.0
+    head_pause_s: float = 0.0  # between the bytes of the head
     before: Callable[[], None] | None = None
     then: Callable[[], Callable[[], None]] | None = None
     """Called after the chunks; what it returns is called when the client closed the line."""
@@ -85,7 +86,7 @@ class Provider:
                 reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
                 if reply.before:
                     reply.before()
-                connection.sendall(_head(reply))
+                self._send_head(connection, reply)
                 for chunk in reply.chunks:
                     connection.sendall(chunk)
                     if reply.pause_s and self.closing.wait(reply.pause_s):
@@ -96,6 +97,16 @@ class Provider:
                     self.closing.wait(30)
             except OSError:
                 return  # the client went away, as it may
+
+    def _send_head(self, connection: socket.socket, reply: Reply) -> None:
+        head = _head(reply)
+        if not reply.head_pause_s:
+            connection.sendall(head)
+            return
+        for place in range(len(head)):
+            connection.sendall(head[place : place + 1])
+            if self.closing.wait(reply.head_pause_s):
+                return
 
     def _until_closed(self, connection: socket.socket, closed: Callable[[], None]) -> None:
         connection.settimeout(30)

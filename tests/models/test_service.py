@@ -42,6 +42,8 @@ from backshop.models.wires import openai_chat
 from backshop.prompts import MarkdownSection, Prompt, Session
 from backshop.store import Store
 
+from .calling import WIRES
+from .prompting import Ask, Review, make_prompt
 from .provider import Reply, chat, serving
 
 KEY = "sk-very-secret-0123456789"
@@ -113,6 +115,7 @@ def remote(
     provider_id: str = "local-far",
     price: Price | None = None,
     wire: Wire = openai_chat,
+    path: str = "/v1",
 ) -> Plugin:
     """A provider that counts as being elsewhere, though a test serves it."""
     port = url.rsplit(":", 1)[1].split("/")[0]
@@ -121,7 +124,7 @@ def remote(
         display_name="Far",
         adapter=AdapterKind.PLUGIN,
         auth=Auth.API_KEY,
-        base_url=f"http://far.example:{port}/v1",
+        base_url=f"http://far.example:{port}{path}",
         hosts=("far.example",),
     )
     model = ModelRecord(
@@ -374,6 +377,35 @@ def test_a_rate_limit_is_waited_for_as_long_as_the_provider_says(shop):
 
     assert len(server.seen) == 4
     assert len(waits) == 1
+
+
+@pytest.mark.rule("M9.5", "M9.6", "M9.8", "M19.8", "M19.13")
+@pytest.mark.parametrize("name", list(WIRES))
+def test_calls_nobody_asked_for_at_once_and_broken_ones_are_answered_in_order(shop, name):
+    wire, make = WIRES[name]
+    calls = (
+        ("c1", "look", '{"path": "a"}'),
+        ("c2", "look", '{"path": '),
+        ("c3", "look", "[1]"),
+        ("c4", "fly", "{}"),
+        ("c5", "look", '"{\\"path\\": \\"b\\"}"'),
+    )
+    with serving(Reply(make(calls=calls)), Reply(make('{"summary": "fine"}'))) as server:
+        models = far(shop, server.url, wire=wire, path="" if name == "messages" else "/v1")
+        adapter = models.adapter("local-far:m")
+
+        response = adapter.evaluate(make_prompt(), Ask("Look."), session=Session())
+
+    assert response.output == Review("fine")
+    assert [(one.call_id, one.ok, one.code) for one in response.tool_results] == [
+        ("c1", True, ""),
+        ("c2", False, "bad_arguments"),
+        ("c3", False, "bad_arguments"),
+        ("c4", False, "tool_not_available"),
+        ("c5", True, ""),
+    ]
+    again = json.dumps(server.seen[1].json)
+    assert [again.count(one) for one, _, _ in calls] == [2] * 5  # each call, and its answer
 
 
 @pytest.mark.rule("M13.1", "M19.42")

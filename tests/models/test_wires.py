@@ -264,6 +264,20 @@ def test_trickling_bytes_is_not_progress(name):
 
 
 @pytest.mark.rule("M8.7")
+def test_a_head_that_trickles_or_never_ends_is_no_progress(name):
+    wire, make = WIRES[name]
+    endless = {f"x-{number}": "y" * 1000 for number in range(300)}
+
+    with serving(Reply(make("one"), head_pause_s=0.05)) as server:
+        slow = call(wire, server.url, limits=QUICK)
+    with serving(Reply(make("one"), headers=endless)) as server:
+        long = call(wire, server.url, limits=QUICK)
+
+    assert slow.failure == ("PROVIDER_UNAVAILABLE", "timeout")
+    assert long.failure[0] in {"PROVIDER_UNAVAILABLE", "PROVIDER_BAD_RESPONSE"}
+
+
+@pytest.mark.rule("M8.7")
 def test_a_server_that_says_nothing_is_given_up(name):
     wire, make = WIRES[name]
     silent = threading.Event()
