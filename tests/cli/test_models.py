@@ -112,6 +112,21 @@ def test_a_server_is_added_listed_and_removed(run):
     assert "local-x:tiny" not in [one["model_id"] for one in run("model", "list")["models"]]
 
 
+@pytest.mark.rule("M2.1", "M2.2", "M17")
+def test_a_chosen_model_that_went_away_is_named_and_no_other_is_taken(run, capsys):
+    run("provider", "add", "local-x", "--preset", "ollama", "--model", "tiny")
+    run("model", "use", "local-x:tiny")
+    run("provider", "remove", "local-x")
+
+    assert main(["model", "list"]) == 0
+    assert "not there any more: local-x:tiny" in capsys.readouterr().out
+    assert run("model", "use", "openai:gpt-5.3", code=1)["hints"][0] == "openai:gpt-5.2"
+    assert run("provider", "test", "antropic", code=1)["hints"] == ["anthropic"]
+    assert run("provider", "add", "local-y", "--preset", "custom", code=1)["reason"] == (
+        "bad_base_url"
+    )
+
+
 @pytest.mark.rule("S4.2", "M7.1")
 def test_efforts_and_a_test_of_a_provider(run):
     run("provider", "effort", "openai", "high", "low", "none")

@@ -181,9 +181,15 @@ def list_models(door: Door) -> None:
             )
             for one in found["models"]
         ]
-        return table(rows, ("", "model", "window", "efforts", "cannot be used"))
+        shown = table(rows, ("", "model", "window", "efforts", "cannot be used"))
+        if any(one["is_default"] for one in found["models"]):
+            return shown
+        return f"{shown}\nthe model you chose is not there any more: {chosen}"
 
-    door.call("ModelsListSupported", {}, human)
+    with door.shop() as shop:
+        chosen = shop.call("UserGetDefaultModel", {})["model_id"]
+        found = shop.call("ModelsListSupported", {})
+    door.show(found, human)
 
 
 @model.command()

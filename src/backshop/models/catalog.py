@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from enum import StrEnum
 from importlib.resources import files
 from typing import Any
@@ -137,7 +138,11 @@ class Catalog:
         if found is None and model_id.startswith(f"{SCRIPTED}:") and MODEL_ID.fullmatch(model_id):
             found = scripted_model(model_id)
         if found is None:
-            raise ValidationFailed(f"there is no model {model_id[:160]!r}", reason="unknown_model")
+            raise ValidationFailed(
+                f"there is no model {model_id[:160]!r}",
+                reason="unknown_model",
+                hints=_near(model_id, self.models),
+            )
         return found, warnings
 
     def provider(self, provider_id: str) -> ProviderRecord:
@@ -149,7 +154,9 @@ class Catalog:
         found = self.providers.get(provider_id)
         if found is None:
             raise ValidationFailed(
-                f"there is no provider {provider_id[:64]!r}", reason="unknown_provider"
+                f"there is no provider {provider_id[:64]!r}",
+                reason="unknown_provider",
+                hints=_near(provider_id, self.providers),
             )
         return found
 
@@ -195,6 +202,10 @@ def with_overlay(catalog: Catalog, entries: Iterable[Any]) -> Catalog:
             name = entry.get("model_id") if isinstance(entry, Mapping) else None
             bad.append(InvalidModel(str(name or "(no id)")[:161], error.message))
     return catalog.joined(models=good, invalid=bad)
+
+
+def _near(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    return tuple(get_close_matches(name[:160], list(known), n=3, cutoff=0.5))
 
 
 def scripted_model(model_id: str) -> ModelRecord:

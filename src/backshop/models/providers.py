@@ -218,6 +218,8 @@ def check_base_url(url: str, *, allow_private_host: bool) -> str:
     Raises:
         ValidationFailed: `bad_base_url`.
     """
+    if not url:
+        raise _bad_url("none is given")
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
