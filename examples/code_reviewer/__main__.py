@@ -12,6 +12,7 @@ from pathlib import Path
 from repl import Repl
 from reviewer import make_prompt
 
+from backshop.base.errors import BackshopError
 from backshop.models import BuilderAdapter, ProviderAdapter, scripted
 from backshop.prompts import LocalPromptOverridesStore
 
@@ -54,6 +55,17 @@ def main(
 ) -> int:
     """Hold the conversation until the person leaves."""
     given = arguments(words)
+    try:
+        return converse(given, read, say)
+    except (BackshopError, OSError) as error:
+        print(f"code_reviewer: {error}", file=sys.stderr)
+        return 1
+
+
+def converse(
+    given: argparse.Namespace, read: Callable[[str], str], say: Callable[[str], None]
+) -> int:
+    """Review once, or line by line; return what the process ends with."""
     with adapter_for(given.model, given.script) as adapter:
         repl = Repl(
             prompt=make_prompt(given.path.resolve(), sandbox=given.sandbox),
@@ -64,8 +76,7 @@ def main(
             show_prompts=given.show_prompts,
         )
         if given.once is not None:
-            repl.review(given.once)
-            return 0
+            return 0 if repl.review(given.once) else 1
         say("Reviewing. /help lists the commands.")
         while True:
             try:

@@ -95,8 +95,8 @@ class Repl:
                 self.review(line)
         return True
 
-    def review(self, request: str) -> None:
-        """Evaluate one review turn and print it."""
+    def review(self, request: str) -> bool:
+        """Evaluate one review turn and print it; say whether there was an answer."""
         self._turns.append(self._session.seq)
         with self._interruptible(), self._told():
             response = self._adapter.evaluate(
@@ -108,8 +108,10 @@ class Repl:
             )
             if response.output is None:
                 self._say(response.text or "(no answer)")
-                return
-            self._print_review(response.output)
+            else:
+                self._print_review(response.output)
+            return True
+        return False
 
     def _optimize(self, words: str) -> None:
         scope, focus = OptimizationScope.SESSION, words

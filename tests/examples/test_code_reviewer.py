@@ -27,7 +27,7 @@ runpy.run_path(sys.path.pop(), run_name="__main__")
 """
 
 
-def run(*words, lines=(), env=None):
+def run(*words, lines=(), env=None, code=0):
     """Run the example with networking refused."""
     script = REFUSE_SOCKETS.replace("sys.path.pop()", repr(str(EXAMPLE)))
     done = subprocess.run(
@@ -38,8 +38,9 @@ def run(*words, lines=(), env=None):
         timeout=60,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})},
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout if code == 0 else done.stdout + done.stderr
 
 
 @pytest.mark.rule("P8.1", "P8.3", "P8.4", "P8.6", "P11.79")
@@ -111,6 +112,25 @@ def test_any_folder_can_be_reviewed_once_with_its_prompt_shown(tmp_path):
     assert "## 1. Brief" in shown
     assert "Issues:" in shown
     assert "secret.bin" not in shown
+
+
+@pytest.mark.rule("P8.1")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["/nowhere"], "MOUNT_NOT_ALLOWED"),
+        (["--script", "/nowhere"], "No such file"),
+        (["--model", "nope:x"], "there is no model"),
+        (["--model", "openai:gpt-5.2"], "there is no key"),
+        (["--tag", "../x"], "is not a valid tag"),
+    ],
+)
+def test_what_cannot_work_is_said_in_a_line(tmp_path, words, told):
+    env = {"BACKSHOP_HOME": str(tmp_path / "home"), "OPENAI_API_KEY": ""}
+
+    shown = run(*words, "--overrides", str(tmp_path / "o"), "--once", "Hi", env=env, code=1)
+
+    assert told in shown
 
 
 @pytest.mark.rule("P8.1", "P8.2", "P6.7")
