@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from backshop.base.ambient import Clock
 from backshop.base.canon import canonical, sha256_hex
 from backshop.base.errors import NotFound
-from backshop.base.event import from_data, to_data, type_of
+from backshop.base.event import to_data, type_of
 from backshop.base.ids import BlobId
 
 if TYPE_CHECKING:
@@ -154,8 +154,7 @@ class StoreLog:
     def read(self, session_id: str, *, after: int = 0) -> Iterator[Recorded]:
         """Yield what stands after `after`."""
         for row in self._store.read(session_stream(session_id), after - 1):
-            fact = from_data(row.kind, row.v, row.data)
-            yield Recorded(row.idx + 1, row.event_id, row.at_ms, fact, row.scope_b, row.scope_a)
+            yield Recorded(row.idx + 1, row.event_id, row.at_ms, row.fact, row.scope_b, row.scope_a)
 
     def put(self, content: bytes) -> str:
         """Keep a payload; return its sha256."""
