@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,12 +65,17 @@ class Place:
         return result
 
     def code(self, *command: str, **arguments) -> int:
-        result = self.run(*command, **arguments)
-        assert result.ok, result.message
-        return result.value["exit_code"]
+        code: int = told(self.run(*command, **arguments))["exit_code"]
+        return code
 
     def changes(self) -> dict[str, str]:
         return {one.path: one.kind for one in self.workspace.overlay_changes()}
+
+
+def told(result: ToolResult) -> dict[str, Any]:
+    assert result.ok, result.message
+    assert isinstance(result.value, dict)
+    return result.value
 
 
 @pytest.fixture
@@ -87,7 +93,7 @@ def failing():
 def test_where_it_does_not_work_there_is_no_tool_and_the_reason_is_told(
     tmp_path, failing, monkeypatch
 ):
-    cases = [
+    cases: list[tuple[dict[str, Any], str, str]] = [
         ({"switched_on": False}, "DISABLED", ""),
         ({"program": str(tmp_path / "nothing")}, "NOT_INSTALLED", "bwrap is not on the path"),
         ({"program": failing}, "PROBE_FAILED", "bwrap: No permissions"),
@@ -98,15 +104,16 @@ def test_where_it_does_not_work_there_is_no_tool_and_the_reason_is_told(
             rendered = place.prompt.render(session=place.session)
             assert "shell_execute" not in [tool.name for tool in rendered.tools]
             assert "Commands" not in rendered.text
-        told = place.session[SandboxUnavailable].all()
-        assert told == (SandboxUnavailable(reason=reason, detail=detail),)
+        assert place.session[SandboxUnavailable].all() == (
+            SandboxUnavailable(reason=reason, detail=detail),
+        )
         assert place.run("true").code == "sandbox_unavailable"
 
     monkeypatch.setattr(sys, "platform", "darwin")
     elsewhere = Place(tmp_path / "mac")
     elsewhere.prompt.render(session=elsewhere.session)
-    (told,) = elsewhere.session[SandboxUnavailable].all()
-    assert told.reason == "UNSUPPORTED_PLATFORM"
+    (event,) = elsewhere.session[SandboxUnavailable].all()
+    assert event.reason == "UNSUPPORTED_PLATFORM"
 
 
 @pytest.mark.rule("P6.7", "P1.8")
@@ -178,7 +185,7 @@ def test_memory_files_and_time_have_limits(tmp_path):
 
     assert ended.ok
     assert time.monotonic() - began < 60
-    assert (ended.value["exit_code"], ended.value["timed_out"]) == (124, True)
+    assert (told(ended)["exit_code"], told(ended)["timed_out"]) == (124, True)
     assert place.changes() == {}
 
 
@@ -204,8 +211,8 @@ def test_what_a_program_made_is_kept_only_as_far_as_it_can_be(tmp_path):
 
     result = place.run("sh", "-c", f"{strange}; echo ok > fine.txt; chmod 0 fine.txt src")
 
-    assert result.value["changed"] == ["fine.txt"] or not result.value["changed"]
-    assert len(result.value["not_kept"]) >= 4
+    assert told(result)["changed"] == ["fine.txt"] or not told(result)["changed"]
+    assert len(told(result)["not_kept"]) >= 4
     assert "src/a.py" not in place.changes()  # a folder that cannot be read lost nothing
     assert set(place.changes()) <= {"fine.txt"}
 
@@ -228,7 +235,7 @@ def test_a_program_gets_its_folder_its_input_and_its_variables(tmp_path):
 
     result = place.run("sh", "-c", script, cwd="src", stdin="given\n", env=["NAME=a b"])
 
-    assert result.value["exit_code"] == 3
+    assert told(result)["exit_code"] == 3
     assert "/workspace/src\ngiven\na b" in result.message
     assert place.code("no-such-program") == 127
 
