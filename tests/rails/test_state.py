@@ -9,20 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backshop.rails import graph
-from backshop.rails.state import EMPTY, apply
+from backshop.rails import graph, lineage, recap
+from backshop.rails.fold import apply
+from backshop.rails.state import EMPTY
 from backshop.testing.agent import Agent, rails_of
 from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
 
 WORK = flow(*(step(f"s{n}", **(LOOP_CONTROL if n % 3 == 1 else {})) for n in range(30)))
 ACTS = st.lists(
-    st.tuples(st.sampled_from(["advance", "fail", "checkpoint", "mode"]), st.integers(0, 50)),
+    st.tuples(
+        st.sampled_from(["advance", "silent", "fail", "checkpoint", "mode"]), st.integers(0, 50)
+    ),
     min_size=1,
-    max_size=12,
+    max_size=16,
 )
 
 
-@pytest.mark.rule("R5.8", "R5.3", "R5.7", "R5.13", "R5.17")
+@pytest.mark.rule("R5.8", "R5.3", "R5.7", "R5.13", "R5.15", "R5.17", "R5.19", "R7.23")
 @settings(max_examples=25)
 @given(ACTS)
 def test_whatever_happens_the_state_says_what_the_events_say(acts):
@@ -46,6 +49,55 @@ def test_whatever_happens_the_state_says_what_the_events_say(acts):
         notes = {key for one in chain for key in _keys(state, one)}
         assert set(node.context) == notes
         assert node.is_rewound == bool(graph.acked_children(state, node))
+        assert recap.recap(state, node, _label)["entries"] == _told(state, chain)
+        assert lineage.told(state, node) == len(_told(state, chain))
+        for upper in chain:
+            assert lineage.at_depth(state, node, upper.depth) == upper
+        if node.is_rewound:
+            _check_branches(state, node)
+
+
+def _label(node):
+    return recap.Label(node.node_id, node.kind)
+
+
+def _told(state, chain):
+    """What a recap of a lineage tells, found by looking at every node of it (R5.15, R5.19)."""
+    inside = {one.node_id for one in chain}
+    order = []
+    for node in chain:
+        order.append(node)
+        order += [
+            child for child in graph.checkpoint_children(state, node) if child.node_id not in inside
+        ]
+    return [
+        {
+            "nodeId": one.node_id,
+            "stepId": one.node_id,
+            "title": one.kind,
+            "notesMarkdown": graph.notes_of(one).payload.notes_markdown,
+            **({"checkpoint": True} if one.kind == "checkpoint" else {}),
+        }
+        for one in order
+        if one.kind != "blocked_attempt" and graph.notes_of(one) is not None
+    ]
+
+
+def _check_branches(state, node):
+    below = [
+        one
+        for one in graph.leaves(state, node.run_id)
+        if node in graph.lineage(state, one.node_id)[:-1]
+    ]
+    path = graph.lineage(state, below[0].node_id)[node.depth + 1 :]
+    shown = recap.branches(state, node, _label)
+
+    assert shown["downstream"]["entries"] == _told(state, path)
+    assert shown["downstream"]["omittedEntries"] == 0
+    assert [one["nodeId"] for one in shown["children"] if one["isPreferred"]] in (
+        [path[0].node_id],
+        [],
+    )
 
 
 def _keys(state, node):
@@ -67,5 +119,6 @@ def _done(agent, act, at, number):
         )
     if act == "mode":
         return agent.go(at, "n", context=context, preferences={"autonomy": "full_auto_never_stop"})
-    artifacts = [STOP] if act == "advance" else []
-    return agent.go(at, f"note {number}", artifacts=artifacts, context=context)
+    artifacts = [] if act == "fail" else [STOP]
+    notes = None if act == "silent" else f"note {number}"
+    return agent.go(at, notes, artifacts=artifacts, context=context)

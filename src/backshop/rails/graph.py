@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from . import lineage as lines
 from .state import Gap, NodeState, Output, RunState, SessionState, current_outputs
 
 
@@ -52,19 +53,14 @@ def checkpoint_children(state: SessionState, node: NodeState) -> list[NodeState]
     return [child for name in node.children if (child := state.nodes[name]).kind == "checkpoint"]
 
 
-def path_down(state: SessionState, node_id: str, tip_id: str) -> list[NodeState]:
-    """Return the nodes after `node_id` on the way to `tip_id`; empty if it is not below."""
-    path: list[NodeState] = []
-    for node in upwards(state, tip_id):
-        if node.node_id == node_id:
-            path.reverse()
-            return path
-        path.append(node)
-    return []
-
-
 def preferred_tip_below(state: SessionState, node: NodeState) -> NodeState:
-    """Return the leaf under a node with the latest activity."""
+    """Return the leaf under a node with the latest activity.
+
+    Mostly that is the run's own preferred tip; under an abandoned branch the leaves are compared.
+    """
+    tip = state.nodes.get(state.runs[node.run_id].preferred or "")
+    if tip is not None and lines.is_below(state, tip, node):
+        return tip
     best, stack = node, [node.node_id]
     while stack:
         here = state.nodes[stack.pop()]

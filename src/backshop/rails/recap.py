@@ -14,7 +14,7 @@ from backshop.base.limits import (
     RECAP_MAX_BYTES,
 )
 
-from . import graph
+from . import graph, lineage
 from .errors import cut
 from .state import NodeState, SessionState
 
@@ -42,47 +42,41 @@ class _Entry:
 
 def recap(state: SessionState, node: NodeState, labels: Labels) -> dict[str, object]:
     """Return the notes of a node's lineage, with those of checkpoints beside it (R5.19)."""
-    chain = list(graph.upwards(state, node.node_id))
-    inside = {one.node_id for one in chain}
-    return fitted(_upwards(state, chain, inside), labels, RECAP_MAX_BYTES)
+    return fitted(_upwards(state, node), lineage.told(state, node), labels, RECAP_MAX_BYTES)
 
 
 def branches(state: SessionState, node: NodeState, labels: Labels) -> dict[str, object]:
     """Return what became of a rewound node: its children and the way to the newest tip."""
     children = graph.acked_children(state, node)
     tip = graph.preferred_tip_below(state, node)
-    path = graph.path_down(state, node.node_id, tip.node_id)
-    on_path = {one.node_id for one in path}
+    taken = lineage.at_depth(state, tip, node.depth + 1)
+    count = lineage.told(state, tip) - lineage.told(state, node) + _counts_twice(taken)
+    entries = _upwards(state, tip, after=node)
     shown = children[-BRANCH_CHILDREN_MAX:]
-    downstream = list(reversed(path))
     return {
-        "children": [_child(child, labels, child.node_id in on_path) for child in shown],
+        "children": [_child(child, labels, child.node_id == taken.node_id) for child in shown],
         "omittedChildren": len(children) - len(shown),
-        "downstream": fitted(
-            _upwards(state, downstream, on_path), labels, DOWNSTREAM_RECAP_MAX_BYTES
-        ),
+        "downstream": fitted(entries, count, labels, DOWNSTREAM_RECAP_MAX_BYTES),
     }
 
 
-def fitted(newest_first: Iterable[_Entry], labels: Labels, budget: int) -> dict[str, object]:
-    """Return whole entries, newest first while they fit, listed oldest first."""
+def fitted(
+    newest_first: Iterable[_Entry], count: int, labels: Labels, budget: int
+) -> dict[str, object]:
+    """Return whole entries, newest first while they fit, listed oldest first; `count` is all."""
     kept: list[dict[str, object]] = []
-    left, omitted = budget, 0
+    left = budget
     for entry in newest_first:
-        if omitted or left <= 0:
-            omitted += 1
-            continue
         shown = _shown(entry, labels)
         left -= len(canonical(shown))
         if left < 0:
-            omitted += 1
-        else:
-            kept.append(shown)
+            break
+        kept.append(shown)
     kept.reverse()
     return {
         "entries": kept,
-        "truncated": omitted > 0,
-        "omittedEntries": omitted,
+        "truncated": len(kept) < count,
+        "omittedEntries": count - len(kept),
         "policy": POLICY,
     }
 
@@ -93,21 +87,28 @@ def notes_to_keep(notes: str) -> tuple[str, bool]:
     return kept, kept != notes
 
 
-def _upwards(state: SessionState, chain: Iterable[NodeState], inside: set[str]) -> Iterator[_Entry]:
+def _upwards(
+    state: SessionState, node: NodeState, after: NodeState | None = None
+) -> Iterator[_Entry]:
     """Yield entries newest first; blocked attempts' notes are no part of a recap (R5.10)."""
-    for node in chain:
-        beside = [
-            one for one in graph.checkpoint_children(state, node) if one.node_id not in inside
-        ]
-        for checkpoint in reversed(beside):
-            yield from _entry(checkpoint)
-        yield from _entry(node)
+    for here, child in lineage.tellers(state, node):
+        if after is not None and here.depth <= after.depth:
+            return
+        for checkpoint in reversed(graph.checkpoint_children(state, here)):
+            if checkpoint.node_id != child:
+                yield from _entry(checkpoint)
+        yield from _entry(here)
 
 
 def _entry(node: NodeState) -> Iterator[_Entry]:
     notes = graph.notes_of(node)
     if notes is not None and node.kind != "blocked_attempt":
         yield _Entry(node, notes.payload.notes_markdown or "", node.kind == "checkpoint")
+
+
+def _counts_twice(taken: NodeState) -> int:
+    """Return 1 for a checkpoint on the way down: the recap of its parent has its notes too."""
+    return int(taken.kind == "checkpoint" and lineage.has_notes(taken))
 
 
 def _shown(entry: _Entry, labels: Labels) -> dict[str, object]:

@@ -31,6 +31,7 @@ from . import snapshot as snapshots
 from .beside import Beside, written
 from .decide import Decided
 from .errors import RailsError
+from .fold import FOLD_NAME, FOLD_VERSION, apply
 from .interpret import Workflow, scope
 from .kept import Kept
 from .keyring import Keyring
@@ -38,7 +39,7 @@ from .local import Local, Origin
 from .plan import Plan
 from .recap import Label
 from .snapshot import Snapshot
-from .state import EMPTY, FOLD_NAME, FOLD_VERSION, NodeState, SessionState, apply
+from .state import EMPTY, NodeState, SessionState
 
 STREAM = "session"
 _WORKFLOWS_KEPT = 64
