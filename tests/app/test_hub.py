@@ -116,6 +116,46 @@ def test_what_another_process_commits_arrives(shop, tmp_path):
         assert gather(live, 1)[0].name == "WorkbenchFilesChanged"
 
 
+@pytest.mark.rule("R7.26", "S5.2", "T3.1")
+def test_what_another_process_does_to_sessions_and_definitions_arrives(shop):
+    code = (
+        "import sys; from backshop import Backshop\n"
+        "with Backshop.open(sys.argv[1]) as shop:\n"
+        "    shop.call('RailsWorkflowNew', {'workflowId': 'user.mine', 'target': 'user'})\n"
+        "    made = shop.call('start_session', {'title': 'Notes'})['session']['sessionId']\n"
+        "    bundle = shop.call('RailsSessionExport', {'sessionId': made, 'format': 'bundle'})\n"
+        "    shop.call('RailsSessionSetKeep', {'sessionId': made, 'keep': True})\n"
+        "    shop.call('RailsSessionDelete', {'sessionId': made, 'confirm': made})\n"
+        "    shop.call('RailsSessionImport', {'bundle': bundle['text']})\n"
+        "    print(made)"
+    )
+    begun = shop.hub.position
+    with shop.hub.subscribe() as live:
+        command = [sys.executable, "-c", code, str(shop.config.home)]
+        done = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True)
+        session = done.stdout.strip()
+        notes = gather(live, 1)
+        while notes[-1].payload.get("reason") not in ("imported", "created") or len(notes) < 5:
+            notes += gather(live, 1)
+    with shop.hub.subscribe(after=begun) as later:
+        again = later.take()
+
+    # the log has no event of a deleted session any more, so `created` may come once or twice
+    assert [one for one in map(_whole, notes) if one] == [one for one in map(_whole, again) if one]
+    assert [one for one in map(_whole, again) if one] == [
+        ("RailsWorkflowsChanged", None, "user.mine"),
+        ("RailsSessionChanged", session, "kept"),
+        ("RailsSessionChanged", session, "deleted"),
+        ("RailsSessionChanged", session, "imported"),
+    ]
+
+
+def _whole(note):
+    """Return what a notification says of a session or of definitions as a whole."""
+    reason = note.payload.get("reason", note.payload.get("workflowId"))
+    return None if reason == "created" else (note.name, note.session_id, reason)
+
+
 def test_a_client_far_behind_is_told_to_come_back_and_holds_nobody_up(shop, monkeypatch):
     monkeypatch.setattr("backshop.app.hub.PENDING_MAX", 3)
     with shop.hub.subscribe() as slow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -75,11 +76,11 @@ def _told(state, chain):
             "nodeId": one.node_id,
             "stepId": one.node_id,
             "title": one.kind,
-            "notesMarkdown": graph.notes_of(one).payload.notes_markdown,
+            "notesMarkdown": notes.payload.notes_markdown,
             **({"checkpoint": True} if one.kind == "checkpoint" else {}),
         }
         for one in order
-        if one.kind != "blocked_attempt" and graph.notes_of(one) is not None
+        if one.kind != "blocked_attempt" and (notes := graph.notes_of(one)) is not None
     ]
 
 
@@ -90,7 +91,7 @@ def _check_branches(state, node):
         if node in graph.lineage(state, one.node_id)[:-1]
     ]
     path = graph.lineage(state, below[0].node_id)[node.depth + 1 :]
-    shown = recap.branches(state, node, _label)
+    shown: Any = recap.branches(state, node, _label)
 
     assert shown["downstream"]["entries"] == _told(state, path)
     assert shown["downstream"]["omittedEntries"] == 0

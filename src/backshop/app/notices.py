@@ -88,7 +88,7 @@ def notifications(fact: Fact) -> list[Notification]:
                     payload=data,
                     position=None if is_signal(event) else fact.seq * PER_FACT + index,
                     workbench_id=_bench_of(kind, name),
-                    session_id=name if kind == "session" else None,
+                    session_id=_session_of(kind, name, fact.data),
                 )
             )
     return made
@@ -99,6 +99,11 @@ def _bench_of(kind: str, name: str) -> str | None:
     if kind == "prompt-session":
         return f"wb_{name.partition('_')[2]}"
     return name if kind == "bench" else None
+
+
+def _session_of(kind: str, name: str, data: Data) -> str | None:
+    """Return the session a fact is about: of its own stream, or named in the home's."""
+    return name if kind == "session" else data.get("session_id") if kind == "home" else None
 
 
 def is_signal(name: str) -> bool:
@@ -182,6 +187,15 @@ def _run(status: str) -> Callable[[Fact], Data]:
 
 def _session(reason: str) -> Callable[[Fact], Data]:
     return lambda fact: {"sessionId": fact.name, "reason": reason}
+
+
+def _whole_session(fact: Fact) -> Data:
+    return {"sessionId": fact.data["session_id"], "reason": fact.data["reason"]}
+
+
+def _workflows(fact: Fact) -> Data:
+    workflow_id = fact.data.get("workflow_id")
+    return {} if workflow_id is None else {"workflowId": workflow_id}
 
 
 def _message(key: str) -> Row:
@@ -335,6 +349,8 @@ TABLE: dict[str, tuple[Row, ...]] = {
     ),
     "provider.changed": (("ProvidersChanged", _pick("provider_id", "status")),),
     "model.called": (("UsageUpdated", _used),),
+    "session.changed": (("RailsSessionChanged", _whole_session),),
+    "workflows.changed": (("RailsWorkflowsChanged", _workflows),),
     "session_created": (("RailsSessionChanged", _session("created")),),
     "session_output_appended": (("RailsSessionChanged", _session("notes")),),
     "run_started": (("RailsRunChanged", _run("started")),),

@@ -119,7 +119,7 @@ class Backshop:
     @cached_property
     def definitions(self) -> Definitions:
         """Workflow definitions as people write them."""
-        from backshop.rails import Authoring, Definitions, read_git_sources
+        from backshop.rails import Authoring, Definitions, announcing, read_git_sources
 
         workspace = self.config["rails.workspace"]
         return Definitions(
@@ -128,13 +128,8 @@ class Backshop:
             default_workspace=Path(workspace) if workspace else None,
             repositories=read_git_sources(self.config["rails.git_sources"]),
             clones=self._clones,
-            announce=self._announce,
+            announce=lambda fact: announcing(self.store)(fact),  # opened with the first
         )
-
-    def _announce(self, name: str, payload: Mapping[str, Any]) -> None:
-        """Tell the pages of this process about what is no fact of any stream (R7.26)."""
-        if "hub" in self.__dict__:
-            self.hub.publish_signal(name, payload, session_id=payload.get("sessionId"))
 
     @cached_property
     def rails(self) -> Rails:
@@ -153,7 +148,7 @@ class Backshop:
             resume_session=config["rails.tools.resume_session"],
             start_session=config["rails.tools.start_session"],
         )
-        return Rails(self.store, self._catalog, settings=settings, announce=self._announce)
+        return Rails(self.store, self._catalog, settings=settings)
 
     @cached_property
     def formats(self) -> Formats:

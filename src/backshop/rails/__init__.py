@@ -30,6 +30,7 @@ from .service import Rails
 from .settings import Settings
 from .sources import Places
 from .tools import TOOLS, RailsTool, offered
+from .wholes import announcing
 
 __all__ = [
     "COMMANDS",
@@ -65,6 +66,7 @@ __all__ = [
     "StartWorkflow",
     "Standing",
     "Submitted",
+    "announcing",
     "builtins",
     "git_places",
     "read_git_sources",

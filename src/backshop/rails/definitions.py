@@ -16,8 +16,8 @@ from .catalog import Catalog
 from .errors import invalid
 from .finding import Finding
 from .identity import SourceKind
-from .settings import Announce, silent
 from .sources import GitSource
+from .wholes import Announce, WorkflowsChanged, silent
 
 Target = Literal["user", "project"]
 _PLACE = {"description": "Absolute path of the project; default: the configured workspace"}
@@ -223,7 +223,7 @@ class Definitions:
     def sources_sync(self, _: Nothing) -> SourcesSynced:
         """Fetch the configured repositories of workflows."""
         done = git.sync(self._repositories, self._clones) if self._clones else ()
-        self._announce("RailsWorkflowsChanged", {})
+        self._announce(WorkflowsChanged())
         return SourcesSynced(
             repositories=tuple(
                 RepositorySynced(url=one.url, ref=one.ref, commit=one.commit, error=one.error)
@@ -236,7 +236,7 @@ class Definitions:
         return BuiltinsListed(builtins=builtins(self._catalog.look().library))
 
     def _saved(self, saved: Saved) -> WorkflowSaved:
-        self._announce("RailsWorkflowsChanged", {"workflowId": saved.workflow_id})
+        self._announce(WorkflowsChanged(workflow_id=saved.workflow_id))
         return WorkflowSaved(
             workflow_id=saved.workflow_id,
             workflow_hash=saved.checked.workflow_hash,

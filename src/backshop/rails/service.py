@@ -25,6 +25,7 @@ from . import (
     respond,
     resume,
     resuming,
+    wholes,
 )
 from . import compile as pinned
 from . import events as ev
@@ -39,7 +40,7 @@ from .interpret import Workflow
 from .plan import Plan
 from .respond import Answer
 from .sessions import Sessions, outside_tokens, unknown_node
-from .settings import Announce, Settings, silent
+from .settings import Settings
 from .state import SessionState
 
 Json = dict[str, object]
@@ -56,13 +57,12 @@ class Rails:
         *,
         settings: Settings | None = None,
         random: Callable[[int], int] = random_bits,
-        announce: Announce = silent,
     ) -> None:
         self.settings = settings or Settings()
         self.catalog = catalog
         self.sessions = Sessions(store)
         self.execution = Execution(self.sessions, catalog, self.settings)
-        self.announce = announce
+        self.announce = wholes.announcing(store)
         self._random = random
 
     def only(self, visible: Callable[[str], bool]) -> Rails:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from backshop.base.limits import BLOCKED_ATTEMPTS_MAX, RETENTION_DAYS
 
@@ -25,11 +23,3 @@ class Settings:
     checkpoint_workflow: bool = True
     resume_session: bool = True
     start_session: bool = True
-
-
-Announce = Callable[[str, Mapping[str, Any]], None]
-"""Told the name and the payload of what is no fact of a session, for those who watch (R7.26)."""
-
-
-def silent(name: str, payload: Mapping[str, Any]) -> None:
-    """Tell nobody."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 from backshop.base.ambient import Clock, SystemClock
 from backshop.base.codec import encode
@@ -46,6 +46,7 @@ from .service import Rails
 from .sessions import outside_tokens, stream_of
 from .state import NodeState, SessionState
 from .views import unknown
+from .wholes import SessionChanged
 
 Json = dict[str, object]
 PHASE = "rails"
@@ -203,7 +204,6 @@ class Studio:
     def session_import(self, request: SessionImport) -> Json:
         """Bring a session in from a bundle; nothing is stored unless all of it is right."""
         session_id = transfer.imported(self._sessions, request.bundle)
-        self._tell(session_id, "imported")
         return {"sessionId": session_id}
 
     def sessions_expire(self, request: SessionsExpire) -> Json:
@@ -231,8 +231,8 @@ class Studio:
         self._sessions.forget(session_id)
         self._tell(session_id, "deleted")
 
-    def _tell(self, session_id: str, reason: str) -> None:
-        self._rails.announce("RailsSessionChanged", {"sessionId": session_id, "reason": reason})
+    def _tell(self, session_id: str, reason: Literal["deleted", "kept"]) -> None:
+        self._rails.announce(SessionChanged(session_id=session_id, reason=reason))
 
     def _is_of_a_bench(self, session_id: str) -> bool:
         """Say whether the built-in agent works in the session (R9.8)."""

@@ -10,12 +10,13 @@ from backshop.base.canon import canonical
 from backshop.base.ids import BlobId
 from backshop.store import NewEvent, Part, Pin, Plan, wire
 
-from . import arrival, bundle, local, proof
+from . import arrival, bundle, local, proof, wholes
 from .arrival import Arrival
 from .bundle import Content
 from .errors import RailsError
 from .local import Local, Origin
 from .sessions import Sessions, not_healthy, outside_tokens, stream_of, translated
+from .wholes import SessionChanged
 
 Json = dict[str, object]
 IMPORTS_MAX = 1000
@@ -80,8 +81,9 @@ def _store(sessions: Sessions, content: Content, coming: Arrival) -> None:
     pins = [Pin(BlobId(ref), kind) for ref, kind in coming.pins]
     noted = local.written(Local(origin=origin))  # with the events: read-only from the first moment
     part = Part(stream_of(coming.session_id), events, expected=-1, pins=pins, local=noted)
+    told = SessionChanged(session_id=coming.session_id, reason="imported")
     with outside_tokens(), translated():
-        sessions.store.append(Plan((part,), coming.blobs))
+        sessions.store.append(Plan((part, wholes.part(told)), coming.blobs))
 
 
 def _content(sessions: Sessions, session_id: str, *, salvage: bool) -> Content:
