@@ -11,6 +11,7 @@ from .notices import Notification
 from .people import Role
 from .rpc import answer, discover
 from .rpcline import RpcLine
+from .running import running
 from .secretfile import secret_of
 from .setting import Setting
 from .settings import SETTINGS
@@ -38,6 +39,7 @@ __all__ = [
     "examine",
     "fault_of",
     "load",
+    "running",
     "save",
     "secret_of",
 ]

@@ -13,6 +13,7 @@ from backshop.base.errors import ErrorInfo
 from backshop.base.ids import check_id
 
 from .config import Config, load, save
+from .running import Server, applied, differing, servers
 from .settings import SETTINGS
 
 API_VERSION = 1
@@ -53,6 +54,10 @@ class SettingInfo:
     allowed: str
     summary: str
     secret: bool = False
+    applied: Any = None
+    """What this process goes on with, where that is another value; null elsewhere."""
+    restart: bool = False
+    """Whether it takes a restart for the value to be the one in force."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +76,10 @@ class AllSettings:
     settings: tuple[SettingInfo, ...]
     onboarding: Onboarding
     show_onboarding: bool
+    applied: str
+    """One digest of all settings this process began with."""
+    servers: tuple[Server, ...]
+    """Servers that run on this machine, with the settings that changed since they began."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +137,7 @@ class Engine:
     def settings(self, _: Nothing) -> AllSettings:
         """Return every setting as it stands: in force here, or kept for the next start."""
         kept = load(home=self._config.home).values
+        changed = differing(self._config)
         found = []
         for setting in SETTINGS:
             mine = self._config.values[setting.name]
@@ -141,11 +151,19 @@ class Engine:
                     allowed=setting.allowed,
                     summary=setting.summary,
                     secret=setting.secret,
+                    applied=mine.shown if setting.name in changed else None,
+                    restart=setting.name in changed,
                 )
             )
         steps = Onboarding(**kept["onboarding"].value)
         seen = (steps.completed or steps.dismissed) and steps.version >= ONBOARDING_VERSION
-        return AllSettings(settings=tuple(found), onboarding=steps, show_onboarding=not seen)
+        return AllSettings(
+            settings=tuple(found),
+            onboarding=steps,
+            show_onboarding=not seen,
+            applied=applied(self._config.values),
+            servers=servers(self._config),
+        )
 
     def set(self, request: SettingsSet) -> Kept:
         """Keep a setting."""

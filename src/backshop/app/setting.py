@@ -23,6 +23,8 @@ class Setting:
     summary: str
     env: str | None = None
     secret: bool = False
+    live: bool = False
+    """Read anew whenever it is needed, so that a change takes effect at once."""
 
 
 def integer(low: int, high: int) -> Parse:

@@ -37,6 +37,7 @@ SETTINGS: tuple[Setting, ...] = (
         parse=onboarding,
         allowed="an object with completed, dismissed (true or false) and version (a number)",
         summary="How far the first steps of the web app were taken.",
+        live=True,
     ),
     Setting(
         name="database_url",
@@ -193,6 +194,7 @@ SETTINGS: tuple[Setting, ...] = (
         parse=json_object,
         allowed="an object of provider settings",
         summary="Servers of your own, efforts, and what is switched off; see `backshop provider`.",
+        live=True,
     ),
     Setting(
         name="model.default",
@@ -200,6 +202,7 @@ SETTINGS: tuple[Setting, ...] = (
         parse=short_text(161),
         allowed="a model id such as openai:gpt-5.2",
         summary="The model new workbenches begin with.",
+        live=True,
     ),
     Setting(
         name="consent.mode",
@@ -207,6 +210,7 @@ SETTINGS: tuple[Setting, ...] = (
         parse=choice("ask", "allow_all"),
         allowed="ask, allow_all",
         summary="Whether you are asked before content leaves the machine.",
+        live=True,
     ),
     Setting(
         name="consent.for_local",
@@ -214,6 +218,7 @@ SETTINGS: tuple[Setting, ...] = (
         parse=flag,
         allowed="true or false",
         summary="Whether model servers on this machine need consent too.",
+        live=True,
     ),
     Setting(
         name="network.proxy",
@@ -229,6 +234,7 @@ SETTINGS: tuple[Setting, ...] = (
         parse=integer(1, 10**12),
         allowed="1 or more",
         summary="Tokens one workbench may use in all.",
+        live=True,
     ),
     Setting(
         name="budget.usd",
@@ -236,6 +242,7 @@ SETTINGS: tuple[Setting, ...] = (
         parse=amount,
         allowed="an amount above 0",
         summary="What one workbench may cost in all, in US dollars.",
+        live=True,
     ),
     Setting(
         name="team.requests_per_minute",
@@ -250,6 +257,7 @@ SETTINGS: tuple[Setting, ...] = (
         parse=json_list,
         allowed="a list of model entries",
         summary="Models beyond the bundled catalog.",
+        live=True,
     ),
     Setting(
         name="limits",

@@ -87,13 +87,13 @@ def rpc(door: Door) -> None:
     import sys
 
     from backshop import __version__
-    from backshop.app import RpcLine
+    from backshop.app import RpcLine, running
 
     def write(document: object) -> None:
         click.echo(json.dumps(document, ensure_ascii=False))
         sys.stdout.flush()
 
-    with door.shop() as shop:
+    with door.shop() as shop, running(shop.config, "rpc"):
         client = RpcLine(shop, __version__, write)
         for line in sys.stdin.buffer:
             if line.strip():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ class Offering:
         self._sets = tool_sets
         self._bench_id = bench_id
         self._lock = threading.Lock()
+        self._open = ExitStack()
         self._shop: Backshop | None = None
         self._tools: dict[str, OfferedTool] | None = None
 
@@ -77,17 +79,17 @@ class Offering:
     def shop(self) -> Backshop:
         """Return the home, opened on first use."""
         if self._shop is None:
-            from backshop.app import Backshop, attach  # loaded after the client is greeted
+            from backshop.app import Backshop, attach, running  # loaded after the greeting
 
-            self._shop = Backshop.open(self._home)
+            self._shop = self._open.enter_context(Backshop.open(self._home))
             config = self._shop.config
             attach(config.home, config["log"], config["log_format"])
+            self._open.enter_context(running(config, "mcp"))
         return self._shop
 
     def close(self) -> None:
         """Close the home if it was opened."""
-        if self._shop is not None:
-            self._shop.close()
+        self._open.close()
 
 
 def _rails_tools(shop: Backshop) -> list[OfferedTool]:

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from backshop import __version__
-from backshop.app import Backshop, secret_of
+from backshop.app import Backshop, running, secret_of
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 
@@ -185,7 +185,8 @@ def serve(
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}/"
     announce(address, f"{address}login?token={login.new_link()}")
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        with running(shop.config, "web"):
+            uvicorn.Server(config).run(sockets=[listening])
     finally:
         listening.close()
 

@@ -33,7 +33,7 @@ def settings(visit: Visit) -> Page:
         "models": models["models"] if models else [],
         "default_model": default["model_id"] if default else None,
         "consent_mode": mode["mode"] if mode else "ask",
-        "settings": _values(visit),
+        **_values(visit),
         "home": str(visit.shop.config.home) if visit.user is None else "",
         "is_owner": visit.user is None,
         "users": people["users"] if people else [],
@@ -50,10 +50,23 @@ def _require_owner(visit: Visit) -> None:
         raise AccessDenied("this is for the home's owner", reason="owner_only")
 
 
-def _values(visit: Visit) -> list[dict[str, Any]]:
+def _values(visit: Visit) -> dict[str, Any]:
+    """Return what is kept, and the servers that run with something else (R10.7)."""
     found, _ = attempt(visit, "SettingsGet")
-    listed = found["settings"] if found else ()
-    return [one for one in listed if one["name"] not in ELSEWHERE]
+    if found is None:
+        return {"settings": (), "restarts": ()}
+    servers = [{**one, "name": _server(one)} for one in found["servers"] if one["differs"]]
+    return {
+        "settings": [one for one in found["settings"] if one["name"] not in ELSEWHERE],
+        "restarts": servers,
+    }
+
+
+def _server(one: dict[str, Any]) -> str:
+    if one["is_this"]:
+        return "this web app"
+    doors = {"web": "a web app", "mcp": "an MCP server", "rpc": "a program over JSON-RPC"}
+    return f"{doors.get(one['door'], one['door'])} (process {one['pid']})"
 
 
 def appearance(visit: Visit) -> Response:
