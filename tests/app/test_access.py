@@ -190,3 +190,29 @@ def test_too_many_requests_are_refused_with_the_time_to_wait(tmp_path):
         shop.call("WorkbenchList", {})  # the owner is not counted
         clock.move(61_000)
         shop.call("WorkbenchList", {}, user=ada)
+
+
+@pytest.mark.rule("T6.4", "R7.6")
+def test_a_key_of_ones_own_never_leads_to_somebody_elses_session(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        ada, ben = (shop.call("UserAdd", {"name": name})["user_id"] for name in ("Ada", "Ben"))
+        asked = {"workflowId": "wr.change_review", "idempotencyKey": "the-same-key"}
+        sessions = [
+            shop.call("start_workflow", asked, user=user)["session"]["sessionId"]
+            for user in (None, ada, ben, ada)
+        ]
+        notes = [
+            shop.call("start_session", {"idempotencyKey": "the-same-key"}, user=user)["session"]
+            for user in (None, ada, ben)
+        ]
+        grants = shop.call("AccessList", {})["access"]
+
+    assert len(set(sessions)) == 3
+    assert sessions[1] == sessions[3]
+    assert len({one["sessionId"] for one in notes}) == 3
+    assert {(one["subject"], one["name"]) for one in grants} == {
+        (sessions[1], "Ada"),
+        (sessions[2], "Ben"),
+        (notes[1]["sessionId"], "Ada"),
+        (notes[2]["sessionId"], "Ben"),
+    }

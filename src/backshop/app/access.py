@@ -10,7 +10,6 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from backshop.base.ambient import Clock
@@ -48,6 +47,13 @@ PUBLISH = frozenset(
 )
 # Reads that hand out more than a look: a fork is a new bench, an extract writes to the machine.
 OWN_ROLE = {"WorkbenchFork": Role.READ, "RailsRunFork": Role.WRITE}
+# What makes a bench or a session; it belongs to whoever asked.
+MAKING = frozenset(
+    {
+        *("RailsSessionImport", "WorkbenchCreate", "WorkbenchCreateSample", "WorkbenchFork"),
+        *("start_session", "start_workflow"),
+    }
+)
 # Fields that name a place on the server's disk.
 PATHS = ("source_paths", "destination_dir", "workspace_path", "path_on_server")
 
@@ -116,51 +122,44 @@ class Gate:
             return None
         return lambda subject: self._people.state.role(user, subject).includes(Role.READ)
 
-    def facade(self, facade: Any, user: UserId) -> Any:
-        """Return the facade as this person sees it: lists of sessions hold only theirs."""
-        from backshop.rails import Rails  # loaded by now if the command is one of its own
+    def facade(self, facade: Any, command: str, user: UserId) -> Any:
+        """Return the facade as this person has it: their sessions, and what they make is theirs."""
+        from backshop.bench import Bench  # loaded by now if the command is one of theirs
+        from backshop.rails import Rails
 
+        giving = self._people.giving(user) if command in MAKING else None
         if isinstance(facade, Rails):
             state = self._people.state
-            return facade.only(lambda session: state.role(user, session).includes(Role.READ))
+            return facade.only(
+                lambda session: state.role(user, session).includes(Role.READ),
+                whose=user,
+                giving=giving,
+            )
+        if isinstance(facade, Bench) and giving is not None:
+            return facade.giving(giving)
         return facade
 
-    def settle(self, response: Any, request: Any, user: UserId) -> Any:
-        """Give what was made to its maker, and leave out of a list what is not theirs."""
+    def filtered(self, response: Any, user: UserId) -> Any:
+        """Leave out of a list of workbenches what is not theirs."""
         from backshop.bench import BenchList  # loaded by now if the command is one of its own
 
-        if isinstance(response, BenchList):
-            state = self._people.state
-            return replace(
-                response,
-                workbenches=tuple(
-                    one
-                    for one in response.workbenches
-                    if state.role(user, one.workbench_id).includes(Role.READ)
-                ),
-            )
-        for made in self._made(response) - self._subjects(request):
-            self._people.grant(made, user, Role.PUBLISH, owner=True)
-        return response
+        if not isinstance(response, BenchList):
+            return response
+        state = self._people.state
+        return replace(
+            response,
+            workbenches=tuple(
+                one
+                for one in response.workbenches
+                if state.role(user, one.workbench_id).includes(Role.READ)
+            ),
+        )
 
     def _subjects(self, request: Any) -> set[str]:
         bench = getattr(request, "workbench_id", None)
         if isinstance(bench, str):
             return {bench}
         return self._rails().sessions_of(request)
-
-    def _made(self, response: Any) -> set[str]:
-        """Return the benches and sessions an answer hands out."""
-        bench = getattr(response, "workbench_id", None)
-        if isinstance(bench, str):
-            return {bench}
-        if not isinstance(response, dict):
-            return set()
-        return self._rails().sessions_of(
-            SimpleNamespace(
-                session_id=response.get("sessionId"), session_token=response.get("sessionToken")
-            )
-        )
 
     def _count(self, user: UserId) -> None:
         most = self._limits.requests_per_minute

@@ -105,12 +105,14 @@ class Registry:
         gate = self._gate if user is not None else None
         if gate is not None and user is not None:
             gate.admit(bound.command, request, user)
-        facade = bound.facade if gate is None or user is None else gate.facade(bound.facade, user)
+        facade = bound.facade
+        if gate is not None and user is not None:
+            facade = gate.facade(facade, bound.command.name, user)
         try:
             answer = bound.command.run(facade, request)
         except BackshopError as error:
             self.errors.note(data, error.info(bound.command.phase))
             raise
         if gate is not None and user is not None:
-            answer = gate.settle(answer, request, user)
+            answer = gate.filtered(answer, user)
         return encode(answer)

@@ -18,12 +18,13 @@ from backshop.base.command import Command, Nothing
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.event import event
 from backshop.base.ids import UserId, check_id
-from backshop.store import Event, Fold, NewEvent, Store
+from backshop.store import Beginning, Event, Fold, NewEvent, Part, Store
 
 STREAM = "people:home"
 NAME_MAX_CHARS = 80
 USERS_MAX = 10_000
 _TOKEN_BYTES = 32
+_GIVEN = ("bench", "session")  # streams of things that belong to somebody
 _TOKEN_PREFIX = "bsu_"  # noqa: S105  # how a personal token is recognised, not a token
 
 
@@ -319,18 +320,30 @@ class People:
             )
         )
 
-    def grant(self, subject: str, user_id: UserId, role: Role, *, owner: bool = False) -> None:
+    def grant(self, subject: str, user_id: UserId, role: Role) -> None:
         """Record a role; one that is in force already is not recorded again."""
 
         def rule(state: PeopleState) -> Iterator[PeopleEvent]:
             _require(state, user_id)
             had = state.grants.get((subject, user_id))
-            is_owner = owner or (had is not None and had.owner and role is not Role.NONE)
+            is_owner = had is not None and had.owner and role is not Role.NONE
             if had == Grant(role, is_owner) or (had is None and role is Role.NONE):
                 return
             yield AccessChanged(subject=subject, user_id=user_id, role=role, owner=is_owner)
 
         self._commit(rule)
+
+    def giving(self, user_id: UserId) -> Beginning:
+        """Return what makes every workbench and session somebody begins their own (T6.4)."""
+
+        def part(stream: str) -> Part | None:
+            kind, _, subject = stream.partition(":")
+            if kind not in _GIVEN:
+                return None
+            fact = AccessChanged(subject=subject, user_id=user_id, role=Role.PUBLISH, owner=True)
+            return Part(STREAM, [NewEvent(fact, self._mint.new("tx"))])
+
+        return Beginning((STREAM,), part)
 
     def _commit(self, rule: Any) -> None:
         key = self._mint.new("tx")

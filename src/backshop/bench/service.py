@@ -5,12 +5,13 @@ One method for each command, named after it. The work is in the modules beside t
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 from backshop.base import paths
 from backshop.base.ambient import Clock, Mint
 from backshop.formats import Formats
-from backshop.store import Store
+from backshop.store import Beginning, Store
 
 from . import (
     adding,
@@ -82,6 +83,13 @@ class Bench:
         self.differ = Differ(self.desk, formats)
         self.summarise: Summarise = _unsaid
         """Says what a Draft is about; set by whoever keeps the conversation (B13.2)."""
+
+    def giving(self, beginning: Beginning) -> Bench:
+        """Return the same benches for somebody who gets what they make."""
+        shared = copy.copy(self)
+        shared.desk = copy.copy(self.desk)
+        shared.desk.store = self.desk.store.giving(beginning)
+        return shared
 
     def create(self, request: requests.WorkbenchCreate) -> Created:
         """Make an empty workbench."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -51,6 +52,12 @@ class Execution:
         self.settings = settings
         self._drift = Drift(catalog)
         self._workspaces: dict[str, Path | None] = {}
+
+    def over(self, sessions: Sessions) -> Execution:
+        """Return the same over another view of the sessions."""
+        shared = copy.copy(self)
+        shared.sessions = sessions
+        return shared
 
     def continue_workflow(self, request: requests.ContinueWorkflow) -> Answer:
         """Acknowledge the pending step, or fetch it again without changing anything."""

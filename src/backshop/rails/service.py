@@ -13,7 +13,7 @@ from pathlib import Path
 
 from backshop.base.ambient import random_bits
 from backshop.base.ids import b32, did
-from backshop.store import Store
+from backshop.store import Beginning, Store
 
 from . import (
     belonging,
@@ -64,12 +64,24 @@ class Rails:
         self.execution = Execution(self.sessions, catalog, self.settings)
         self.announce = wholes.announcing(store)
         self._random = random
+        self._whose: tuple[str, ...] = ()
 
-    def only(self, visible: Callable[[str], bool]) -> Rails:
-        """Return the same rails for somebody who sees only some sessions."""
+    def only(
+        self,
+        visible: Callable[[str], bool],
+        *,
+        whose: str = "",
+        giving: Beginning | None = None,
+    ) -> Rails:
+        """Return the same rails for somebody who sees only some sessions.
+
+        `whose` keeps the names that follow from their own keys (R7.6) apart from everybody else's;
+        `giving` goes beside each session they begin.
+        """
         shared = copy.copy(self)
-        shared.sessions = Sessions(self.sessions.store, visible=visible)
-        shared.execution = Execution(shared.sessions, self.catalog, self.settings)
+        shared.sessions = self.sessions.only(visible, giving)
+        shared.execution = self.execution.over(shared.sessions)
+        shared._whose = (whose,) if whose else ()
         return shared
 
     def sessions_of(self, request: object) -> set[str]:
@@ -95,8 +107,9 @@ class Rails:
         """Begin a run and return its first step (R7.21)."""
         session_id, parent = self._session_for(request)
         key = request.idempotency_key
-        if session_id is None:
-            session_id = did("sess", "start", key, request.workflow_id) if key else self._id("sess")
+        if session_id is None and key:
+            session_id = did("sess", "start", key, request.workflow_id, *self._whose)
+        session_id = session_id or self._id("sess")
         run_id = did("run", session_id, key, request.workflow_id) if key else self._id("run")
         return self.begin(request, session_id, run_id, parent=parent, driver=driver)
 
@@ -223,7 +236,7 @@ class Rails:
         """Make a session for notes outside any run (R7.9)."""
         workspace = self._workspace(request)
         key = request.idempotency_key
-        session_id = did("sess", "session", key) if key else self._id("sess")
+        session_id = did("sess", "session", key, *self._whose) if key else self._id("sess")
         seen = places.observations(workspace, request.title)
 
         def rule(state: SessionState) -> Plan | None:

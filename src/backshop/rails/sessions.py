@@ -5,6 +5,7 @@ Everything the store can raise becomes one of the codes of R7.3 here.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from typing import Any
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.store import (
+    Beginning,
     Event,
     Fold,
     Head,
@@ -76,13 +78,20 @@ class Located:
 class Sessions:
     """The sessions of one store."""
 
-    def __init__(self, store: Store, *, visible: Callable[[str], bool] | None = None) -> None:
+    def __init__(self, store: Store) -> None:
         self.store = store
         self.keyring = Keyring(store)
-        self._visible = visible
+        self._visible: Callable[[str], bool] | None = None
         self._workflows: Kept[Workflow] = Kept(_WORKFLOWS_KEPT)
         self._snapshots: Kept[Snapshot] = Kept(_SNAPSHOTS_KEPT)
         self._checked: set[str] = set()
+
+    def only(self, visible: Callable[[str], bool], giving: Beginning | None = None) -> Sessions:
+        """Return the same sessions for somebody who sees some of them and gets what they begin."""
+        shared = copy.copy(self)
+        shared._visible = visible
+        shared.store = self.store if giving is None else self.store.giving(giving)
+        return shared
 
     # ------------------------------------------------------------ reading
 

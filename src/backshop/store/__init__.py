@@ -1,6 +1,7 @@
 """Events and blobs: the one append-only log and the one content-addressed store of a home."""
 
 from .backup import restore_backup, write_backup
+from .beginning import Beginning
 from .blobs import Blobs
 from .commands import COMMANDS, Finding, Findings, examine_store
 from .copying import Copied
@@ -29,6 +30,7 @@ from .service import Store, Write
 from .spool import Batch, file_error
 
 __all__ = [
+    "Beginning",
     "COMMANDS",
     "Copied",
     "Finding",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from backshop.base.ids import BlobId, TreeId
 from backshop.base.limits import BLOB_GRACE_HOURS, INLINE_BLOB_MAX_BYTES, LOCK_WAIT_MS
 
 from . import engine, gc, health, keyring, log, migrations
+from .beginning import Beginning
 from .blobs import Blobs, make_home
 from .connection import Cursor
 from .errors import StoreUnavailable
@@ -64,6 +66,13 @@ class Store:
         self._news = threading.Condition()
         self.blobs = blobs
         self.leases = Leases(database, clock)
+        self._beginning = Beginning()
+
+    def giving(self, beginning: Beginning) -> Store:
+        """Return the same store, in which every stream that is begun is given to somebody."""
+        made = copy.copy(self)
+        made._beginning = beginning
+        return made
 
     @classmethod
     def open(
@@ -121,7 +130,8 @@ class Store:
 
         def work(cursor: Cursor) -> Appended:
             self._lock_healthy(cursor, [part.stream for part in plan.parts])
-            return log.append(cursor, plan, self._clock, self._mint)
+            whole = self._beginning.beside(cursor, plan)
+            return log.append(cursor, whole, self._clock, self._mint)
 
         appended = self._in_transaction(work)
         self._announce()
@@ -186,6 +196,7 @@ class Store:
         large = [b for b in plan.blobs if len(b) > INLINE_BLOB_MAX_BYTES and b not in stored]
         if large:
             raise _LargeBlobs(large)
+        plan = self._beginning.beside(cursor, plan)
         appended = log.append(cursor, plan, self._clock, self._mint)
         if not appended.replayed:
             states = [with_new(t, f, appended) for t, f in zip(targets, states, strict=True)]
@@ -212,7 +223,9 @@ class Store:
 
     def _lock_healthy(self, cursor: Cursor, streams: Sequence[str]) -> None:
         """Hold the streams; the first time, look at their ends, which nobody else moves now."""
-        for stream in sorted(streams):  # one order of locks for everybody
+        for stream in sorted(
+            {*streams, *self._beginning.streams}
+        ):  # one order of locks for everybody
             cursor.lock_stream(stream)
             if stream not in self._checked:
                 health.check_tail(cursor, stream)
