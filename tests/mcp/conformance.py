@@ -63,7 +63,7 @@ def _tool(
     is_error: bool = False,
     steps: int | None = None,
 ) -> OfferedTool:
-    def call(_: Mapping[str, Any]) -> Called:
+    def call(_: Mapping[str, Any], __: object) -> Called:
         return Called((text,), {"text": text}, is_error=is_error)
 
     return OfferedTool(

@@ -119,9 +119,12 @@ async def over_http(offering: Offering, token: str) -> AsyncIterator[str]:
     with anyio.fail_after(5):
         while not server.started:
             await anyio.sleep(0.01)
-    yield f"http://127.0.0.1:{port}/mcp"
-    server.should_exit = True
-    await anyio.to_thread.run_sync(thread.join)
+    try:
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        server.should_exit = True
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(thread.join)
 
 
 @pytest.mark.rule("S6.1")

@@ -14,6 +14,7 @@ import pytest
 from tests.rails import test_transfer as bundles
 from tests.tamper import tamper
 
+from backshop.app import Backshop, save
 from backshop.base.ids import did
 from backshop.mcp import server
 from backshop.mcp.offer import Called, OfferedTool
@@ -120,7 +121,7 @@ class Slow(Offering):
         self._end = end
 
     def tools(self) -> dict[str, OfferedTool]:
-        def call(_: Mapping[str, Any]) -> Called:
+        def call(_: Mapping[str, Any], __: object) -> Called:
             self._end.wait(20)
             return Called(("late",), {})
 
@@ -153,7 +154,23 @@ def timed_out() -> Any:
     return found.structured_content["error"]
 
 
+def not_admitted(scene: Scene, times: int) -> Any:
+    """Call as somebody who shares the home, about a session that is not theirs."""
+    save(scene.home, "team.requests_per_minute", 1)
+    with Backshop.open(scene.home) as shop:
+        ada = shop.call("UserAdd", {"name": "Ada"})["user_id"]
+    offering = Offering(scene.home)
+    tool = offering.tools()["continue_workflow"]
+    for _ in range(times):
+        found = tool.call({"stateToken": scene.first["stateToken"]}, ada)
+    offering.close()
+    assert found.is_error
+    return found.structured["error"]
+
+
 PROVOKED: dict[str, Callable[[Scene], Any]] = {
+    "ACCESS_DENIED": lambda s: not_admitted(s, 1),
+    "LIMIT_EXCEEDED": lambda s: not_admitted(s, 2),
     "VALIDATION_ERROR": lambda s: s.ann.error("start_workflow"),
     "WORKFLOW_NOT_FOUND": lambda s: s.ann.error("start_workflow", workflowId="user.nope"),
     "WORKFLOW_INVALID": lambda s: s.ann.error("start_workflow", workflowId="user.broken"),

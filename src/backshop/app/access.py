@@ -107,6 +107,17 @@ class Gate:
                     f"this needs the role {role.value!r}, yours is {has.value!r}", reason="role"
                 )
 
+    def admit_to(self, user: UserId | None, subject: str, role: Role) -> None:
+        """Let somebody's use of one thing pass, and count it, for tools that are no commands.
+
+        Raises:
+            AccessDenied: the person is gone, or lacks the role.
+            LimitExceeded: `user_limit`.
+        """
+        if user is not None:
+            self._count(user)
+            self.require(user, subject, role)
+
     def require(self, user: UserId | None, subject: str, role: Role) -> None:
         """Refuse a person without this role; for doors that hand out what no command does.
 

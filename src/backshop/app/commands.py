@@ -102,17 +102,25 @@ class Registry:
     def _call(self, name: str, data: object, user: UserId | None) -> Any:
         bound = self.find(name)
         request = decode(bound.command.request, data)
-        gate = self._gate if user is not None else None
-        if gate is not None and user is not None:
-            gate.admit(bound.command, request, user)
-        facade = bound.facade
-        if gate is not None and user is not None:
-            facade = gate.facade(facade, bound.command.name, user)
+        facade = self.admitted(name, request, user)
         try:
             answer = bound.command.run(facade, request)
         except BackshopError as error:
             self.errors.note(data, error.info(bound.command.phase))
             raise
-        if gate is not None and user is not None:
-            answer = gate.filtered(answer, user)
+        if self._gate is not None and user is not None:
+            answer = self._gate.filtered(answer, user)
         return encode(answer)
+
+    def admitted(self, name: str, request: Any, user: UserId | None) -> Any:
+        """Return a command's facade as somebody has it, if they may run it with this request.
+
+        Raises:
+            AccessDenied: they may not.
+            LimitExceeded: they ask too often.
+        """
+        bound = self.find(name)
+        if self._gate is None or user is None:
+            return bound.facade
+        self._gate.admit(bound.command, request, user)
+        return self._gate.facade(bound.facade, bound.command.name, user)

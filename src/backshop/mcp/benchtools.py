@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from backshop.base.codec import compact, encode
 from backshop.base.errors import CODES, DEFAULT_AFTER_MS, ErrorInfo, Retry, RetryKind
+from backshop.base.ids import UserId
 
 from .offer import Called, OfferedTool
 
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
     from backshop.prompts import Tool, ToolContext, ToolResult
 
 PHASE = "workbench"
+Admit = Callable[["Tool", UserId | None], None]
+"""Refuses somebody who may not use a tool on this bench."""
 
 
 def bench_tools(shop: Backshop, name: str) -> list[OfferedTool]:
     """Return the file tools over a bench, and the one that shows its Draft."""
-    from backshop.bench import (  # loaded when asked for
+    from backshop.app import Role  # loaded when asked for
+    from backshop.bench import (
         ANSWERS,
         REVIEW_DRAFT,
         TOOLS,
@@ -33,14 +37,22 @@ def bench_tools(shop: Backshop, name: str) -> list[OfferedTool]:
     shop.benches.desk.state(bench_id)  # a bench in the trash is said so at once
     author = Author(source=Source(kind="workshop", ref="mcp"), actor="mcp:agent")
     context = ToolContext(workspace=Workspace(shop.benches, bench_id, author))
-    return [_offered(tool, context, ANSWERS[tool.name]) for tool in (*TOOLS, REVIEW_DRAFT)]
+
+    def admit(tool: Tool, user: UserId | None) -> None:
+        role = Role.READ if tool.effects == "read" else Role.WRITE
+        shop.gate.admit_to(user, bench_id, role)
+
+    return [_offered(tool, context, ANSWERS[tool.name], admit) for tool in (*TOOLS, REVIEW_DRAFT)]
 
 
-def _offered(tool: Tool, context: ToolContext, answer: Mapping[str, Any]) -> OfferedTool:
-    def call(arguments: Mapping[str, Any]) -> Called:
+def _offered(
+    tool: Tool, context: ToolContext, answer: Mapping[str, Any], admit: Admit
+) -> OfferedTool:
+    def call(arguments: Mapping[str, Any], user: UserId | None) -> Called:
         from backshop.app import fault_of  # loaded with the first call
 
         try:
+            admit(tool, user)
             result = tool.handler(tool.decode(arguments), context=context)
         except Exception as error:  # the outermost handler of this door
             fault = fault_of(error, PHASE)

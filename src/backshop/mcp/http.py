@@ -1,22 +1,35 @@
-"""MCP over streamable HTTP: loopback, a bearer token, and no foreign Host or Origin (S6.1)."""
+"""MCP over streamable HTTP: loopback, a bearer token, and no foreign Host or Origin (S6.1).
+
+The home's own token is its owner's. Somebody who shares the home comes in with their personal one
+and has their own roles (T6.4).
+"""
 
 from __future__ import annotations
 
 import hmac
+import json
 import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backshop.base.errors import ValidationFailed
+import anyio.to_thread
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 
-from .server import build
+from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.ids import UserId
+
+from .guesses import Guesses
+from .server import USER, build
 from .toolbox import Offering
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 _TOKEN_FILE = "mcp.token"  # noqa: S105  # the name of the file, not a token
+_BEARER = b"Bearer "
+_REFUSED = -32000  # the first of JSON-RPC's codes that are a server's own
 
 
 def token_of(home: Path) -> str:
@@ -27,29 +40,85 @@ def token_of(home: Path) -> str:
 
 
 class RequireToken:
-    """Lets a request in only with the bearer token; everything else gets 401."""
+    """Lets a request in with the home's token or a person's, and notes whose it was."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    def __init__(self, app: ASGIApp, offering: Offering, token: str) -> None:
         self._app = app
-        self._wanted = f"Bearer {token}".encode()
+        self._offering = offering
+        self._wanted = _BEARER + token.encode()
+        self._guesses = Guesses()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-            return
-        given = dict(scope.get("headers", ())).get(b"authorization", b"")
+        elif scope["type"] == "http":
+            given = dict(scope.get("headers", ())).get(b"authorization", b"")
+            refusal = await self._admitted(scope, given)
+            if refusal is None:
+                await self._app(scope, receive, send)
+            else:
+                await refusal.send(send)
+
+    async def _admitted(self, scope: Scope, given: bytes) -> Refusal | None:
+        """Note who it is in the request, or return what to answer instead."""
         if hmac.compare_digest(given, self._wanted):
-            await self._app(scope, receive, send)
-            return
-        if scope["type"] == "http":
-            headers = [(b"www-authenticate", b"Bearer"), (b"content-length", b"0")]
-            await send({"type": "http.response.start", "status": 401, "headers": headers})
-            await send({"type": "http.response.body", "body": b""})
+            scope[USER], scope["user"] = None, _principal("owner")
+            return None
+        if not given:
+            return Refusal(401, "token_missing", "send the header `Authorization: Bearer TOKEN`")
+        wait_s = self._guesses.wait_s(given)
+        if wait_s:
+            text = f"too many wrong tokens; try again in {wait_s} s"
+            return Refusal(429, "too_many_guesses", text, (b"retry-after", str(wait_s).encode()))
+        try:
+            user = await anyio.to_thread.run_sync(self._person, given)
+        except BackshopError as error:
+            return Refusal(503, error.code.lower(), error.message)
+        if user is None:
+            self._guesses.wrong()
+            return Refusal(401, "token_wrong", "this token is not valid here, or not any more")
+        self._guesses.right(given)
+        scope[USER], scope["user"] = user, _principal(user)
+        return None
+
+    def _person(self, given: bytes) -> UserId | None:
+        if not given.startswith(_BEARER):
+            return None
+        return self._offering.person(given.removeprefix(_BEARER).decode("latin-1").strip())
+
+
+class Refusal:
+    """An answer to a request that is not let in: JSON-RPC's error, with a reason to go by."""
+
+    def __init__(self, status: int, reason: str, text: str, *headers: tuple[bytes, bytes]) -> None:
+        code = "ACCESS_DENIED" if status != 503 else "STORE_UNAVAILABLE"
+        error = {"code": _REFUSED, "message": text, "data": {"code": code, "reason": reason}}
+        self._body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+        self._status = status
+        challenge = [] if status != 401 else [(b"www-authenticate", b"Bearer")]
+        self._headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(self._body)).encode()),
+            (b"cache-control", b"no-store"),
+            *challenge,
+            *headers,
+        ]
+
+    async def send(self, send: Send) -> None:
+        """Answer with it."""
+        start = {"type": "http.response.start", "status": self._status, "headers": self._headers}
+        await send(start)
+        await send({"type": "http.response.body", "body": self._body})
+
+
+def _principal(name: str) -> AuthenticatedUser:
+    """Return who the SDK takes a request to come from: a session is of its opener alone."""
+    return AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
 
 
 def application(offering: Offering, token: str, host: str = "127.0.0.1") -> ASGIApp:
     """Return the ASGI application; the SDK checks Host and Origin, we check the token."""
-    return RequireToken(build(offering).streamable_http_app(host=host), token)
+    return RequireToken(build(offering).streamable_http_app(host=host), offering, token)
 
 
 def serve_http(

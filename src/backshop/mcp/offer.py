@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from backshop.base.ids import UserId
+
 
 @dataclass(frozen=True, slots=True)
 class Called:
@@ -27,7 +29,8 @@ class OfferedTool:
     output_schema: dict[str, Any] | None
     read_only: bool
     idempotent: bool
-    call: Callable[[Mapping[str, Any]], Called] = field(repr=False)
+    call: Callable[[Mapping[str, Any], UserId | None], Called] = field(repr=False)
+    """Gets the arguments and who asks; None is the home's owner (T6.4)."""
     progress: Callable[[Mapping[str, Any]], tuple[int, int]] | None = field(
         default=None, repr=False
     )

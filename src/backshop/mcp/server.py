@@ -13,6 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from backshop import __version__
+from backshop.base.ids import UserId
 from backshop.base.telemetry import watch
 
 from .offer import Called, OfferedTool
@@ -20,6 +21,7 @@ from .roots import root_of
 from .toolbox import Offering
 
 CALL_TIMEOUT_S = 30.0  # R7.3
+USER = "backshop.user"  # where the HTTP door notes who sent a request
 _LOG = logging.getLogger("backshop.mcp")
 RAILS_INSTRUCTIONS = (
     "Workflows keep your work on course. Call list_workflows, then start_workflow; do each step "
@@ -55,10 +57,11 @@ def build(offering: Offering) -> Server[Any]:
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}")
         arguments = dict(params.arguments or {})
-        if tool.takes_workspace and arguments.get("workspacePath") is None:
+        user = user_of(context.request)
+        if user is None and tool.takes_workspace and arguments.get("workspacePath") is None:
             root = await root_of(context.session)
             arguments |= {"workspacePath": root} if root else {}
-        called = await _run(tool, arguments)
+        called = await _run(tool, arguments, user)
         if tool.progress is not None and not called.is_error:
             done, total = await anyio.to_thread.run_sync(tool.progress, called.structured)
             await context.session.report_progress(done, total)  # nothing if nobody asked
@@ -74,6 +77,12 @@ def build(offering: Offering) -> Server[Any]:
     )
 
 
+def user_of(request: Any) -> UserId | None:
+    """Return who sent a request; None is the owner, who alone comes by standard input (T6.4)."""
+    found: UserId | None = request.scope[USER] if request is not None else None
+    return found
+
+
 async def _offered(offering: Offering) -> dict[str, OfferedTool]:
     """Return the tools; what stands in their way reaches the client in words (S5.3)."""
     try:
@@ -86,10 +95,12 @@ async def _offered(offering: Offering) -> dict[str, OfferedTool]:
         raise MCPError(types.INTERNAL_ERROR, fault.message, fault.envelope) from None
 
 
-async def _run(tool: OfferedTool, arguments: dict[str, Any]) -> Called:
+async def _run(tool: OfferedTool, arguments: dict[str, Any], user: UserId | None) -> Called:
     """Run the tool in a worker thread; one that takes too long goes on unheard (R7.3)."""
     with anyio.move_on_after(CALL_TIMEOUT_S):
-        return await anyio.to_thread.run_sync(_watched, tool, arguments, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(
+            _watched, tool, arguments, user, abandon_on_cancel=True
+        )
     error = {
         "code": "TIMEOUT",
         "message": f"{tool.name} took longer than {CALL_TIMEOUT_S:.0f} s",
@@ -99,9 +110,9 @@ async def _run(tool: OfferedTool, arguments: dict[str, Any]) -> Called:
     return Called((f"TIMEOUT: {error['message']}",), {"error": error}, is_error=True)
 
 
-def _watched(tool: OfferedTool, arguments: dict[str, Any]) -> Called:
+def _watched(tool: OfferedTool, arguments: dict[str, Any], user: UserId | None) -> Called:
     with watch("tool", tool=tool.name, door="mcp") as span:
-        called = tool.call(arguments)
+        called = tool.call(arguments, user)
         span.note(error_type="refused" if called.is_error else None)
     return called
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backshop.base.errors import ValidationFailed
+from backshop.base.ids import UserId
 
 from .offer import Called, OfferedTool
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
+    from backshop.rails import Rails
 
 TOOL_SETS = ("rails", "bench")
 
@@ -87,6 +90,12 @@ class Offering:
             self._open.enter_context(running(config, "mcp"))
         return self._shop
 
+    def person(self, token: str) -> UserId | None:
+        """Return whose personal token this is, None if nobody's (T6.4)."""
+        with self._lock:
+            shop = self.shop()
+        return shop.people.who(token)
+
     def close(self) -> None:
         """Close the home if it was opened."""
         self._open.close()
@@ -95,9 +104,14 @@ class Offering:
 def _rails_tools(shop: Backshop) -> list[OfferedTool]:
     from backshop.rails import RailsTool, offered  # loaded after the client is greeted
 
+    def admitted(name: str, user: UserId, request: Any) -> Rails:
+        found: Rails = shop.commands.admitted(name, request, user)
+        return found
+
     def adapted(tool: RailsTool) -> OfferedTool:
-        def call(arguments: Mapping[str, Any]) -> Called:
-            answer = tool.call(shop.rails, arguments)
+        def call(arguments: Mapping[str, Any], user: UserId | None) -> Called:
+            admit = partial(admitted, tool.name, user) if user is not None else None
+            answer = tool.call(shop.rails, arguments, admit)
             return Called(answer.texts, dict(answer.structured), answer.is_error)
 
         return OfferedTool(

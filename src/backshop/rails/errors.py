@@ -30,6 +30,7 @@ BUNDLE_CODES = (
     "BUNDLE_EVENT_ORDER_INVALID",
     "BUNDLE_HASH_CHAIN_INVALID",
 )
+SHARED_CODES = ("ACCESS_DENIED", "LIMIT_EXCEEDED")  # of homes that several people share (T6.4)
 RAILS_CODES = (
     "VALIDATION_ERROR",
     "WORKFLOW_NOT_FOUND",
@@ -42,6 +43,7 @@ RAILS_CODES = (
     "TIMEOUT",
     "INTERNAL_ERROR",
     *BUNDLE_CODES,
+    *SHARED_CODES,
 )
 _LATER = ("TOKEN_SESSION_LOCKED", "SESSION_LOCKED", "STORE_UNAVAILABLE")
 _NOW = ("TIMEOUT", "INTERNAL_ERROR")
@@ -57,6 +59,7 @@ _PRODUCT_CODES = {
     "STORE_UNAVAILABLE": "STORE_UNAVAILABLE",
     "TIMEOUT": "INTERNAL_ERROR",
     "INTERNAL_ERROR": "INTERNAL_ERROR",
+    **{code: code for code in SHARED_CODES},
 }
 
 
@@ -72,11 +75,14 @@ class RailsError(BackshopError):
         suggestion: str,
         *,
         details: Mapping[str, object] | None = None,
+        retry: Retry | None = None,
     ) -> None:
         if rails_code not in RAILS_CODES:
             raise ValueError(f"{rails_code} is not a rails code")
         super().__init__(
-            cut(message, MESSAGE_MAX_BYTES), reason=rails_code.lower(), retry=_retry(rails_code)
+            cut(message, MESSAGE_MAX_BYTES),
+            reason=rails_code.lower(),
+            retry=retry or _retry(rails_code),
         )
         self.rails_code = rails_code
         self.suggestion = cut(suggestion, MESSAGE_MAX_BYTES)

@@ -16,7 +16,7 @@ from backshop.base.codec import compact, schema
 from backshop.base.errors import BackshopError
 
 from . import answers, requests
-from .errors import RailsError
+from .errors import SHARED_CODES, RailsError
 from .respond import Answer
 from .service import Rails
 from .sessions import translated
@@ -52,15 +52,25 @@ class RailsTool:
         """The JSON Schema of the structured content of a call that was not refused."""
         return {"type": "object", **compact(schema(self.answer))}
 
-    def call(self, rails: Rails, arguments: Mapping[str, object]) -> Answer:
-        """Run the tool; whatever goes wrong comes back as an error answer."""
+    def call(
+        self,
+        rails: Rails,
+        arguments: Mapping[str, object],
+        admit: Callable[[Any], Rails] | None = None,
+    ) -> Answer:
+        """Run the tool; whatever goes wrong comes back as an error answer.
+
+        `admit` decides about somebody who shares the home, and gives the rails as they have them.
+        """
         try:
             with translated():
                 asked: Any = requests.parsed(self.request, self.name, arguments, hidden=self.hidden)
-                return self.run(rails, asked)
+                return self.run(rails if admit is None else admit(asked), asked)
         except RailsError as error:
             return refused(error)
         except BackshopError as error:
+            if error.code in SHARED_CODES:
+                return refused(_not_admitted(error))
             _LOG.error("%s failed", self.name, exc_info=error)
             return refused(_internal(self.name))
         except Exception as error:  # a surface's outermost handler
@@ -82,6 +92,16 @@ def offered(settings: Settings) -> tuple[RailsTool, ...]:
         for tool in TOOLS
         if getattr(settings, tool.name, True)
     )
+
+
+def _not_admitted(error: BackshopError) -> RailsError:
+    suggestion = (
+        "Wait, then make the same call again."
+        if error.code == "LIMIT_EXCEEDED"
+        else "Ask the owner of this Backshop for access, or work in a session of your own."
+    )
+    details = {"reason": error.reason} if error.reason else None
+    return RailsError(error.code, error.message, suggestion, details=details, retry=error.retry)
 
 
 def _internal(name: str) -> RailsError:
