@@ -1,6 +1,7 @@
 """The composition root: configuration, wiring, the command registry, and errors as data."""
 
 from .aio import AsyncBackshop
+from .applied import running
 from .commands import Registry
 from .config import Config, Effective, default_home, load, save
 from .doctor import examine
@@ -11,7 +12,6 @@ from .notices import Notification
 from .people import Role
 from .rpc import answer, discover
 from .rpcline import RpcLine
-from .running import running
 from .secretfile import secret_of
 from .setting import Setting
 from .settings import SETTINGS
