@@ -24,7 +24,6 @@ STREAM = "people:home"
 NAME_MAX_CHARS = 80
 USERS_MAX = 10_000
 _TOKEN_BYTES = 32
-_GIVEN = ("bench", "session")  # streams of things that belong to somebody
 _TOKEN_PREFIX = "bsu_"  # noqa: S105  # how a personal token is recognised, not a token
 
 
@@ -338,10 +337,9 @@ class People:
 
         def part(stream: str) -> Part | None:
             kind, _, subject = stream.partition(":")
-            if kind not in _GIVEN:
-                return None
             fact = AccessChanged(subject=subject, user_id=user_id, role=Role.PUBLISH, owner=True)
-            return Part(STREAM, [NewEvent(fact, self._mint.new("tx"))])
+            made = Part(STREAM, [NewEvent(fact, self._mint.new("tx"))])
+            return made if kind in ("bench", "session") else None
 
         return Beginning((STREAM,), part)
 
