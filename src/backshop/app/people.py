@@ -221,9 +221,6 @@ class Settled:
     """It is done."""
 
 
-# ---------------------------------------------------------------- facade
-
-
 class People:
     """The people of one home."""
 
