@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from backshop.base.ambient import Mint, SystemClock
@@ -19,7 +20,13 @@ from backshop.models.asking import RetryAnnounced
 from backshop.models.catalog import Auth, ModelRecord, Price, ProviderRecord
 from backshop.models.errors import AuthFailed, ProviderNotConfigured
 from backshop.models.messages import TextDelta
-from backshop.models.providers import MemorySettings, check_base_url
+from backshop.models.policy import policy
+from backshop.models.providers import (
+    LocalServer,
+    MemorySettings,
+    check_base_url,
+    local_record,
+)
 from backshop.models.registry import Plugin
 from backshop.models.requests import (
     ConsentQuery,
@@ -721,6 +728,8 @@ def test_ollama_is_asked_what_it_gives_a_model_not_what_the_model_could_take(sho
             "http://localhost:0/",
         ),
         "http://localhost:99999/",
+        *("http://localhost:1/v1\n", "http://localhost:1/v 1", "http://localhost\\@e.com/v1"),
+        *("https://a%20b/v1", "https://münchen.example/v1", "http://localhost/\x7f"),
     ],
 )
 def test_an_address_that_could_be_misused_is_refused(url):
@@ -738,11 +747,16 @@ def test_an_address_that_could_be_misused_is_refused(url):
         ("http://127.0.0.9:1/v1", False),
         ("http://[::1]:8080/v1", False),
         ("https://models.example.com/v1", False),
+        ("https://Models.example.com:443/v1", False),
+        ("http://127.0.0.1:80/v1", False),
         ("http://192.168.1.7:8000/v1", True),
     ],
 )
 def test_addresses_people_use_are_taken(url, private):
     assert check_base_url(url, allow_private_host=private) == url
+    record = local_record("local-x", LocalServer(preset="custom", base_url=url))
+    assert policy(record, str(httpx2.URL(f"{url}/models")), offline=False) is None
+    assert policy(record, "https://evil.example/v1/models", offline=False) is not None
 
 
 @pytest.mark.rule("M3.5", "M17")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
+from .errors import BadResponse
 from .messages import (
     StreamEvent,
     TextDelta,
@@ -15,7 +17,14 @@ from .messages import (
 )
 
 _LOG = logging.getLogger(__name__)
+_CALLS_MAX = 256  # M9.8 runs 50 and answers the rest; a flood is no answer
+_NAME_MAX_CHARS = 256
+_ID_MAX_CHARS = 512
 _CUT = "{"  # arguments that were never begun must not read as "no arguments"
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+_FIRST_HALF = re.compile("[\ud800-\udbff]")
 
 
 @dataclass(slots=True)
@@ -27,7 +36,7 @@ class _Call:
     final: str | None = None
 
     def arguments(self, *, cut: bool) -> str:
-        text = self.final if self.final is not None else "".join(self.pieces)
+        text = whole(self.final if self.final is not None else "".join(self.pieces))
         return _CUT if cut and not text.strip() else text
 
 
@@ -37,6 +46,7 @@ class Answer:
     def __init__(self) -> None:
         self._calls: dict[Hashable, _Call] = {}
         self._texts: list[str] = []
+        self._half = ""
 
     @property
     def text(self) -> str:
@@ -50,28 +60,35 @@ class Answer:
 
     def add_text(self, text: object) -> Iterator[StreamEvent]:
         """Take a piece of text."""
-        if isinstance(text, str) and text:
+        if not isinstance(text, str) or not text:
+            return
+        text = self._half + text
+        self._half = text[-1] if _FIRST_HALF.match(text[-1]) else ""  # its other half follows
+        text = whole(text.removesuffix(self._half))
+        if text:
             self._texts.append(text)
             yield TextDelta(text)
 
-    def complete_text(self, whole: str) -> Iterator[StreamEvent]:
+    def complete_text(self, final: str) -> Iterator[StreamEvent]:
         """Take the final text; what the pieces lacked of it is passed on."""
-        seen = self.text
-        if whole.startswith(seen):
-            yield from self.add_text(whole[len(seen) :])
-        elif whole != seen:
+        seen, text = self.text, whole(final)
+        if text.startswith(seen):
+            yield from self.add_text(text[len(seen) :])
+        elif text != seen:
             _LOG.warning("the final text differs from its pieces; the pieces are kept")
 
     def start_call(self, key: Hashable, call_id: object, name: object) -> Iterator[StreamEvent]:
         """Begin a call; a repeated beginning fills in what was missing."""
         known = self._calls.get(key)
         if known is None:
-            known = _Call(len(self._calls), _text(call_id), _text(name))
+            if len(self._calls) >= _CALLS_MAX:
+                raise BadResponse("the answer holds too many calls", reason="too_many_calls")
+            known = _Call(len(self._calls), _id(call_id), _name(name))
             self._calls[key] = known
             yield ToolCallStarted(known.index, known.id, known.name)
             return
-        known.id = known.id or _text(call_id)
-        known.name = known.name or _text(name)
+        known.id = known.id or _id(call_id)
+        known.name = known.name or _name(name)
 
     def add_arguments(self, key: Hashable, piece: object) -> Iterator[StreamEvent]:
         """Take a piece of a call's arguments; one for an unknown call is left out and logged."""
@@ -97,5 +114,17 @@ class Answer:
             yield ToolCallDone(call.index, call.id, call.name, call.arguments(cut=cut))
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+def _id(value: object) -> str:
+    """Return a call's id; one no provider gives is as good as none (M9.7)."""
+    return whole(value) if isinstance(value, str) and len(value) <= _ID_MAX_CHARS else ""
+
+
+def _name(value: object) -> str:
+    return whole(value[:_NAME_MAX_CHARS]) if isinstance(value, str) else ""
+
+
+def whole(text: str) -> str:
+    """Return a text that can be stored: halves of characters are joined, lone ones replaced."""
+    if text.isascii() or not _HALF.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -9,6 +9,7 @@ from typing import Any
 
 from backshop.base.limits import CALLS_PER_TURN_MAX
 
+from .assembly import whole
 from .messages import Json, ToolCall, ToolCallDone, ToolSpec
 from .strict import drop_nulls
 
@@ -88,10 +89,17 @@ def parse_arguments(raw: Any) -> tuple[dict[str, Any], Problem | None]:
                 "bad_arguments", f"the arguments are not JSON: {error}", unparsable=True
             )
     if isinstance(value, Mapping):
-        return dict(value), None
+        return _storable(dict(value)), None
     if value is None:
         return {}, None
     return {}, Problem("bad_arguments", "the arguments are not a JSON object", unparsable=True)
+
+
+def _storable(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments without halves of characters, which nothing can store or send."""
+    text = json.dumps(arguments, ensure_ascii=False)
+    fixed = whole(text)
+    return arguments if fixed is text else dict(json.loads(fixed))
 
 
 def fit(

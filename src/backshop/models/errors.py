@@ -125,7 +125,11 @@ class LoopDetected(ModelError):
     code = "AGENT_LOOP_DETECTED"
 
 
-class SecretsUnreadable(ModelError):
-    """The key store cannot be opened with the master key at hand; it was left as it is."""
+class KeyUnusable(ModelError):
+    """There is a key, and it cannot be used as it is."""
 
     code = "PROVIDER_NOT_CONFIGURED"
+
+
+class SecretsUnreadable(KeyUnusable):
+    """The key store cannot be opened with the master key at hand; it was left as it is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -40,6 +41,8 @@ _QUOTA = (
     "credit balance",
     "spending limit",
 )
+_WORD = re.compile(r"[a-z_]{1,64}")
+_WAIT_MAX_MS = 10**12  # thirty years; a later moment is no time a calendar has
 _MODEL_OR_REGION = ("model", "region", "country", "location")
 _RESET_HEADERS = (  # how long until the limit is lifted, by provider
     "x-ratelimit-reset-requests",
@@ -75,7 +78,7 @@ def from_status(
 def from_code(kind: str, body: str) -> ModelError:
     """Return the error for a failure told inside a stream, by the provider's own word for it."""
     word, text = kind.lower(), f"{kind} {body[:ERROR_BODY_MAX_BYTES]}".lower()
-    detail = f"error: {word[:64]}"
+    detail = f"error: {word}" if _WORD.fullmatch(word) else None  # anything else may be a secret
     if _mentions(text, _CONTEXT):
         return ContextExhausted("the request is longer than the model's window", detail=detail)
     if _mentions(text, _QUOTA):
@@ -140,7 +143,9 @@ def _wait_ms(text: str, now_ms: int) -> int | None:
     if seconds is not None:
         return int(seconds * 1000)
     moment = _moment(text)
-    return None if moment is None else max(0, int(moment.timestamp() * 1000) - now_ms)
+    if moment is None:
+        return None
+    return min(_WAIT_MAX_MS, max(0, int(moment.timestamp() * 1000) - now_ms))
 
 
 def _duration_s(text: str) -> float | None:

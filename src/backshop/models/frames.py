@@ -66,6 +66,10 @@ class Frames:
         return False
 
 
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
 def _readable(frame: bytes) -> bool:
     lines = _LINE.split(frame)
     data = [line[5:].removeprefix(b" ") for line in lines if line.startswith(b"data:")]
@@ -73,6 +77,6 @@ def _readable(frame: bytes) -> bool:
     if not text or text.startswith(b"[DONE]"):
         return True
     try:
-        return isinstance(json.loads(text), dict)
+        return isinstance(json.loads(text, parse_constant=_no_number), dict)
     except (ValueError, RecursionError):
         return False

@@ -154,17 +154,20 @@ class Stream(httpcore2.NetworkStream):
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Write everything, looking for a cancellation between pieces."""
-        view = memoryview(buffer)
-        self._sock.settimeout(CONNECT_TIMEOUT_S)
+        view, stalled = memoryview(buffer), 0
+        self._sock.settimeout(self._watch.pause())
         while view:
             self._watch.reading()
             try:
                 sent = self._sock.send(view[:_WRITE_BYTES])
             except TimeoutError as error:
-                raise httpcore2.WriteTimeout("writing took too long") from error
+                stalled += 1
+                if stalled * self._watch.pause() >= CONNECT_TIMEOUT_S:
+                    raise httpcore2.WriteTimeout("writing took too long") from error
+                continue
             except OSError as error:
                 raise httpcore2.WriteError(str(error)) from error
-            view = view[sent:]
+            view, stalled = view[sent:], 0
 
     def close(self) -> None:
         """Close the connection."""

@@ -30,7 +30,11 @@ def window(channel: Channel, name: str) -> int | None:
                 if found is not None:
                     return found
         shown = _ask(channel, "api/show", {"model": name})
-    except (BackshopError, ValueError):  # an older server, or none of Ollama's: nothing is known
+    except (
+        BackshopError,
+        ValueError,
+        RecursionError,
+    ):  # an older server, or none of Ollama's: nothing is known
         return None
     parameters = shown.get("parameters")
     match = _SET.search(parameters) if isinstance(parameters, str) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from .address import is_link_local, is_loopback, is_private
 from .catalog import ProviderRecord
@@ -20,7 +20,7 @@ def policy(provider: ProviderRecord, url: str, *, offline: bool) -> str | None:
         return "scheme"
     if wanted.scheme == "http" and not provider.is_local:
         return "scheme"
-    if host not in provider.hosts or wanted.port != base.port:
+    if host not in provider.hosts or _port(wanted) != _port(base):
         return "host"
     if not provider.is_local and is_ip_literal(host):
         return "host"
@@ -44,6 +44,16 @@ def is_loopback_url(url: str) -> bool:
     """Return whether a URL names this machine."""
     host = urlsplit(url).hostname or ""
     return host in LOOPBACK_NAMES or is_loopback(host)
+
+
+def origin(url: str) -> tuple[str, str, int]:
+    """Return scheme, host and port: what makes a server the same one."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", _port(parts)
+
+
+def _port(parts: SplitResult) -> int:
+    return parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def is_ip_literal(host: str) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from . import ollama
 from .catalog import ModelRecord, Supports
 from .egress import Channel
 from .messages import (
+    MODEL_ID,
     Done,
     Failed,
     Message,
@@ -21,7 +23,7 @@ from .messages import (
 )
 from .providers import LocalServer, local_model
 from .requests import Probed
-from .stream import Wire, complete
+from .stream import Wire, complete, listed, ours
 
 _TOOL = ToolSpec(
     name="answer",
@@ -44,7 +46,9 @@ def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[P
         ModelError: the server cannot even list its models.
     """
     windows = _windows(wire, channel)
-    names = tuple(windows)[:_MODELS_MAX]
+    provider_id = channel.provider.provider_id
+    usable = (name for name in windows if MODEL_ID.fullmatch(f"{provider_id}:{name}"))
+    names = tuple(islice(usable, _MODELS_MAX))
     wanted = [name for name in server.models if name in names] or list(names)
     warnings: list[str] = []
     supports = Supports()
@@ -74,7 +78,10 @@ def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[P
 def _windows(wire: Wire, channel: Channel) -> Mapping[str, int | None]:
     """Return the server's models with their windows; a wire without that word has none."""
     ask: Callable[[Channel], Mapping[str, int | None]] | None = getattr(wire, "windows", None)
-    return ask(channel) if ask is not None else dict.fromkeys(wire.models(channel))
+    if ask is None:
+        return dict.fromkeys(listed(wire, channel))
+    with ours():
+        return ask(channel)
 
 
 def _try_all(wire: Wire, channel: Channel, model: ModelRecord) -> tuple[Supports, list[str]]:

@@ -24,6 +24,7 @@ from .catalog import (
     Supports,
     with_overlay,
 )
+from .errors import KeyUnusable
 from .policy import LOOPBACK_NAMES, is_ip_literal
 from .profile import Efforts
 
@@ -220,6 +221,8 @@ def check_base_url(url: str, *, allow_private_host: bool) -> str:
     """
     if not url:
         raise _bad_url("none is given")
+    if not url.isascii() or not url.isprintable() or any(sign in url for sign in " \\"):
+        raise _bad_url("it holds characters no address has")
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -227,7 +230,7 @@ def check_base_url(url: str, *, allow_private_host: bool) -> str:
         raise _bad_url("it is not a URL") from error
     if parts.scheme not in ("http", "https"):
         raise _bad_url("it is neither http nor https")
-    if not host or port == 0:
+    if not host or port == 0 or "%" in host:
         raise _bad_url("it names no host")
     if parts.username is not None or parts.password is not None:
         raise _bad_url("it holds credentials")
@@ -256,11 +259,21 @@ def check_key(api_key: str) -> str:
 def environment_key(
     provider: ProviderRecord, environ: Mapping[str, str] | None = None
 ) -> str | None:
-    """Return the key the environment gives for a provider, ours before the vendor's (M3.6)."""
+    """Return the key the environment gives for a provider, ours before the vendor's (M3.6).
+
+    Raises:
+        KeyUnusable: what stands there cannot be a key, and so is not sent.
+    """
     env = os.environ if environ is None else environ
     own = f"BACKSHOP_{provider.provider_id.upper().replace('-', '_')}_API_KEY"
     for name in (own, provider.key_variable):
         value = env.get(name, "").strip() if name else ""
+        if value and _KEY.fullmatch(value) is None:
+            raise KeyUnusable(
+                f"{name} holds no key: 8 to 512 printable characters without spaces",
+                reason="bad_key_format",
+                provider_id=provider.provider_id,
+            )
         if value:
             return value
     return None

@@ -17,7 +17,7 @@ from .caller import Caller, ConsentGate
 from .catalog import SCRIPTED, Auth, Catalog, ModelRecord, ProviderRecord
 from .choice import Choice
 from .egress import Egress, Errand
-from .errors import SecretsUnreadable
+from .errors import KeyUnusable
 from .events import EgressCompleted
 from .ledger import Ledger, Scopes
 from .messages import ModelRequest, StreamEvent
@@ -262,7 +262,7 @@ class Models:
             return None
         try:
             return None if self._choice.key(provider) else "no_key"
-        except SecretsUnreadable:
+        except KeyUnusable:
             return "needs_attention"
 
     def _keep(self, said: str) -> str:

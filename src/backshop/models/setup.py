@@ -15,12 +15,14 @@ from .choice import Choice
 from .egress import Egress, EgressKind, Errand
 from .errors import (
     AuthFailed,
+    KeyUnusable,
     ModelError,
     NetworkUnavailable,
     ProviderUnavailable,
     SecretsUnreadable,
 )
 from .messages import MODEL_ID, Purpose
+from .policy import origin
 from .probe import probe
 from .profile import ALLOWED_EFFORTS, Efforts, check_efforts
 from .providers import LocalServer, Status
@@ -42,8 +44,10 @@ from .requests import (
     Validated,
 )
 from .secrets import Secrets
+from .stream import listed
 
 _HINT_CHARS = 4
+_HINT_FROM_CHARS = 16  # of a shorter key the hint would be too large a part
 
 
 class Providers:
@@ -173,6 +177,8 @@ class Providers:
             allow_private_host=request.allow_private_host,
             needs_key=request.needs_key,
         )
+        if before is not None and origin(before.base_url) != origin(url):
+            self._secrets.remove(request.provider_id)  # it was given to another server
         self._choice.book.change(request.provider_id, local=server)
         return self._told(request.provider_id)
 
@@ -213,7 +219,7 @@ class Providers:
             errand = Errand(kind=EgressKind.VALIDATION)
             channel = self._egress.open(provider, key, errand, cancel, call_s=VALIDATION_S)
             try:
-                self._wires.of(provider).models(channel)
+                listed(self._wires.of(provider), channel)
             except ModelError as error:
                 self._settled(errand, error.code)
                 transient = isinstance(error, NetworkUnavailable | ProviderUnavailable)
@@ -246,7 +252,7 @@ class Providers:
         if provider.auth is Auth.API_KEY:
             try:
                 key, source = self._choice.key_and_source(provider)
-            except SecretsUnreadable as error:
+            except KeyUnusable as error:
                 attention = error.reason
         word = Status.CONFIGURED
         if not provider.enabled:
@@ -264,7 +270,7 @@ class Providers:
             status=word.value,
             enabled=provider.enabled,
             key_source=source,
-            key_hint=key[-_HINT_CHARS:] if key else None,
+            key_hint=key[-_HINT_CHARS:] if key and len(key) >= _HINT_FROM_CHARS else None,
             models=tuple(one.model_id for one in catalog.models_of(provider.provider_id)),
             attention=attention,
             last_validated_at=kept.last_validated_at,

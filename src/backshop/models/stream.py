@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol
 
@@ -46,7 +47,7 @@ def complete(
     has_content = False
     events = wire.complete(request, model, channel)
     try:
-        for event in events:
+        for event in _translated(events):
             has_content = has_content or isinstance(event, TextDelta | ToolCallDone)
             if isinstance(event, Done) and not has_content and _needs_content(event):
                 raise BadResponse("the model answered nothing", reason="empty_answer")
@@ -56,15 +57,39 @@ def complete(
         raise ProviderUnavailable("the answer broke off", reason="stream_interrupted")
     except BackshopError as error:
         yield Failed(_told(error, request))
-    except Exception as error:  # an SDK's or plugin's surprise: told to the caller, kept in the log
-        from .transport import network_fault  # the HTTP library is loaded where one failed
-
-        _LOG.exception("a wire failed unexpectedly")
-        yield Failed(_told(network_fault(error), request))
     finally:
         close = getattr(events, "close", None)
         if close is not None:
             close()
+
+
+def listed(wire: Wire, channel: Channel) -> tuple[str, ...]:
+    """Return the names of a provider's models.
+
+    Raises:
+        ModelError: whatever went wrong.
+    """
+    with ours():
+        return wire.models(channel)
+
+
+def _translated(events: Iterator[StreamEvent]) -> Iterator[StreamEvent]:
+    with ours():
+        yield from events
+
+
+@contextmanager
+def ours() -> Iterator[None]:
+    """Turn what nobody expected of an SDK or a plugin into an error of the closed set."""
+    try:
+        yield
+    except BackshopError:
+        raise
+    except Exception as error:
+        from .transport import network_fault  # the HTTP library is loaded where one failed
+
+        _LOG.exception("a wire failed unexpectedly")
+        raise network_fault(error) from error
 
 
 def _needs_content(done: Done) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import ssl
 from collections.abc import Callable, Iterator
 
@@ -32,6 +34,7 @@ _HEADERS = frozenset(  # what a request may carry; everything else stays here (M
 )
 _AUTH_HEADERS = frozenset(("authorization", "x-api-key"))
 _USER_AGENT = "backshop"
+_SDK_LOGS = {"OPENAI_LOG": "openai", "ANTHROPIC_LOG": "anthropic"}
 _DOCUMENTS = frozenset(("application/json", "text/html", "text/plain"))
 
 
@@ -51,6 +54,9 @@ def make_client(
     proxy: Proxy | None = None,
 ) -> httpx2.Client:
     """Return the HTTP client for one SDK client and one call; it reads no environment."""
+    for variable, name in _SDK_LOGS.items():
+        if variable in os.environ:  # at debug level an SDK writes whole requests to its log
+            logging.getLogger(name).setLevel(logging.WARNING)
     transport = Transport(
         provider=provider,
         key=key,

@@ -97,16 +97,20 @@ class KeyringVault:
 
         try:
             text = keyring.get_password(_SERVICE, self._name)
-        except KeyringError as error:
-            raise SecretsUnreadable("the keyring is locked", reason=UNREADABLE) from error
-        return base64.b64decode(text) if text else None
+            return base64.b64decode(text, validate=True) if text else None
+        except (KeyringError, OSError, RuntimeError, ValueError) as error:
+            raise SecretsUnreadable("the keyring gives no key", reason=UNREADABLE) from error
 
     def fresh(self) -> bytes:
         """Put a new key into the keyring."""
         import keyring  # loaded on first use
+        from keyring.errors import KeyringError
 
         key = os.urandom(_KEY_BYTES)
-        keyring.set_password(_SERVICE, self._name, base64.b64encode(key).decode())
+        try:
+            keyring.set_password(_SERVICE, self._name, base64.b64encode(key).decode())
+        except (KeyringError, OSError, RuntimeError) as error:
+            raise SecretsUnreadable("the keyring takes no key", reason=UNREADABLE) from error
         return key
 
     def forget(self) -> None:
