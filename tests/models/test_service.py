@@ -527,10 +527,13 @@ def test_what_cannot_be_a_key_is_refused_unsent(shop, key):
 
 @pytest.mark.rule("M3.6", "M19.51")
 def test_the_stored_key_goes_before_ours_and_ours_before_the_vendors(shop):
-    shop.environ = {"BACKSHOP_OPENAI_API_KEY": "own-key-0002", "OPENAI_API_KEY": "vendor-key-0003"}
+    shop.environ = {
+        "BACKSHOP_OPENAI_API_KEY": "own-key-of-mine-0002",
+        "OPENAI_API_KEY": "vendor-key-of-mine-0003",
+    }
     shop.offline = True
     models = shop.open()
-    models.providers.set_api_key(SetApiKey(provider_id="openai", api_key="stored-key-0001"))
+    models.providers.set_api_key(SetApiKey(provider_id="openai", api_key="stored-key-of-mine-0001"))
 
     hints = [_status(models, "openai").key_hint]
     models.providers.clear_api_key(ProviderRequest(provider_id="openai"))
