@@ -82,3 +82,13 @@ def test_nothing_is_wrong_with_a_healthy_home(home, capsys):
 
     assert code == 0
     assert {one["level"] for one in found} <= {"ok", "note"}
+
+
+@pytest.mark.rule("S4.2", "F29.7")
+def test_a_renderer_that_is_not_there_is_named(tmp_path, capsys):
+    (tmp_path / "settings.json").write_text('{"formats.renderer_path": "/no/such/soffice"}')
+
+    _, found = doctor(tmp_path, capsys)
+
+    message = next(one["message"] for one in found if one["subject"] == "previews")
+    assert message.startswith("formats.renderer_path names no program")

@@ -49,6 +49,23 @@ def test_a_refusal_has_its_reason_and_hints(tmp_path, capsys):
     assert "not_found" in capsys.readouterr().err
 
 
+@pytest.mark.rule("F2.5", "S3.1")
+def test_the_size_of_files_is_what_the_home_allows(tmp_path, capsys):
+    home, path = tmp_path / "home", tmp_path / "a.txt"
+    home.mkdir()
+    path.write_text("four words stand here\n", encoding="utf-8")
+    arguments = ["file", "map", str(path), "--json", "--home", str(home)]
+
+    answers = []
+    for limit in (10, 1000):
+        (home / "settings.json").write_text(json.dumps({"formats.max_text_bytes": limit}))
+        answers.append((main(arguments), json.loads(capsys.readouterr().out)))
+
+    (refused, why), (read, found) = answers
+    assert (refused, why["reason"]) == (1, "too_large")
+    assert (read, found["line_count"]) == (0, 1)
+
+
 @pytest.mark.rule("S4.2", "B12.1")
 def test_two_files_are_compared_by_lines(tmp_path, capsys):
     old, new = tmp_path / "a.txt", tmp_path / "b.txt"

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-import os
+import fcntl
+import signal
 import stat
 import sys
-import time
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from PIL import Image
 
 from backshop.formats import FormatError, Formats, Limits, Preview
 
-from .archives import file_source, source
+from .archives import archive, file_source, source
 
 PRINTS_PDF = """#!{python}
 import pathlib, shutil, sys
@@ -24,10 +25,27 @@ shutil.copyfile({pdf!r}, out / (pathlib.Path(sys.argv[-1]).stem + ".pdf"))
 pathlib.Path({log!r}).open("a").write("run\\n")
 """
 HANGS = """#!{python}
-import subprocess, sys, time, pathlib
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-pathlib.Path({log!r}).write_text(str(child.pid))
-time.sleep(60)
+import fcntl, os, subprocess, sys, time
+held = os.open({log!r}, os.O_RDWR | os.O_CREAT)
+fcntl.flock(held, fcntl.LOCK_EX)
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], pass_fds=[held])
+time.sleep(600)
+"""
+FAILS = """#!{python}
+import pathlib
+pathlib.Path({log!r}).open("a").write("run\\n")
+hoard = bytearray({size})
+raise SystemExit(77)
+"""
+CROWDS = """#!{python}
+import os, pathlib, shutil, sys, time
+out = pathlib.Path(sys.argv[sys.argv.index("--outdir") + 1])
+here = pathlib.Path({log!r}) / out.name
+here.touch()
+time.sleep(0.3)
+(here.parent / "seen").open("a").write(str(len(list(here.parent.glob("backshop-*")))) + "\\n")
+here.unlink()
+shutil.copyfile({pdf!r}, out / (pathlib.Path(sys.argv[-1]).stem + ".pdf"))
 """
 
 
@@ -106,16 +124,67 @@ def test_a_renderer_that_hangs_is_killed_with_its_children(tmp_path, corpora):
         preview = formats.render_page(docx, 0)
 
     assert preview == Preview(available=False, reason="timeout")
-    pid = int(log.read_text())
-    deadline = time.monotonic() + 5
-    while _runs(pid) and time.monotonic() < deadline:
-        os.sched_yield()
-    assert not _runs(pid)
+    with log.open("rb") as file:
+        signal.alarm(30)  # the lock is free when the last process that has the file is gone
+        fcntl.flock(file, fcntl.LOCK_EX)
+        signal.alarm(0)
 
 
-def _runs(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
+@pytest.mark.needs("corpora")
+@pytest.mark.rule("F29.7")
+@pytest.mark.parametrize("size", [0, 8 << 30], ids=["fails", "takes too much memory"])
+def test_a_file_that_cannot_be_drawn_is_not_tried_again_and_again(tmp_path, corpora, size):
+    log = tmp_path / "log"
+    soffice = program(tmp_path, FAILS, log=str(log), size=size)
+    docx = file_source(corpora / "office-fixtures" / "simple.docx")
+
+    with Formats(cache=tmp_path / "cache", renderer=soffice, plugins={}) as formats:
+        previews = {formats.render_page(docx, index) for index in range(3)}
+
+    assert previews == {Preview(available=False, reason="render_failed")}
+    assert log.read_text() == "run\n"
+
+
+@pytest.mark.rule("F29.7", "F4.1")
+def test_a_hostile_package_never_reaches_the_other_program(tmp_path):
+    log = tmp_path / "log"
+    soffice = program(tmp_path, FAILS, log=str(log), size=0)
+    entity = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>'
+    files = {
+        "xml_dtd_forbidden": ("a.docx", {"word/document.xml": entity}),
+        "archive_path_escape": ("b.odt", {"../content.xml": b"<x/>"}),
+        "archive_bomb": ("c.pptx", {"ppt/a.bin": bytes(64 << 20)}),
+    }
+
+    with Formats(renderer=soffice, plugins={}) as formats:
+        for reason, (name, members) in files.items():
+            file = source(tmp_path, name, archive(members))
+            with pytest.raises(FormatError) as caught:
+                formats.render_page(file, 0)
+            assert caught.value.reason == reason
+
+    assert not log.exists()
+
+
+@pytest.mark.needs("corpora")
+@pytest.mark.rule("F29.7", "B12.15")
+def test_many_who_ask_at_once_wait_for_one_conversion_of_each_file(tmp_path, corpora):
+    log = tmp_path / "at work"
+    log.mkdir()
+    pdf = corpora / "office-fixtures" / "report.pdf"
+    soffice = program(tmp_path, CROWDS, pdf=str(pdf), log=str(log))
+    files = [
+        file_source(corpora / "office-fixtures" / name)
+        for name in ("simple.docx", "invoice_template.docx", "slides.pptx", "notes.odt")
+    ]
+
+    with (
+        Formats(cache=tmp_path / "cache", renderer=soffice, plugins={}) as formats,
+        ThreadPoolExecutor(12) as people,
+    ):
+        found = list(people.map(lambda n: formats.render_page(files[n % 4], 0), range(12)))
+
+    assert all(preview.available for preview in found)
+    seen = [int(line) for line in (log / "seen").read_text().split()]
+    assert len(seen) == len(files)
+    assert max(seen) <= 2

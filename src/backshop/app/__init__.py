@@ -6,6 +6,7 @@ from .commands import Registry
 from .config import Config, Effective, default_home, load, save
 from .doctor import examine
 from .faults import Fault, fault_of
+from .filing import open_formats
 from .hub import About, Hub, Subscription
 from .logs import attach
 from .notices import Notification
@@ -39,6 +40,7 @@ __all__ = [
     "examine",
     "fault_of",
     "load",
+    "open_formats",
     "running",
     "save",
     "secret_of",

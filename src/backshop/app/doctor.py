@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import shutil
-import sys
 from pathlib import Path
 
 from backshop.base.errors import BackshopError
@@ -23,7 +22,7 @@ def examine(config: Config, *, full: bool = False, repair: bool = False) -> tupl
     found = [
         Finding(level="ok", subject="python", message=platform.python_version()),
         _disk(config.home),
-        _previews(),
+        _previews(config),
     ]
     if not (config.home / "store.db").exists() and config["database_url"] is None:
         found.append(Finding(level="note", subject="home", message="nothing is stored here yet"))
@@ -49,11 +48,13 @@ def _disk(home: Path) -> Finding:
     return Finding(level=level, subject="disk", message=f"{free // 1024**2} MiB free")
 
 
-def _previews() -> Finding:
-    program = shutil.which("soffice") or shutil.which("libreoffice")
-    if program is None and sys.platform == "darwin":
-        program = shutil.which("/Applications/LibreOffice.app/Contents/MacOS/soffice")
-    if program is None:
-        text = "LibreOffice is not installed: no page pictures of office files"
-        return Finding(level="note", subject="previews", message=text)
-    return Finding(level="ok", subject="previews", message="LibreOffice found")
+def _previews(config: Config) -> Finding:
+    from backshop.formats import find_program  # loaded on first use
+
+    wanted = config["formats.renderer_path"]
+    if find_program(wanted) is not None:
+        return Finding(level="ok", subject="previews", message="LibreOffice found")
+    text = "LibreOffice is not installed: no page pictures of office files"
+    if wanted is not None:
+        text = "formats.renderer_path names no program: no page pictures of office files"
+    return Finding(level="note", subject="previews", message=text)

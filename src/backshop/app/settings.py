@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from backshop.base.limits import (
     BLOCKED_ATTEMPTS_MAX,
+    FILE_HARD_MAX_BYTES,
+    FILE_MAX_BYTES,
     GIB,
     LOCK_WAIT_MS,
     MIB,
     RETENTION_DAYS,
+    TEXT_HARD_MAX_BYTES,
+    TEXT_MAX_BYTES,
 )
 
 from .setting import (
@@ -308,6 +312,27 @@ SETTINGS: tuple[Setting, ...] = (
         parse=keywords,
         allowed="an object of xlsx, docx, pptx with lists of words",
         summary="Words that say a conversation is about workbooks, documents or slides.",
+    ),
+    Setting(
+        name="formats.max_file_bytes",
+        default=FILE_MAX_BYTES,
+        parse=integer(1, FILE_HARD_MAX_BYTES),
+        allowed=f"1 to {FILE_HARD_MAX_BYTES}",
+        summary="The largest office file, PDF or picture that is opened.",
+    ),
+    Setting(
+        name="formats.max_text_bytes",
+        default=TEXT_MAX_BYTES,
+        parse=integer(1, TEXT_HARD_MAX_BYTES),
+        allowed=f"1 to {TEXT_HARD_MAX_BYTES}",
+        summary="The largest text or csv file that is opened.",
+    ),
+    Setting(
+        name="formats.renderer_path",
+        default=None,
+        parse=folder,
+        allowed="an absolute path",
+        summary="The LibreOffice that draws pages; by default soffice on the search path.",
     ),
     Setting(
         name="workshop.max_revisions",

@@ -22,6 +22,7 @@ from .commands import Offer, Registry
 from .config import Config, load
 from .engine import COMMANDS as ENGINE_COMMANDS
 from .engine import Engine
+from .filing import open_formats
 from .hub import Hub
 from .logs import guard
 from .looking import Looker
@@ -153,9 +154,7 @@ class Backshop:
     @cached_property
     def formats(self) -> Formats:
         """What is inside files; its workers start with the first call and end with `close`."""
-        from backshop.formats import Formats
-
-        return Formats(cache=self.config.home / "cache")
+        return open_formats(self.config, self.config.home / "cache")
 
     @cached_property
     def benches(self) -> Bench:

@@ -102,10 +102,12 @@ def diff(door: Door, old: Path, new: Path) -> None:
 @contextmanager
 def _formats(door: Door) -> Iterator[Formats]:
     """Open formats with the home's cache when there is one; else with one that goes away."""
-    home = door.config().home
+    from backshop.app import open_formats  # loaded when a command needs it (S2.4)
+
+    config = door.config()
     with tempfile.TemporaryDirectory(prefix="backshop-file-") as folder:
-        cache = home / "cache" if home.is_dir() else Path(folder)
-        with Formats(cache=cache, workers=1) as formats:
+        cache = config.home / "cache" if config.home.is_dir() else Path(folder)
+        with open_formats(config, cache, workers=1) as formats:
             yield formats
 
 

@@ -7,6 +7,7 @@ from .diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .errors import FormatError, fail, reasons
 from .kinds import FileKind, classify, kind_of_name
 from .notes import Warn
+from .office import find_program
 from .opentable import OpenTable
 from .protocol import (
     Applied,
@@ -55,6 +56,7 @@ __all__ = [
     "Warn",
     "classify",
     "fail",
+    "find_program",
     "kind_of_name",
     "members",
     "reasons",

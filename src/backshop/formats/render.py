@@ -1,9 +1,8 @@
 """Pictures of pages: PDF by pdfium in a worker, office files through LibreOffice where it is
 installed (F29.7, F29.8).
 
-LibreOffice runs once per file with a profile of its own, macros and link updates off, cut off from
-the network where the system allows it, and is killed with all its children when its time is up. Its
-PDF and every picture are kept under the content's hash; the folder may be deleted at any time.
+LibreOffice is asked once per file, however many ask for its pages at the same time. Its PDF and
+every picture are kept under the content's hash; the folder may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -12,35 +11,26 @@ import contextlib
 import hashlib
 import os
 import shutil
-import signal
-import subprocess
 import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 from backshop.base import limits as numbers
 
+from . import office
 from .dispatch import HERE, Dispatcher
-from .errors import FormatError, fail
+from .errors import FormatError
 from .protocol import Kind, Source
 
 MIN_SCALE, MAX_SCALE, STEP = 0.25, 2.0, 0.25
 _THROUGH_OFFICE = frozenset({Kind.DOCX, Kind.ODT, Kind.PPTX})
 _CACHE_BYTES = numbers.GIB  # B12.15
-_VERSION_TIMEOUT_S = 20
-_SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
-<oor:items xmlns:oor="http://openoffice.org/2001/registry">
-<item oor:path="/org.openoffice.Office.Common/Security/Scripting">
-<prop oor:name="MacroSecurityLevel" oor:op="fuse"><value>3</value></prop>
-<prop oor:name="DisableMacrosExecution" oor:op="fuse"><value>true</value></prop>
-<prop oor:name="BlockUntrustedRefererLinks" oor:op="fuse"><value>true</value></prop></item>
-<item oor:path="/org.openoffice.Office.Writer/Content/Update">
-<prop oor:name="Link" oor:op="fuse"><value>0</value></prop></item>
-<item oor:path="/org.openoffice.Office.Jobs/Jobs/org.openoffice.Office.Jobs:Job['UpdateCheck']">
-<prop oor:name="Enabled" oor:op="fuse"><value>false</value></prop></item>
-</oor:items>
-"""
+_FAILURE_S = 120.0  # what could not be drawn is not tried again for so long
+_FAILURES = 256  # that are remembered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +49,14 @@ class Preview:
 
 
 class Renderer:
-    """Draws pages; `program` is `formats.renderer_path`, else `soffice` is looked for."""
+    """Draws pages; `program` is `formats.renderer_path`, else a LibreOffice is looked for."""
 
     def __init__(self, do: Dispatcher, cache: Path | None, program: str | None = None) -> None:
         self._do = do
-        self._folder = None if cache is None else cache / "previews"
-        self._program = shutil.which(program or "soffice")
+        self._program = program
+        self._shelf = _Shelf(None if cache is None else cache / "previews")
+        self._queue = _Queue(numbers.RENDERERS_MAX)
+        self._failed: dict[str, tuple[float, Preview]] = {}  # by content: until when, and why
 
     def page(self, source: Source, page_index: int, scale: float = 1.0) -> Preview:
         """Return one page as PNG; what cannot be drawn says why and is no error.
@@ -75,92 +67,78 @@ class Renderer:
         module, kind = self._do.readable(source)
         bucket = min(max(round(scale / STEP) * STEP, MIN_SCALE), MAX_SCALE)
         if kind in _THROUGH_OFFICE:
-            if self._program is None:
+            program = office.find_program(self._program)
+            if program is None:
                 return Preview(available=False, reason="renderer_missing")
-            return self._office(source, page_index, bucket)
+            name = _name(source, _identity(program))
+            return self._kept(name, page_index, bucket) or self._office(
+                source, program, name, page_index, bucket
+            )
         if kind is Kind.PDF or (kind is Kind.IMAGE and source.extension != ".svg"):
-            return self._draw(source, source, module, page_index, bucket)
+            name = _name(source, "pdfium")
+            return self._kept(name, page_index, bucket) or self._draw(
+                source, module, name, page_index, bucket
+            )
         return Preview(available=False, reason="no_pages")
 
-    def _office(self, source: Source, page_index: int, scale: float) -> Preview:
-        kept = self._kept(source, "pdf")
-        if kept is not None and kept.exists():
-            pages = replace(source, path=kept, name=source.name + ".pdf")
-            return self._draw(source, pages, HERE + "pdf", page_index, scale)
+    def _office(
+        self, source: Source, program: str, name: str, page_index: int, scale: float
+    ) -> Preview:
+        """Draw a page of an office file from its PDF; have that made first where it is missing."""
         with tempfile.TemporaryDirectory(prefix="backshop-render-") as folder:
+            pdf = Path(folder) / "pages.pdf"
+            if not self._shelf.take(f"{name}.pdf", pdf):
+                with self._queue.turn(name):
+                    if not self._shelf.take(f"{name}.pdf", pdf):
+                        failed = self._failure(name) or self._convert(source, program, name, pdf)
+                        if failed is not None:
+                            return failed
+            pages = replace(source, path=pdf, name=f"{source.name}.pdf")
             try:
-                made = self._convert(source, Path(folder))
+                return self._draw(pages, f"{HERE}pdf", name, page_index, scale)
             except FormatError as error:
-                reason = "timeout" if error.reason == "timeout" else "render_failed"
-                return Preview(available=False, reason=reason)
-            self._keep(kept, made.read_bytes())
-            pages = replace(source, path=made, name=source.name + ".pdf")
-            return self._draw(source, pages, HERE + "pdf", page_index, scale)
+                if error.reason == "bad_index":
+                    raise
+                return self._note_failure(name, error)
+
+    def _convert(self, source: Source, program: str, name: str, pdf: Path) -> Preview | None:
+        """Have LibreOffice write `pdf`; return why it could not."""
+        self._do.read_call(office.__name__, "check", source)
+        try:
+            made = office.to_pdf(program, source, pdf.parent, self._do.limits.render_timeout_s)
+        except FormatError as error:
+            return self._note_failure(name, error)
+        made.replace(pdf)
+        self._shelf.keep(f"{name}.pdf", pdf)
+        return None
 
     def _draw(
-        self, source: Source, pages: Source, module: str, page_index: int, scale: float
+        self, pages: Source, module: str, name: str, page_index: int, scale: float
     ) -> Preview:
-        kept = self._kept(source, f"{page_index}-{scale:.2f}.png")
-        facts = self._kept(source, f"{page_index}-{scale:.2f}.txt")
-        if kept is not None and facts is not None and kept.exists() and facts.exists():
-            count, smaller = facts.read_text("ascii").split()
-            return _preview(kept.read_bytes(), int(count), smaller == "True")
         limit = self._do.limits.render_timeout_s
         drawn = self._do.read_call(module, "render_page", pages, page_index, scale, timeout_s=limit)
         assert isinstance(drawn, tuple)
         image, count, smaller = drawn
-        self._keep(kept, image)
-        self._keep(facts, f"{count} {smaller}".encode())
+        self._shelf.put(_picture(name, page_index, scale), b"%d %d\n" % (count, smaller) + image)
         return _preview(image, count, smaller)
 
-    def _convert(self, source: Source, folder: Path) -> Path:
-        """Have LibreOffice write the file as PDF."""
-        profile = folder / "profile"
-        (profile / "user").mkdir(parents=True)
-        (profile / "user" / "registrymodifications.xcu").write_text(_SETTINGS, "utf-8")
-        given = folder / f"page{source.extension}"
-        shutil.copyfile(source.path, given)
-        command = [
-            *_alone(),
-            str(self._program),
-            f"-env:UserInstallation={profile.as_uri()}",
-            *("--headless", "--invisible", "--norestore", "--nologo", "--nodefault"),
-            *("--convert-to", "pdf", "--outdir", str(folder), str(given)),
-        ]
-        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder)}
-        environment |= {"TMPDIR": str(folder), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-        _run(command, environment, folder, self._do.limits.render_timeout_s)
-        made = folder / "page.pdf"
-        if not made.exists():
-            raise fail("corrupt_file", "the page could not be drawn")
-        return made
+    def _kept(self, name: str, page_index: int, scale: float) -> Preview | None:
+        data = self._shelf.get(_picture(name, page_index, scale))
+        facts, _, image = (data or b"").partition(b"\n")
+        count, _, smaller = facts.partition(b" ")
+        return _preview(image, int(count), smaller == b"1") if count.isdigit() else None
 
-    @cached_property
-    def _renderer_id(self) -> str:
-        """What drew a picture is part of its name in the cache."""
-        if self._program is None:
-            return "pdfium"
-        status = Path(self._program).resolve().stat()
-        seed = f"{self._program} {status.st_size} {status.st_mtime_ns}"
-        return hashlib.sha256(seed.encode()).hexdigest()[:12]
+    def _failure(self, name: str) -> Preview | None:
+        until, preview = self._failed.get(name, (0.0, None))
+        return preview if time.monotonic() < until else None
 
-    def _kept(self, source: Source, what: str) -> Path | None:
-        if self._folder is None:
-            return None
-        name = f"{source.sha256}-{source.extension.lstrip('.')}-{self._renderer_id}-{what}"
-        return self._folder / name
-
-    def _keep(self, path: Path | None, data: bytes) -> None:
-        if path is None:
-            return
-        part = path.with_name(path.name + ".part")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(data)
-            part.replace(path)
-            _make_room(path.parent)
-        except OSError:
-            part.unlink(missing_ok=True)  # a cache that cannot be written is only slower
+    def _note_failure(self, name: str, error: FormatError) -> Preview:
+        reason = "timeout" if error.reason == "timeout" else "render_failed"
+        preview = Preview(available=False, reason=reason)
+        self._failed[name] = (time.monotonic() + _FAILURE_S, preview)
+        while len(self._failed) > _FAILURES:
+            self._failed.pop(next(iter(self._failed)), None)
+        return preview
 
 
 def _preview(image: bytes, count: int, smaller: bool) -> Preview:
@@ -169,45 +147,105 @@ def _preview(image: bytes, count: int, smaller: bool) -> Preview:
     )
 
 
-def _make_room(folder: Path) -> None:
-    """Delete the oldest pictures above the limit."""
-    found = ((path.stat(), path) for path in folder.iterdir())
-    files = sorted((status.st_mtime_ns, status.st_size, path) for status, path in found)
-    used = sum(size for _, size, _ in files)
-    for _, size, path in files:
-        if used <= _CACHE_BYTES:
+def _name(source: Source, drawn_by: str) -> str:
+    return f"{source.sha256}-{source.extension.lstrip('.')}-{drawn_by}"
+
+
+def _picture(name: str, page_index: int, scale: float) -> str:
+    return f"{name}-{page_index}-{scale:.2f}"
+
+
+def _identity(program: str) -> str:
+    """Return what tells one LibreOffice from another; it is part of a picture's name."""
+    with contextlib.suppress(OSError):
+        status = Path(program).resolve().stat()
+        program = f"{program} {status.st_size} {status.st_mtime_ns}"
+    return hashlib.sha256(program.encode()).hexdigest()[:12]
+
+
+class _Queue:
+    """Lets few in at a time, and only one of each name."""
+
+    def __init__(self, places: int) -> None:
+        self._places = threading.Semaphore(places)
+        self._guard = threading.Lock()
+        self._names: dict[str, tuple[threading.Lock, list[None]]] = {}
+
+    @contextmanager
+    def turn(self, name: str) -> Iterator[None]:
+        with self._guard:
+            lock, waiting = self._names.setdefault(name, (threading.Lock(), []))
+            waiting.append(None)
+        try:
+            with lock, self._places:
+                yield
+        finally:
+            with self._guard:
+                waiting.pop()
+                if not waiting:
+                    del self._names[name]
+
+
+class _Shelf:
+    """Files kept by name up to a size, those not asked for longest going first; a cache that
+    cannot be read or written is only slower."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def get(self, name: str) -> bytes | None:
+        """Return what is kept under a name."""
+        if self._folder is None:
+            return None
+        try:
+            data = (self._folder / name).read_bytes()
+            os.utime(self._folder / name)
+        except OSError:
+            return None
+        return data
+
+    def take(self, name: str, into: Path) -> bool:
+        """Copy what is kept under a name; say whether there was anything."""
+        if self._folder is None:
+            return False
+        try:
+            os.utime(self._folder / name)
+            shutil.copyfile(self._folder / name, into)
+        except OSError:
+            return False
+        return True
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep bytes under a name."""
+        self._fill(name, lambda part: part.write_bytes(data))
+
+    def keep(self, name: str, path: Path) -> None:
+        """Keep a copy of a file under a name."""
+        self._fill(name, lambda part: shutil.copyfile(path, part))
+
+    def _fill(self, name: str, write: Callable[[Path], object]) -> None:
+        if self._folder is None:
             return
-        path.unlink(missing_ok=True)
-        used -= size
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            handle, part = tempfile.mkstemp(dir=self._folder, suffix=".part")
+            os.close(handle)
+            try:
+                write(Path(part))
+                Path(part).replace(self._folder / name)
+            finally:
+                Path(part).unlink(missing_ok=True)
+            self._make_room()
 
-
-def _alone() -> list[str]:
-    """Return how to start a program without a network, where the system lets us."""
-    unshare = shutil.which("unshare")
-    if unshare is None:
-        return []
-    probe = subprocess.run([unshare, "-rn", "true"], capture_output=True, check=False)
-    return [unshare, "-rn"] if probe.returncode == 0 else []
-
-
-def _run(command: list[str], environment: dict[str, str], folder: Path, timeout_s: float) -> None:
-    """Run a program; when its time is up, it and all its children are killed."""
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        cwd=folder,
-        start_new_session=True,
-    )
-    try:
-        code = child.wait(timeout_s)
-    except subprocess.TimeoutExpired as error:
-        raise fail("timeout", "drawing the page took too long") from error
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-    if code != 0:
-        raise fail("corrupt_file", "the page could not be drawn", detail=f"exit {code}")
+    def _make_room(self) -> None:
+        files = []
+        for entry in os.scandir(self._folder):
+            with contextlib.suppress(FileNotFoundError):  # another process made room
+                status = entry.stat()
+                files.append((status.st_mtime_ns, status.st_size, Path(entry.path)))
+        used = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
+            if used <= _CACHE_BYTES:
+                return
+            path.unlink(missing_ok=True)
+            used -= size
