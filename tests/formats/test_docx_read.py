@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import pytest
 from docx import Document as WordDocument
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from backshop.formats import FormatError, Selector
 from backshop.formats import docx as docx_format
 
-from .office import map_of, paragraph, source, with_body
+from .office import map_of, members, paragraph, source, with_body
 
 
 @pytest.fixture
@@ -294,6 +296,50 @@ def test_text_nobody_sees_is_labelled_and_not_dropped(tmp_path):
         "[hidden: secret] seen [white text: pale]",
         "on black",
     ]
+
+
+@pytest.mark.rule("F4.8", "F9.10")
+def test_text_nobody_sees_in_table_cells_is_labelled_too(tmp_path):
+    pale = '<w:r><w:rPr><w:color w:val="FFFFFF"/></w:rPr><w:t>pale</w:t></w:r>'
+    gone = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>gone</w:t></w:r>"
+    dark = '<w:tcPr><w:shd w:val="clear" w:fill="1F3864"/></w:tcPr>'
+    white = '<w:tcPr><w:shd w:val="clear" w:fill="FFFFFF"/></w:tcPr>'
+    inner = f"<w:tbl><w:tr><w:tc><w:p>{gone}</w:p></w:tc></w:tr></w:tbl><w:p/>"
+    body = (
+        "<w:tbl><w:tr>"
+        f"<w:tc><w:p><w:r><w:t>seen </w:t></w:r>{pale}</w:p></w:tc>"
+        f"<w:tc>{dark}<w:p>{pale}</w:p></w:tc><w:tc>{white}<w:p>{pale}</w:p></w:tc></w:tr>"
+        f"<w:tr><w:tc><w:p>{gone}</w:p></w:tc><w:tc>{inner}</w:tc>"
+        f"<w:tc>{paragraph('styled', style='Ghost')}</w:tc>"
+        "</w:tr><w:tr><w:trPr><w:hidden/></w:trPr><w:tc><w:p><w:r><w:t>row</w:t></w:r></w:p></w:tc>"
+        "</w:tr></w:tbl>"
+        '<w:p><w:r><w:rPr><w:rStyle w:val="GhostRun"/></w:rPr><w:t>by style</w:t></w:r></w:p>'
+    )
+    path = with_styles(
+        with_body(tmp_path / "a.docx", body),
+        '<w:style w:type="paragraph" w:styleId="Ghost"><w:name w:val="Ghost"/>'
+        "<w:rPr><w:vanish/></w:rPr></w:style>"
+        '<w:style w:type="character" w:styleId="GhostRun"><w:name w:val="Ghost Run"/>'
+        '<w:rPr><w:color w:val="FFFFFF"/></w:rPr></w:style>',
+    )
+
+    assert docx_format.extract_lines(source(path)) == [
+        "[table 0: 3x3]",
+        "| seen [white text: pale] | pale | [white text: pale] |",
+        "| [hidden: gone] | [hidden: gone] | [hidden: styled] |",
+        "| [hidden: row] |",
+        "[white text: by style]",
+    ]
+
+
+def with_styles(path, styles):
+    """Add styles to a document in place."""
+    parts = members(path)
+    sheet = parts["word/styles.xml"].replace(b"</w:styles>", styles.encode() + b"</w:styles>")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in (parts | {"word/styles.xml": sheet}).items():
+            archive.writestr(name, data)
+    return path
 
 
 def test_an_empty_body_reads_as_nothing(tmp_path):

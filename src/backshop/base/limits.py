@@ -45,9 +45,7 @@ MAP_TIMEOUT_S = 20.0
 READ_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
 RENDER_TIMEOUT_S = 60.0
-RENDERER_MEMORY_BYTES = (
-    5 * GIB // 4
-)  # F29.7; about a third of it is never touched
+RENDERER_MEMORY_BYTES = 5 * GIB // 4  # F29.7; about a third of it is never touched
 RENDERER_FILE_BYTES = 256 * MIB  # the PDF it may write
 RENDERERS_MAX = 2
 WORKER_MEMORY_BYTES = 2 * GIB

@@ -24,7 +24,10 @@ Element = etree._Element
 def apply(editor: Editor, edit: Edit) -> str:
     """Apply one operation and say in plain words what it did (F16.10)."""
     summary = _ACTS[edit.op.name](editor, edit)
+    followers = editor.settle(edit)
     editor.renew()
+    if followers:
+        summary += f", and {count_of(followers, 'content control')} with the same data"
     return summary
 
 

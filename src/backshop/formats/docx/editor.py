@@ -11,6 +11,7 @@ from backshop.formats.notes import Warnings
 from backshop.formats.ops import problem
 
 from . import names as n
+from .bound import Bindings
 from .build import Builder
 from .document import WRAPPERS, Block, Body, Section, block_elements
 from .read import find_section
@@ -39,6 +40,7 @@ class Editor:
         self.gone: dict[Element, None] = {}
         self.parts: dict[str, None] = {}  # other parts that are meant to change
         self.frame_aimed = False
+        self._bindings = Bindings(document)
         self._body: Body | None = None
         self._known: dict[Element, Block] = {}
 
@@ -159,6 +161,14 @@ class Editor:
             valid = f"0-{count - 1}" if count else f"there are no {what}"
             raise problem("bad_index", f"{edit.op.where}.from", f"no such {what}", (valid,))
         return first, last
+
+    def settle(self, edit: Edit) -> int:
+        """Carry what was written into content controls to their data; return how many follow."""
+        done = self._bindings.settle(edit.op.where)
+        self.parts.update(dict.fromkeys(done.parts))
+        self.aimed.update(dict.fromkeys(done.followers))
+        self.frame_aimed |= done.frame
+        return len(done.followers)
 
     def touch(self) -> None:
         """Note that the main part is going to change."""

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from lxml import etree
 
 from . import names as n
-from .document import Block, Body, block_elements
-from .inline import Shows, pieces
-from .stylesheet import child_value, list_place
+from .document import Block, Body, Texts, block_elements
+from .inline import Piece, Shows, pieces
+from .stylesheet import list_place
+from .visible import Sight
 
 Element = etree._Element
 
@@ -38,13 +39,15 @@ class Renderer:
     def __init__(self, body: Body) -> None:
         self._body = body
         self._images = image_numbers(body.element)
+        self._sight = Sight(body.element, body.styles)
+        self._labelled = _Labelled(body.element, self._sight)
 
     def units(self, block: Block, rows: tuple[int, int] | None = None) -> list[str]:
         """Return a block as pieces that are not cut: a paragraph, or the rows of a table."""
         if block.table is None:
             return ["\n".join(self.paragraph(block.element, block.level))]
         first, last = rows or (0, len(block.rows))
-        lines = [table_row(row) for row in block.rows[first:last]]
+        lines = [table_row(row) for row in self._grid(block.element, block.rows)[first:last]]
         if first == 0:
             columns = max((len(row) for row in block.rows), default=0)
             lines.insert(0, f"[table {block.table}: {len(block.rows)}x{columns}]")
@@ -58,8 +61,7 @@ class Renderer:
         after: list[str] = []
         for piece in pieces(element):
             if piece.shows in (Shows.TEXT, Shows.MARK):
-                label = _invisible(piece.element) if piece.text.strip() else None
-                shown.append(f"[{label}: {piece.text}]" if label else piece.text)
+                shown.append(_labelled(piece, self._sight))
             elif piece.shows is Shows.PAGE:
                 shown.append(f"\n{BREAK}\n")
             elif piece.shows is Shows.BOX:
@@ -82,7 +84,13 @@ class Renderer:
             if element.tag == n.P:
                 yield from "\n".join(self.paragraph(element)).split("\n")
             else:
-                yield from map(table_row, self._body.texts.grid(element))
+                yield from map(table_row, self._grid(element, None))
+
+    def _grid(self, table: Element, plain: list[list[str]] | None) -> list[list[str]]:
+        """Return the rows of a table with unseen text labelled (F4.8)."""
+        if self._sight.hides_in(table):
+            return self._labelled.grid(table)
+        return self._body.texts.grid(table) if plain is None else plain
 
     def _prefix(self, paragraph: Element, level: int | None) -> str:
         if level is not None:
@@ -110,28 +118,22 @@ class Renderer:
                     yield self._object(piece.element, piece.shows, piece.text)
 
 
-def _invisible(element: Element) -> str | None:
-    """Return how text is kept from being seen, so that it is labelled and not dropped (F4.8)."""
-    run = element.getparent()
-    look = run.find(n.RPR) if run is not None else None
-    if look is None:
-        return None
-    vanish = look.find(n.w("vanish"))
-    if vanish is not None and vanish.get(n.VAL) not in ("0", "false", "off"):
-        return "hidden"
-    colour = child_value(look, n.w("color"))
-    if colour is None or colour.upper() != "FFFFFF" or _has_ground(look):
-        return None
-    paragraph = next(element.iterancestors(n.P), None)
-    on_paper = all(a.tag not in (n.TC, n.TXBX) for a in element.iterancestors())
-    ground = paragraph is not None and _has_ground(paragraph.find(n.PPR))
-    return "white text" if on_paper and not ground else None
+class _Labelled(Texts):
+    """Gives the text of paragraphs with what nobody sees labelled."""
+
+    def __init__(self, root: Element, sight: Sight) -> None:
+        super().__init__(root)
+        self._sight = sight
+
+    def of(self, paragraph: Element) -> str:
+        """Return the text of a paragraph of this tree."""
+        shown = (piece for piece in pieces(paragraph) if piece.shows in (Shows.TEXT, Shows.MARK))
+        return "".join(_labelled(piece, self._sight) for piece in shown)
 
 
-def _has_ground(look: Element | None) -> bool:
-    return look is not None and any(
-        look.find(n.w(name)) is not None for name in ("shd", "highlight", "pBdr")
-    )
+def _labelled(piece: Piece, sight: Sight) -> str:
+    label = sight.label(piece.element) if piece.text.strip() else None
+    return f"[{label}: {piece.text}]" if label else piece.text
 
 
 def table_row(cells: list[str]) -> str:
