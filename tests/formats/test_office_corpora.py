@@ -15,6 +15,7 @@ from backshop.formats import pptx as pptx_format
 from backshop.formats.errors import REASONS
 
 from .office import members, raw_members, show, source, word
+from .second_reader import convert
 
 _HERE = Path(__file__).resolve()
 CORPORA = Path(os.environ.get("BACKSHOP_CORPORA") or _HERE.parents[3] / "shared" / "corpora")
@@ -135,3 +136,31 @@ def test_inside_the_changed_part_only_the_addressed_nodes_differ(path, tmp_path)
     assert parent is not None
     parent.remove(added[-1])
     assert etree.tostring(after, method="c14n") == etree.tostring(before, method="c14n")
+
+
+@pytest.mark.needs("corpora", "libreoffice")
+@pytest.mark.parametrize(("ending", "form"), [(".docx", "fodt"), (".pptx", "fodp")])
+@pytest.mark.rule("F16.14", "F23.4")
+def test_libreoffice_opens_what_it_opened_before_and_shows_the_new_text(
+    ending, form, tmp_path, scaled
+):
+    files = [path for path in FILES if path.suffix == ending]
+    edited, shown = tmp_path / "edited", tmp_path / "shown"
+    edited.mkdir()
+    written = []
+    for path in files[:: scaled(5, 1)]:
+        ask = OpsRequest(name=path.name, operations=DOCX_OPS if ending == ".docx" else PPTX_OPS)
+        try:
+            module_of(path).apply_ops(source(path), ask, edited / path.name)
+        except FormatError:
+            continue
+        written.append(path)
+
+    opened = {made.stem: made for made in convert([edited / p.name for p in written], shown, form)}
+
+    assert len(opened) > len(written) / 2
+    lost = [path for path in written if path.stem not in opened]
+    assert lost == [] or convert(lost, tmp_path / "before", form) == []
+    for made in opened.values():
+        text = "".join(map(str, etree.parse(made).getroot().itertext()))
+        assert NEW_TEXT in text, made.name

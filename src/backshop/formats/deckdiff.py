@@ -150,7 +150,7 @@ def _text(shape: Data | None) -> list[str]:
     if shape is None:
         return []
     cells = ["\t".join(row) for row in shape["table"] or ()]
-    return [*(str(block["text"]) for block in shape["text_blocks"]), *cells]
+    return [*(str(block["text"]) for block in shape["text_blocks"]), *cells, *shape["drawn"]]
 
 
 def _looks(shape: Data) -> list[Any]:

@@ -15,7 +15,7 @@ from . import table_edit
 from .document import Block, Section, block_elements
 from .editor import Editor, count_of, parent_of
 from .remove import splits_field
-from .replace import replace_in
+from .replace import left_in_drawings, replace_in
 from .schema import Anchor, Edit
 
 Element = etree._Element
@@ -150,6 +150,9 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
         for paragraph, matches in found:
             editor.aimed[paragraph] = None
             count += matches
+    left = left_in_drawings(editor.document, needle) if scope == "all" else 0
+    if left:
+        editor.warnings.add("occurrences_left", left, f"{edit.op.where}: charts and diagrams")
     expect = args["expect"]
     if expect is not None and expect != count:
         reason = "no_match" if count == 0 else "ambiguous_match"

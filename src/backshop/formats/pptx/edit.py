@@ -12,6 +12,7 @@ from backshop.formats.ops import problem
 
 from . import names as n
 from .deck import Deck, Slide
+from .drawn import replace_drawn
 from .place import body_shape, excess_lines, find_layout, is_bulleted
 from .replace import replace_in
 from .schema import Edit, Line, RunSpec, Text
@@ -255,6 +256,16 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
             deck.trees.touch(notes)
             editor.notes[slide.part] = None
             count += sum(matches for _, matches in found)
+    left = 0
+    for part, matches in replace_drawn(deck, slides, needle, by):
+        if part is None:
+            left += matches
+            continue
+        deck.trees.touch(part)
+        editor.parts[part] = None
+        count += matches
+    if left:
+        editor.warnings.add("occurrences_left", left, f"{edit.op.where}: data of charts")
     expect = args["expect"]
     if expect is not None and expect != count:
         reason = "no_match" if count == 0 else "ambiguous_match"

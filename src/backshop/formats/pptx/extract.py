@@ -11,6 +11,7 @@ from backshop.formats.protocol import Json, Source
 
 from . import names as n
 from .deck import Deck, Slide
+from .drawn import drawn_lines
 from .shape import Shape, level_of, paragraph_text, table_grid, whole
 from .source import open_deck
 
@@ -75,6 +76,7 @@ def _shape(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Json]:
         "placeholder_type": placeholder.type if placeholder else None,
         "text_blocks": _blocks(shape.text_body),
         "table": table_grid(table) if table is not None else None,
+        "drawn": drawn_lines(deck, slide, shape),
         "image_ref": deck.package.rel_part(slide.part, relation) if relation else None,
         "has_image": shape.has_image,
     }

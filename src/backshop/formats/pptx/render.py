@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backshop.formats.errors import FormatError
-
 from . import names as n
 from .deck import Deck, Slide
+from .drawn import drawn_lines
 from .shape import TITLE_TYPES, Shape, level_of, paragraph_text, table_grid
-
-_SHOWN_CATEGORIES = 20  # a chart of a thousand points is named, not copied out
-_DIAGRAM_DATA = f"{{{n.DGM_NS}}}relIds"
-_DIAGRAM_ATTRIBUTE = f"{{{n.R_NS}}}dm"
 
 
 def slide_units(deck: Deck, slide: Slide) -> list[str]:
@@ -49,10 +44,8 @@ def shape_lines(deck: Deck, slide: Slide, shape: Shape) -> Iterator[str]:
     table = shape.table
     if table is not None:
         yield from map(table_row, table_grid(table))
-    elif shape.has_chart:
-        yield chart_line(deck, slide, shape)
-    elif shape.kind == "diagram":
-        yield from diagram_lines(deck, slide, shape)
+    elif drawn := drawn_lines(deck, slide, shape):
+        yield from drawn
     elif shape.has_image:
         yield f"[image: {shape.alt_text}]" if shape.alt_text else "[image]"
     elif shape.kind == "object":
@@ -69,58 +62,6 @@ def table_row(cells: list[str]) -> str:
     """Return one row of a table as a line."""
     shown = (cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells)
     return "| " + " | ".join(shown) + " |"
-
-
-def chart_line(deck: Deck, slide: Slide, shape: Shape) -> str:
-    """Return a chart's type, series names and categories on one line."""
-    relation = shape.chart_relation
-    part = deck.package.rel_part(slide.part, relation) if relation else None
-    if part is None:
-        return "[chart]"
-    try:
-        root = deck.trees.root(part)
-    except FormatError:  # a damaged chart must not keep the slide from being read
-        return "[chart]"
-    area = next(root.iter(n.c("plotArea")), None)
-    kinds = [
-        str(child.tag).rpartition("}")[2].removesuffix("Chart")
-        for child in (area if area is not None else ())
-        if isinstance(child.tag, str) and child.tag.endswith("Chart")
-    ]
-    series = [
-        next((v.text or "" for tx in ser.iterchildren(n.c("tx")) for v in tx.iter(n.c("v"))), "")
-        for ser in root.iter(n.c("ser"))
-    ]
-    first = next(root.iter(n.c("cat")), None)
-    categories = [v.text or "" for v in first.iter(n.c("v"))] if first is not None else []
-    if len(categories) > _SHOWN_CATEGORIES:
-        rest = len(categories) - _SHOWN_CATEGORIES
-        categories = [*categories[:_SHOWN_CATEGORIES], f"… {rest} more"]
-    parts = [
-        " + ".join(dict.fromkeys(kinds)),
-        ", ".join(filter(None, series)),
-        ", ".join(categories),
-    ]
-    shown = "; ".join(part for part in parts if part)
-    return f"[chart: {shown}]" if shown else "[chart]"
-
-
-def diagram_lines(deck: Deck, slide: Slide, shape: Shape) -> Iterator[str]:
-    """Yield a diagram's texts; they live in a part of their own."""
-    yield "[diagram]"
-    marker = next(shape.element.iter(_DIAGRAM_DATA), None)
-    relation = marker.get(_DIAGRAM_ATTRIBUTE) if marker is not None else None
-    part = deck.package.rel_part(slide.part, relation) if relation else None
-    if part is None:
-        return
-    try:
-        root = deck.trees.root(part)
-    except FormatError:
-        return
-    for paragraph in root.iter(n.P_T):
-        text = paragraph_text(paragraph).strip()
-        if text:
-            yield text
 
 
 def deck_lines(deck: Deck) -> list[str]:

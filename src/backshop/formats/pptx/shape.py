@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -40,6 +41,8 @@ class Box:
     width: float
     height: float
     rotation: float = 0.0
+    flip_h: bool = False
+    flip_v: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +256,7 @@ def own_box(element: Element) -> Box | None:
     rotation = _number(frame.get("rot")) / 60000
     return Box(
         _number(off.get("x")), _number(off.get("y")), _number(ext.get("cx")),
-        _number(ext.get("cy")), rotation,
+        _number(ext.get("cy")), rotation, frame.get("flipH") in _TRUE, frame.get("flipV") in _TRUE,
     )  # fmt: skip
 
 
@@ -267,17 +270,39 @@ def in_groups(box: Box, groups: tuple[Element, ...]) -> Box:
         off, ext = frame.find(n.CH_OFF), frame.find(n.CH_EXT)
         if off is None or ext is None:
             continue
-        width, height = _number(ext.get("cx")), _number(ext.get("cy"))
-        scale_x = outer.width / width if width else 1.0
-        scale_y = outer.height / height if height else 1.0
-        box = Box(
-            outer.left + (box.left - _number(off.get("x"))) * scale_x,
-            outer.top + (box.top - _number(off.get("y"))) * scale_y,
-            box.width * scale_x,
-            box.height * scale_y,
-            box.rotation + outer.rotation,
-        )
+        inner = (_number(off.get("x")), _number(off.get("y")))
+        size = (_number(ext.get("cx")), _number(ext.get("cy")))
+        box = _in_group(box, outer, inner, size)
     return box
+
+
+def _in_group(box: Box, group: Box, inner: tuple[float, float], size: tuple[float, float]) -> Box:
+    """Return a member's box outside its group: shifted and scaled, mirrored, turned, in that order.
+
+    A member that lies more on its side than upright is stretched along its own axes.
+    """
+    scale_x = group.width / size[0] if size[0] else 1.0
+    scale_y = group.height / size[1] if size[1] else 1.0
+    across = (box.left + box.width / 2 - inner[0]) * scale_x - group.width / 2
+    down = (box.top + box.height / 2 - inner[1]) * scale_y - group.height / 2
+    if 45 <= box.rotation % 180 < 135:
+        scale_x, scale_y = scale_y, scale_x
+    width, height = box.width * scale_x, box.height * scale_y
+    across, down = -across if group.flip_h else across, -down if group.flip_v else down
+    mirrored = group.flip_h != group.flip_v
+    angle = math.radians(group.rotation)
+    middle = group.left + group.width / 2, group.top + group.height / 2
+    x = middle[0] + across * math.cos(angle) - down * math.sin(angle)
+    y = middle[1] + across * math.sin(angle) + down * math.cos(angle)
+    return Box(
+        x - width / 2,
+        y - height / 2,
+        width,
+        height,
+        (-box.rotation if mirrored else box.rotation) + group.rotation,
+        box.flip_h != group.flip_h,
+        box.flip_v != group.flip_v,
+    )
 
 
 def _number(value: str | None) -> float:
