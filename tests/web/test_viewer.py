@@ -128,3 +128,37 @@ def test_paths_that_lead_elsewhere_are_not_found(served, draft):
                 404,
                 422,
             )
+
+
+@pytest.mark.needs("libreoffice")
+@pytest.mark.rule("U4.3", "F29.7")
+@pytest.mark.parametrize(("path", "count"), [("report.docx", 1), ("deck.pptx", 3)])
+def test_pages_of_office_files_are_shown_as_pictures(opened, path, count):
+    page = opened(path)
+
+    page.get_by_role("link", name="Pages", exact=True).click()
+    page.wait_for_selector(".page-picture img", timeout=120_000)
+    pictures = page.locator(".page-picture img")
+    for number in range(pictures.count()):
+        pictures.nth(number).scroll_into_view_if_needed()
+        page.wait_for_function(
+            "n => document.querySelectorAll('.page-picture img')[n].naturalWidth > 300",
+            arg=number,
+            timeout=120_000,
+        )
+
+    assert pictures.count() == count
+    assert violations(page) == []
+
+
+@pytest.mark.rule("B6.3", "U3.5")
+def test_a_damaged_document_is_marked_in_the_list_and_explained(served, new_page):
+    bench = served.bench("Broken", {"cut.docx": b"PK\x03\x04 and no more", "fine.txt": "fine"})
+
+    page = new_page(f"/bench/{bench}/file/cut.docx")
+    marks = page.locator(".file", has_text="cut.docx").inner_text()
+    head = page.locator(".file-head").inner_text()
+
+    assert "damaged" in marks
+    assert "damaged" in head
+    assert "corrupt_file" not in head

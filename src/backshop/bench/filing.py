@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.paths import BenchPath
-from backshop.formats import FormatError, classify
+from backshop.formats import TAIL_BYTES, FormatError, Kind, check_end, classify, kind_of_name
 
 from . import decide, requests, sources
 from .answers import (
@@ -87,10 +88,15 @@ def kind_of(desk: Desk, path: str, blob: BlobId) -> tuple[str, str, str, bool, s
     """Return kind, mime type, access class, whether it can be read, and if not why."""
     with desk.store.blobs.open(blob) as file:
         head = file.read(_HEAD_BYTES)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - TAIL_BYTES))
+        tail = file.read()
     try:
         found = classify(path, head)
+        check_end(found.kind, tail)
     except FormatError as error:
-        return "binary", "application/octet-stream", "read_only", False, error.reason
+        promised = kind_of_name(path) or Kind.BINARY
+        return promised.value, "application/octet-stream", "read_only", False, error.reason
     if found.opaque:
         return found.kind.value, found.mime, "opaque", False, None
     access = "read_write" if found.writable and not found.macro else "read_only"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .archive import members
 from .diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .errors import FormatError, fail, reasons
-from .kinds import FileKind, classify, kind_of_name
+from .kinds import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
 from .notes import Warn
 from .office import find_program
 from .opentable import OpenTable
@@ -51,9 +51,11 @@ __all__ = [
     "SAMPLES",
     "Selector",
     "Source",
+    "TAIL_BYTES",
     "TableDiff",
     "TextDiff",
     "Warn",
+    "check_end",
     "classify",
     "fail",
     "find_program",

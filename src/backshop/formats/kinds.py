@@ -53,6 +53,10 @@ _PACKAGES = frozenset({Kind.XLSX, Kind.DOCX, Kind.PPTX, Kind.ODT})
 _BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
+TAIL_BYTES = 22 + 65_535  # the end record of an archive with the longest comment
+_END = b"PK\x05\x06"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileKind:
     """What a file is: `opaque` cannot be read, `macro` can be read but is never written."""
@@ -132,3 +136,13 @@ def _looks_textual(head: bytes) -> bool:
         whole = len(head) == numbers.CLASSIFY_HEAD_BYTES
         return whole and error.reason == "unexpected end of data"
     return True
+
+
+def check_end(kind: Kind, tail: bytes) -> None:
+    """Look at the last `TAIL_BYTES` of a file: a package that was cut off has no directory.
+
+    Raises:
+        FormatError: `corrupt_file`.
+    """
+    if kind in _PACKAGES and _END not in tail:
+        raise fail("corrupt_file", "the archive is damaged: it has no directory")

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from . import diffs
 from .kit import Page, Visit, attempt, bench_context, route
+from .words import FAULTS
 
 LISTED = 200  # entries in the page itself; scripts fetch the rest
 SECTIONS_SHOWN = 12  # changed sections of a document on one page
@@ -235,6 +236,7 @@ def _two_pictures(
         "page": index,
         "pages": max(side.get("page_count") or 0 for side in found),
         "unavailable": next((s["reason"] for s in found if s["preview_unavailable"]), None),
+        "faults": FAULTS,
     }
 
 

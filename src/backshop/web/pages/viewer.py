@@ -10,6 +10,7 @@ from markupsafe import Markup
 from ..markdown import highlighted
 from . import diffs
 from .kit import Page, Visit, attempt, bench_context, route
+from .words import FAULTS
 from .workshop import files_context
 
 LINES = 500  # of a text on one page
@@ -27,11 +28,23 @@ def viewer(visit: Visit) -> Page:
     view = visit.query.get("view") or ("draft" if has_draft else "published")
     about = {"workbench_id": visit.params["bench_id"], "path": path, "view": view}
     info = visit.call("WorkbenchFileGetInfo", **about)
-    shown = _SHOW.get(info["kind"], _facts)(visit, about, info)
+    ways = _WAYS.get(info["kind"], {})
+    way = visit.query.get("as", "") if visit.query.get("as") in ways else ""
+    shown = _shown(visit, about, info, way)
     here = f"/bench/{visit.params['bench_id']}/file/{quote(path)}?view={view}"
     context |= {"info": info, "view": view, "shown": shown, "file_path": path, "at": here}
+    context |= {"ways": ways, "way": way, "faults": FAULTS}
     context |= {"column": diffs.column_name}
     return Page(template="viewer.html", title=path, context=context)
+
+
+def _shown(visit: Visit, about: dict[str, Any], info: dict[str, Any], way: str) -> dict[str, Any]:
+    if way == "pages" or (info["kind"] == "pdf" and not way):
+        return _pages(visit, about)
+    if way == "text":
+        found, error = attempt(visit, "WorkbenchFileRead", **about)
+        return {"kind": "plain", "text": (found or {}).get("text"), "error": error}
+    return _SHOW.get(info["kind"], _facts)(visit, about, info)
 
 
 def _number(visit: Visit, name: str, default: int = 0) -> int:
@@ -113,13 +126,12 @@ def _deck(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str
     }
 
 
-def _pages(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
-    """Return pictures of some pages, each drawn when the browser asks for it."""
-    if visit.query.get("as") == "text":
-        found, error = attempt(visit, "WorkbenchFileRead", **about)
-        return {"kind": "plain", "text": (found or {}).get("text"), "error": error}
+def _pages(visit: Visit, about: dict[str, Any]) -> dict[str, Any]:
+    """Return pictures of some pages, each drawn when the browser asks for it (U4.3)."""
     first = _number(visit, "page")
     page, error = attempt(visit, "WorkbenchFileGetPage", page_index=first, scale=SCALE, **about)
+    if page is not None and page["preview_unavailable"]:
+        return {"kind": "pages", "unavailable": page["reason"]}
     if page is None or not page.get("image_ref"):
         return {"kind": "error", "error": error or _no_picture(page)}
     count = page["page_count"]
@@ -163,8 +175,13 @@ _SHOW = {
     "docx": _document,
     "odt": _document,
     "pptx": _deck,
-    "pdf": _pages,
     "image": _image,
+}
+_WAYS = {  # of looking at a file of a kind: what the address says, what people read
+    "docx": {"": "Text", "pages": "Pages"},
+    "odt": {"": "Text", "pages": "Pages"},
+    "pptx": {"": "Slides", "pages": "Pages"},
+    "pdf": {"": "Pages", "text": "Text"},
 }
 _LANGUAGES = {
     **{name: name for name in ("json", "xml", "yaml", "html", "css", "sql", "ini", "toml", "java")},

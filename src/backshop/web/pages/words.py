@@ -43,6 +43,20 @@ TOOLS = {
     "pptx_copy_assets": "copying pictures into",
     "recall_tool_result": "recalling an earlier result",
 }
+FAULTS = {  # why a file is not shown, in place of the reasons of F3 and F29.7
+    "archive_bomb": "unpacks to far too much",
+    "archive_path_escape": "unsafe",
+    "content_mismatch": "not what its name says",
+    "corrupt_file": "damaged",
+    "encrypted_file": "needs a password",
+    "guard_refused": "unsafe",
+    "memory_limit": "needs too much memory",
+    "render_failed": "LibreOffice could not show it",
+    "timeout": "it took too long",
+    "too_large": "too large to open",
+    "worker_crashed": "reading it failed",
+    "xml_dtd_forbidden": "unsafe",
+}
 
 
 def system_line(message: Mapping[str, Any]) -> str:

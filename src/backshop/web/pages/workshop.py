@@ -11,7 +11,7 @@ from backshop.base.errors import BackshopError
 from backshop.base.limits import CHARS_PER_TOKEN
 
 from .kit import Page, Redirect, Visit, attempt, bench_context, route
-from .words import PHASES, TOOLS, counts_line, system_line, tool_line
+from .words import FAULTS, PHASES, TOOLS, counts_line, system_line, tool_line
 
 FILES_SHOWN = 1000
 WINDOW = 100  # messages of the first paint and of each step backwards
@@ -74,7 +74,8 @@ def files_context(visit: Visit) -> dict[str, Any]:
     """Return what `files.html` shows."""
     listed = visit.bench("WorkbenchFilesList", limit=FILES_SHOWN)
     clutter, _ = attempt(visit, "WorkbenchGetClutter", workbench_id=visit.params["bench_id"])
-    return {"files": listed["files"], "files_total": listed["total"], "clutter": clutter}
+    files = {"files": listed["files"], "files_total": listed["total"], "faults": FAULTS}
+    return {**files, "clutter": clutter}
 
 
 def transcript(visit: Visit) -> Page:
