@@ -116,12 +116,14 @@ def test_files_beyond_their_limit_are_refused(tmp_path):
 def test_a_known_map_comes_back_at_once(formats, tmp_path):
     big = source(tmp_path, "a.md", b"".join(b"# Heading %d\n\ntext\n" % n for n in range(5000)))
     first = formats.get_map(big)
-    started = time.perf_counter()
 
-    again = formats.get_map(big)
+    times = []
+    for _ in range(20):  # the quickest tells the cost; the others, what else the machine does
+        started = time.thread_time()
+        assert formats.get_map(big) == first
+        times.append(time.thread_time() - started)
 
-    assert time.perf_counter() - started < 0.005
-    assert again == first
+    assert min(times) < 0.005
 
 
 @pytest.mark.rule("F5.11")
