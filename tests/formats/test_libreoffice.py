@@ -44,8 +44,8 @@ def drawn(formats: Formats, file: Source, index: int = 0) -> tuple[Image.Image, 
     return Image.open(BytesIO(preview.image or b"")).convert("RGB"), preview.page_count or 0
 
 
-def colours(picture: Image.Image) -> set[tuple[int, ...]]:
-    return {colour for _, colour in picture.getcolors(1 << 24)}
+def colours(picture: Image.Image) -> set[object]:
+    return {colour for _, colour in picture.getcolors(1 << 24) or ()}
 
 
 @pytest.mark.rule("F29.7", "F29.8")

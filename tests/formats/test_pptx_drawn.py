@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zipfile
 from io import BytesIO
+from typing import Any
 
 import pytest
 from lxml import etree
@@ -72,7 +73,7 @@ def test_review_of_slides_shows_what_a_chart_says(charts):
     _, out = edit(charts, {"op": "replace_text", "search": "Sales in", "replace": "Costs of"})
 
     with Formats(plugins={}) as formats:
-        slides = formats.diff_deck(file_source(charts), file_source(out))
+        slides: Any = formats.diff_deck(file_source(charts), file_source(out))
 
     shape = next(s for s in slides[0]["shapes"] if s["kind"] == "changed")
     assert shape["what"] == ["text"]
@@ -189,7 +190,8 @@ def _add_group(group, turn, inner):
 def test_members_of_a_turned_group_turn_around_its_middle(tmp_path):
     path = turned_deck(tmp_path / "a.pptx", [{"rot": "5400000"}])
 
-    slide = pptx_format.extract_slide(source(path), 0)["slide"]
+    found: Any = pptx_format.extract_slide(source(path), 0)
+    slide = found["slide"]
 
     # a group of 4.6 × 2.5 inches at three quarters, its middle at (4.725, 3.4375); a quarter turn
     middles = [
@@ -215,7 +217,8 @@ def test_shapes_stand_where_libreoffice_draws_them(tmp_path):
         for index in range(len(TURNS)):
             drawn = formats.render_page(deck, index)
             picture = Image.open(BytesIO(drawn.image or b"")).convert("RGB")
-            placed = formats.extract_slide(deck, index)["slide"]["positioned"]
+            found: Any = formats.extract_slide(deck, index)
+            placed = found["slide"]["positioned"]
             for shape, colour in zip(placed["positioned_shapes"], COLOURS.values(), strict=True):
                 for x, y in corners(shape["bounds"], shape["rotation"], picture.size):
                     assert picture.getpixel((round(x), round(y))) == colour, (index, shape)
