@@ -162,7 +162,7 @@ def resolve_base(existing: Source | None, request: OpsRequest) -> Base:
 
 def strip_controls(text: str, warnings: Warnings, where: str | None = None) -> str:
     """Return text without the characters XML 1.0 cannot hold (F16.12)."""
-    clean = "".join(c for c in text if _xml_allows(c))
+    clean = "".join(c for c in text if xml_allows(c))
     if len(clean) != len(text):
         warnings.add("control_chars_removed", len(text) - len(clean), where)
     return clean
@@ -216,7 +216,8 @@ def _ending(name: str) -> str:
     return PurePosixPath(name).suffix.lower()
 
 
-def _xml_allows(char: str) -> bool:
+def xml_allows(char: str) -> bool:
+    """Whether XML 1.0 can hold a character."""
     code = ord(char)
     return (
         code in (9, 10, 13) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000

@@ -72,7 +72,7 @@ class SheetEdit:
 
     def load(self, rows: Iterable[int]) -> None:
         """Make the cells of these rows known in one pass."""
-        wanted = set(rows) - self._rows.keys()
+        wanted = {row for row in rows if row not in self._rows}
         if not wanted:
             return
         for row in self.xml.pick(wanted):

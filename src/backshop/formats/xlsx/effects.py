@@ -15,7 +15,7 @@ from backshop.formats.guard import parse_xml
 from backshop.formats.package import CONTENT_TYPES, canonical
 from backshop.formats.protocol import Effect, Effects
 
-from .address import cell_name, column_name, parse_area
+from .address import Area, cell_name, column_name, parse_area
 from .book import Book, Sheet, Value, child, children, local
 from .moves import Move, follows
 from .session import Target
@@ -64,6 +64,14 @@ class _Comparison:
         self.before, self.after, self.expected = old.package, new.package, expected
         self.old, self.new = old, new
         self.explained: set[str] = set()
+        self.single: dict[str, set[str]] = {}  # named cells by place: there may be thousands
+        self.wide: list[tuple[Target, Area]] = []
+        for target in expected.targets:
+            if target.area is not None and target.area.count == 1:
+                place = f"{target.sheet}!{target.area}"
+                self.single.setdefault(place, set()).update(target.aspects)
+            elif target.area is not None:
+                self.wide.append((target, target.area))
 
     def run(self) -> list[Effect]:
         """Return every difference, sheets first, parts last."""
@@ -210,14 +218,13 @@ class _Comparison:
                 )
                 for target in self.expected.targets
             )
+        if effect.aspect in self.single.get(effect.where, ()):
+            return True
         sheet, _, cells = effect.where.rpartition("!")
         area = parse_area(cells)
         return area is not None and any(
-            target.sheet == sheet
-            and target.area is not None
-            and effect.aspect in target.aspects
-            and target.area.clip(area) == area
-            for target in self.expected.targets
+            target.sheet == sheet and effect.aspect in target.aspects and whole.clip(area) == area
+            for target, whole in self.wide
         )
 
 
