@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import socket
@@ -78,3 +79,29 @@ def evil():
 
 def pid():
     return os.getpid()
+
+
+def open_natively(path):
+    """Open a file as a native library does, without Python noticing."""
+    return ctypes.CDLL(None, use_errno=True).open(path.encode(), os.O_RDONLY)
+
+
+def write_natively(path):
+    return ctypes.CDLL(None).open(path.encode(), os.O_WRONLY | os.O_CREAT, 0o600)
+
+
+def connect_natively():
+    return ctypes.CDLL(None).socket(socket.AF_INET, socket.SOCK_STREAM, 0)
+
+
+def run_natively():
+    return ctypes.CDLL(None).execv(b"/bin/true", (ctypes.c_char_p * 2)(b"true", None))
+
+
+def query_natively(path):
+    import duckdb
+
+    try:
+        return duckdb.connect().execute("SELECT content FROM read_text(?)", [path]).fetchall()
+    except duckdb.Error:
+        return "refused"

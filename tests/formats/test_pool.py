@@ -7,6 +7,7 @@ import pytest
 
 from backshop.base.errors import RetryKind
 from backshop.base.limits import GIB
+from backshop.formats import fence
 from backshop.formats.errors import FormatError
 from backshop.formats.pool import Ambient, Pool, StartFailed
 from backshop.formats.worker import Task
@@ -105,6 +106,35 @@ def test_files_of_the_task_can_be_opened_and_only_in_that_task(pool, tmp_path):
     assert failure(pool, task("open_file", str(path))).reason == "guard_refused"
     inside = task("open_file", str(link), writes=(str(tmp_path),))
     assert failure(pool, inside).reason == "guard_refused"
+
+
+@pytest.mark.rule("F2.8")
+@pytest.mark.skipif(fence.abi() == 0, reason="the kernel has no Landlock")
+def test_native_code_is_held_by_the_kernel(pool, tmp_path):
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    mine.write_bytes(b"mine")
+    other.write_bytes(b"other")
+    out = tmp_path / "out"
+    out.mkdir()
+
+    given = {"reads": (str(mine),), "writes": (str(out),)}
+    assert pool.call(task("open_natively", str(mine), **given), 20) >= 0
+    assert pool.call(task("write_natively", str(out / "new"), **given), 20) >= 0
+    for path in (other, tmp_path, "/etc/passwd", "/proc/1/environ"):
+        assert pool.call(task("open_natively", str(path), **given), 20) == -1
+    for path in (mine, other, tmp_path / "new"):
+        assert pool.call(task("write_natively", str(path), **given), 20) == -1
+    assert pool.call(task("query_natively", str(mine), **given), 20) == [("mine",)]
+    assert pool.call(task("query_natively", str(other), **given), 20) == "refused"
+    assert pool.call(task("open_natively", str(other), reads=(str(other),)), 20) >= 0
+
+
+@pytest.mark.rule("F2.8")
+@pytest.mark.skipif(fence.abi() == 0, reason="the kernel has no Landlock")
+def test_native_code_reaches_no_network_and_no_program(pool):
+    assert pool.call(task("connect_natively"), 20) == -1
+    assert pool.call(task("run_natively"), 20) == -1
+    assert pool.call(task("echo", 1), 20) == 1
 
 
 @pytest.mark.rule("F32.83")

@@ -70,6 +70,7 @@ def run(
     """Call `function(*args)` in a child; its result must be data that pickles."""
     global _passing  # the guard is process-wide, so is its exception
     reading, writing = os.pipe()
+    limit = _address_space() + memory_bytes  # a fork inherits what is mapped
     _passing = True
     try:
         pid = os.fork()
@@ -77,7 +78,7 @@ def run(
         _passing = False
     if pid == 0:
         os.close(reading)
-        _child(function, args, writing, memory_bytes)
+        _child(function, args, writing, limit)
     os.close(writing)
     try:
         data = _receive(reading, time.monotonic() + timeout_s)
@@ -97,11 +98,11 @@ def run(
 
 
 def _child(
-    function: Callable[..., T], args: tuple[object, ...], writing: int, memory_bytes: int
+    function: Callable[..., T], args: tuple[object, ...], writing: int, limit_bytes: int
 ) -> None:
     """Compute, report and leave without running anything of the parent's."""
     try:
-        _limit(_address_space() + memory_bytes)
+        _limit(limit_bytes)
         reply: tuple[bool, object] = (True, function(*args))
         data = pickle.dumps(reply)
     except MemoryError:
@@ -124,7 +125,7 @@ def _limit(size_bytes: int) -> None:
 
 
 def _address_space() -> int:
-    """Return what the process has mapped already; a fork inherits it."""
+    """Return what the process has mapped already."""
     with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  # not a user's file
         return int(file.read().split()[0]) * resource.getpagesize()
 

@@ -2,7 +2,8 @@
 
 A worker reads a task from its input, runs one function of one format module and writes the answer
 back. It holds an audit guard from its first breath: no sockets, no programs, no file outside those
-it was given for this task. Started by `pool`, never imported for anything but its message types.
+it was given for this task; where the kernel can, it refuses the same to native code (`fence`).
+Started by `pool`, never imported for anything but its message types.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ import resource
 import struct
 import sys
 import tempfile
+import threading
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, NoReturn
 
-from . import isolate
+from . import fence, isolate
 from .errors import FormatError, fail
 from .output import NO_SPACE
 
@@ -86,6 +88,11 @@ class Guard:
         self._writes: tuple[str, ...] = ()
         self.refused: str | None = None
 
+    @property
+    def readable(self) -> tuple[str, ...]:
+        """The folders every task may read."""
+        return self._always
+
     def admit(self, reads: tuple[str, ...], writes: tuple[str, ...]) -> None:
         """Take the files and folders of the next task; forget those of the last."""
         self._reads = frozenset(map(os.path.realpath, reads))
@@ -134,6 +141,24 @@ class Guard:
     def _refuse(self, what: str) -> NoReturn:
         self.refused = self.refused or what
         raise Refused(errno.EACCES, "refused by the guard", what)
+
+
+def run_fenced(task: Task, guard: Guard, scratch: str) -> Done | Failed:
+    """Call the function in a thread the kernel confines to the files of its task.
+
+    A thread of its own, because such a fence is never opened again, and the next task has other
+    files. Threads and processes that libraries start from there are inside too.
+    """
+    answers: list[Done | Failed] = []
+
+    def work() -> None:
+        fence.enclose(task.reads, guard.readable, (scratch, *task.writes))
+        answers.append(run(task, guard))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return answers[0]
 
 
 def run(task: Task, guard: Guard) -> Done | Failed:
@@ -201,11 +226,12 @@ def main(memory_bytes: int, scratch: str) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tempfile.tempdir = scratch
     guard = Guard(scratch)
+    fence.forbid_programs_and_network()
     sys.addaudithook(guard)
     send(answers, Done("ready"))
     while head := tasks.read(HEADER.size):
         task: Task = pickle.loads(tasks.read(HEADER.unpack(head)[0]))  # noqa: S301  # our parent's
-        answer = run(task, guard)
+        answer = run_fenced(task, guard, scratch)
         try:
             send(answers, answer)
         except (pickle.PicklingError, AttributeError, TypeError, MemoryError) as error:
