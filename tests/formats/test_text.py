@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import io
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.formats import FormatError, Selector, Warn, text
+from backshop.base.limits import MIB
+from backshop.formats import FormatError, Selector, Warn, structure, text
 from backshop.formats.delimited import get_info as csv_info
 from backshop.formats.delimited import read as read_rows
 from backshop.formats.encoding import detect
@@ -109,6 +113,55 @@ def test_lines_are_counted_by_their_ends(tmp_path, content, lines, newline):
 )
 def test_the_outline_follows_the_ending(tmp_path, name, content, wanted):
     assert text.get_map(make(tmp_path, name, content)).data["structure"] == wanted
+
+
+@pytest.mark.rule("F6.4")
+def test_the_outline_of_a_large_file_is_drawn_piece_by_piece(tmp_path):
+    row = json.dumps({"id": 1, "text": "[{" * 300, "more": [1.5, None, True]})
+    filler = "word " * 10_000 + "\n"
+    wanted = {
+        "a.json": ("[" + ",".join([row] * 28_000) + "]", ("array", 28_000)),
+        "b.json": ("{" + ",".join(f'"k{n}":{row}' for n in range(28_000)) + "}", ("object", 28_000)),
+        "c.json": ("[" + ",".join([row] * 28_000) + "}", None),
+    }
+    for name, (content, found) in wanted.items():
+        assert len(content) > 17 * MIB
+        data = text.get_map(make(tmp_path, name, content)).data["structure"]
+        assert data.get("invalid") if found is None else (data["root"], data["length"]) == found
+    markdown = make(tmp_path, "a.md", "# First\n" + filler * 360 + "Last\n====\n")
+    assert text.get_map(markdown).data["structure"]["headings"] == [
+        {"level": 1, "text": "First", "line": 1},
+        {"level": 1, "text": "Last", "line": 362},
+    ]
+    xml = make(tmp_path, "a.xml", "<r><a>" + "x" * 17 * MIB + "</a><b/></r>")
+    assert text.get_map(xml).data["structure"] == {
+        "kind": "xml",
+        "root": "r",
+        "children": ["a", "b"],
+    }
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@pytest.mark.rule("F6.4")
+@given(value=_JSON, indent=st.none() | st.integers(0, 3), spoil=st.integers(0, 40))
+def test_the_outline_of_json_is_that_of_the_whole_value(value, indent, spoil):
+    content = json.dumps(value, indent=indent)
+    content = content[:-spoil] if spoil < 20 and spoil else content
+
+    found = structure.outline(".json", io.StringIO(content))
+
+    try:
+        whole = json.loads(content)
+    except ValueError:
+        assert found == {"kind": "json", "invalid": True}
+        return
+    assert found["length"] == (len(whole) if isinstance(whole, list | dict) else None)
+    assert found["keys"] == (list(whole)[:50] if isinstance(whole, dict) else [])
 
 
 @pytest.mark.rule("F2.3")
@@ -336,6 +389,32 @@ def test_csv_chunks_are_rows_with_their_header(tmp_path):
         "next": None,
     }
     assert read_rows(file, Selector(line_start=1, line_count=1)).text == "id,note"
+
+
+@pytest.mark.rule("F5.4", "F7.1")
+def test_a_chunk_of_rows_beyond_64_kib_goes_on_by_rows(tmp_path):
+    rows = [f'{n},"{chr(97 + n % 26) * 400}\n{n}"' for n in range(1, 701)]
+    rows[600] = '601,"' + "é" * 70_000 + '"'
+    file = make(tmp_path, "a.csv", "id,note\n" + "\n".join(rows) + "\n")
+
+    found, spans, at = [], [], Selector(chunk_index=0)
+    while at is not None:
+        part = read_rows(file, at)
+        head, *lines = part.text.split("\n")
+        assert head == "row\tid\tnote"
+        assert len(part.text.encode()) <= 64 * 1024
+        first, last = part.chunk_info.span["rows"].split("-")
+        if spans and spans[-1][1] == first:  # the rest of a row that was split
+            found[-1] += lines.pop(0)
+        found += lines
+        spans.append((first, last))
+        at = part.chunk_info.next
+
+    assert [line.partition("\t")[0] for line in found] == [str(n) for n in range(1, 701)]
+    assert found[600] == "601\t601\t" + "é" * 70_000
+    assert found[-1] == "700\t700\t" + chr(97 + 700 % 26) * 400 + "\\n700"
+    assert spans[0][0] == "1"
+    assert spans[-1][1] == "700"
 
 
 @pytest.mark.rule("F6.2")

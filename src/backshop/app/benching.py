@@ -20,6 +20,7 @@ def bench_settings(config: Config) -> BenchSettings:
         max_revisions=config["workshop.max_revisions"],
         checkpoint_max_bytes=config["bench.checkpoint_max_bytes"],
         disk_reserve_bytes=config["bench.disk_reserve_bytes"],
+        recalculate=config["formats.recalculate"],
         style_keywords={**KEYWORDS, **(keywords or {})},
         default_model=lambda: in_force(config, "model.default"),
     )

@@ -307,6 +307,13 @@ SETTINGS: tuple[Setting, ...] = (
         summary="Free disk space below which nothing new is begun.",
     ),
     Setting(
+        name="formats.recalculate",
+        default=True,
+        parse=flag,
+        allowed="true or false",
+        summary="Whether formulas are computed anew after a write; else their results only go.",
+    ),
+    Setting(
         name="bench.style_keywords",
         default=None,
         parse=keywords,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.event import known_after
-from backshop.base.ids import UserId
+from backshop.base.ids import BlobId, UserId
 from backshop.store import COMMANDS as STORE_COMMANDS
 from backshop.store import Store
 
@@ -64,6 +64,7 @@ class Backshop:
     def __init__(self, config: Config, store: Store, clock: Clock, mint: Mint) -> None:
         self.config = config
         self.store = store
+        self.store.after_collection = self._forget_caches
         self.clock = clock
         self.mint = mint
 
@@ -155,6 +156,12 @@ class Backshop:
     def formats(self) -> Formats:
         """What is inside files; its workers start with the first call and end with `close`."""
         return open_formats(self.config, self.config.home / "cache")
+
+    def _forget_caches(self) -> None:
+        """What was computed from contents goes with them."""
+        from backshop.formats import forget
+
+        forget(self.config.home / "cache", lambda sha256: self.store.blobs.has(BlobId(sha256)))
 
     @cached_property
     def benches(self) -> Bench:

@@ -27,6 +27,7 @@ class BenchSettings:
     max_revisions: int = MAX_REVISIONS
     checkpoint_max_bytes: int | None = None  # B10.6
     disk_reserve_bytes: int = 64 * MIB  # B3.10
+    recalculate: bool = True  # F24.11
     style_keywords: Mapping[str, Sequence[str]] = field(default_factory=lambda: KEYWORDS)
     default_model: Callable[[], str | None] = lambda: None
     """Asked when a workbench is made: the model the person chose for new ones (M2.6)."""

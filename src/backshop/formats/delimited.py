@@ -13,6 +13,7 @@ from backshop.base import limits as numbers
 from . import text
 from .dialect import Dialect, records, sniff
 from .diff import MAX_ROWS, TableDiff, diff_tables
+from .errors import fail
 from .notes import Warnings
 from .protocol import ChunkInfo, JsonObject, Read, Selector, Source
 from .text import extract_lines, text_diff
@@ -99,17 +100,18 @@ def _rows(source: Source, selector: Selector, chunk: int) -> Read:
     check_chunk(chunk, count)
     skip = chunk * CHUNK + dialect.has_header
     rows = islice(records(source, dialect), skip, skip + CHUNK)
-    offset = selector.char_offset or 0
     first = chunk * CHUNK + 1
-    lines = (_line(str(number), fields) for number, (_, fields) in enumerate(rows, first))
-    piece = cut(lines, char_offset=offset, head=_head(source, dialect))
+    lines = [_line(str(number), fields) for number, (_, fields) in enumerate(rows, first)]
+    begin, inside = _place(lines, selector.char_offset or 0)
+    piece = cut(lines[begin:], char_offset=inside, head=_head(source, dialect))
     warnings = Warnings(text.guess_warning(dialect.encoding))
     following = Selector(chunk_index=chunk + 1) if chunk + 1 < count else None
-    last = min(first + CHUNK - 1, total)
-    if not piece.complete:  # the rows left over are reached by their lines
+    last = begin + piece.units
+    if not piece.complete:
         warnings.add("truncated_to_fit")
-        last = first + piece.units - 1
-        following = _after(source, dialect, skip + piece.units)
+        offset = sum(len(line) + 1 for line in lines[:last]) + (piece.char_offset or 0)
+        following = Selector(chunk_index=chunk, char_offset=offset)
+        last += piece.char_offset is not None
     return Read(
         format="csv",
         text=piece.text,
@@ -118,7 +120,7 @@ def _rows(source: Source, selector: Selector, chunk: int) -> Read:
             chunk_index=chunk,
             total_chunks=max(count, 1),
             next=following,
-            span={"rows": f"{first}-{last}"},
+            span={"rows": f"{first + begin}-{first + last - 1}"} if lines else {},
         ),
         warnings=warnings.all(),
     )
@@ -134,6 +136,12 @@ def _line(label: str, fields: list[str]) -> str:
     return "\t".join([label, *(field.translate(_ESCAPES) for field in fields)])
 
 
-def _after(source: Source, dialect: Dialect, skip: int) -> Selector:
-    line, _ = next(islice(records(source, dialect), skip, None))
-    return Selector(line_start=line, line_count=numbers.TEXT_CHUNK_LINES)
+def _place(lines: list[str], offset: int) -> tuple[int, int]:
+    """Return the row in which an offset into the rows of a chunk lies, and where in it."""
+    for index, line in enumerate(lines):
+        if offset <= len(line):
+            return index, offset
+        offset -= len(line) + 1
+    if offset:
+        raise fail("bad_index", "char_offset lies behind the chunk")
+    return len(lines), 0

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
+from itertools import islice
+from typing import TextIO
+from xml.parsers import expat
 
 from backshop.base import limits as numbers
 
-from .errors import FormatError
-from .guard import iterparse
 from .protocol import Json, JsonObject
 
-MAX_BYTES = 16 * numbers.MIB  # what is parsed for an outline
+_BLOCK = 256 * numbers.KIB  # what is read at a time
+_MAX_VALUE = 16 * numbers.MIB  # of one value inside a JSON text
+_MAX_LINE = 64 * numbers.KIB
+_LONGEST_WORD = 9  # -Infinity
+_SPACE = re.compile(r"[ \t\n\r]*")
+_DECLARATION = re.compile(r"^\ufeff?\s*<\?xml[^>]*\?>")
 _MAX_KEYS = 50
 _MAX_HEADINGS = 100
 _YAML_KEY = re.compile(r"""^("[^"]*"|'[^']*'|[^\s#:"'\-?&*!|>%@`{\[][^:#]*?)\s*:(?:\s|$)""")
@@ -27,60 +34,200 @@ _VOID = frozenset(
 )
 
 
-def outline(ending: str, text: str) -> JsonObject | None:
-    """Return the structure of a whole text, or None for an ending without one."""
-    if ending == ".json":
-        return _json(text)
-    if ending in {".yaml", ".yml"}:
-        keys = [m.group(1).strip("\"'") for m in map(_YAML_KEY.match, text.splitlines()) if m]
-        return {"kind": "yaml", "keys": list(dict.fromkeys(keys))[:_MAX_KEYS]}
-    if ending == ".xml":
-        return _xml(text)
-    if ending == ".html":
-        return _html(text)
-    if ending == ".md":
-        return {"kind": "md", "headings": _markdown(text.splitlines())}
-    if ending == ".rst":
-        return {"kind": "rst", "headings": _rst(text.splitlines())}
+def outline(ending: str, file: TextIO) -> JsonObject | None:
+    """Return the structure of a text, or None for an ending without one; it is read piece by piece.
+
+    Lines of `file` keep the ends they have; a line end inside a value is part of it.
+    """
+    match ending:
+        case ".json":
+            return _json(file)
+        case ".yaml" | ".yml":
+            return {"kind": "yaml", "keys": _yaml(file)}
+        case ".xml":
+            return _xml(file)
+        case ".html":
+            return _html(file.read(numbers.MIB))
+        case ".md":
+            return {"kind": "md", "headings": _markdown(_lines(file))}
+        case ".rst":
+            return {"kind": "rst", "headings": _rst(_lines(file))}
     return None
 
 
-def _json(text: str) -> JsonObject:
+def _lines(file: TextIO) -> Iterator[str]:
+    """Go through the lines, of each no more than a heading could be."""
+    while line := file.readline(_MAX_LINE):
+        whole = line
+        while not whole.endswith(("\n", "\r")) and (whole := file.readline(_MAX_LINE)):
+            pass
+        yield line.rstrip("\r\n")
+
+
+def _yaml(file: TextIO) -> list[Json]:
+    keys: dict[str, None] = {}
+    for match in filter(None, map(_YAML_KEY.match, _lines(file))):
+        keys[match.group(1).strip("\"'")] = None
+        if len(keys) == _MAX_KEYS:
+            break
+    return list(keys)
+
+
+class _Pieces:
+    """JSON read value by value, so that only one of them is held at a time."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._held = ""
+        self._at = 0
+        self._decode = json.JSONDecoder().raw_decode
+
+    def _more(self) -> bool:
+        block = self._file.read(max(_BLOCK, len(self._held) - self._at))
+        self._held, self._at = self._held[self._at :] + block, 0
+        if len(self._held) > _MAX_VALUE:
+            raise _TooLarge
+        return bool(block)
+
+    def peek(self) -> str:
+        """Return the next character that is no space, "" at the end."""
+        while True:
+            match = _SPACE.match(self._held, self._at)
+            assert match is not None, "it matches nothing as well"
+            self._at = match.end()
+            if self._at < len(self._held) or not self._more():
+                return self._held[self._at : self._at + 1]
+
+    def take(self, allowed: str) -> str:
+        """Return the next character, which must be one of these."""
+        found = self.peek()
+        if not found or found not in allowed:
+            raise ValueError(allowed)
+        self._at += 1
+        return found
+
+    def value(self) -> object:
+        """Return the next whole value."""
+        self.peek()
+        while True:
+            try:
+                value, end = self._decode(self._held, self._at)
+            except json.JSONDecodeError as error:
+                if not self._breaks_off(error) or not self._more():
+                    raise
+                continue
+            if end == len(self._held) and self._more():  # a number may go on
+                continue
+            self._at = end
+            return value
+
+
+    def _breaks_off(self, error: json.JSONDecodeError) -> bool:
+        """Whether more text could mend it: it went wrong at the very end, or inside a text."""
+        return error.pos >= len(self._held) - _LONGEST_WORD or error.msg.startswith("Unterminated")
+
+
+class _TooLarge(Exception):
+    """One value is larger than what is held for an outline."""
+
+
+def _json(file: TextIO) -> JsonObject | None:
+    pieces = _Pieces(file)
     try:
-        value = json.loads(text)
+        match pieces.peek():
+            case "{":
+                keys = _members(pieces)
+                found: JsonObject = {
+                    "kind": "json",
+                    "root": "object",
+                    "keys": list(islice(keys, _MAX_KEYS)),
+                    "length": len(keys),
+                }
+            case "[":
+                length = _elements(pieces)
+                found = {"kind": "json", "root": "array", "keys": [], "length": length}
+            case _:
+                pieces.value()
+                found = {"kind": "json", "root": "scalar", "keys": [], "length": None}
+        if pieces.peek():
+            raise ValueError("more than one value")
     except (ValueError, RecursionError):
         return {"kind": "json", "invalid": True}
-    if isinstance(value, dict):
-        keys = list(value)[:_MAX_KEYS]
-        return {"kind": "json", "root": "object", "keys": keys, "length": len(value)}
-    if isinstance(value, list):
-        return {"kind": "json", "root": "array", "keys": [], "length": len(value)}
-    return {"kind": "json", "root": "scalar", "keys": [], "length": None}
+    except _TooLarge:
+        return None
+    return found
 
 
-def _xml(text: str) -> JsonObject | None:
+def _members(pieces: _Pieces) -> dict[str, None]:
+    keys: dict[str, None] = {}
+    pieces.take("{")
+    if pieces.peek() == "}":
+        pieces.take("}")
+        return keys
+    while True:
+        if pieces.peek() != '"':
+            raise ValueError("a key is text")
+        keys[str(pieces.value())] = None
+        pieces.take(":")
+        pieces.value()
+        if pieces.take(",}") == "}":
+            return keys
+
+
+def _elements(pieces: _Pieces) -> int:
+    count = 0
+    pieces.take("[")
+    if pieces.peek() == "]":
+        pieces.take("]")
+        return count
+    while True:
+        pieces.value()
+        count += 1
+        if pieces.take(",]") == "]":
+            return count
+
+
+class _Elements:
+    """Notes the root of an XML text and the tags directly inside it."""
+
+    def __init__(self) -> None:
+        self.root: str | None = None
+        self.children: dict[str, None] = {}
+        self.depth = 0
+
+    def start(self, tag: str, _: object) -> None:
+        name = tag.rpartition(":")[2]
+        if self.depth == 0:
+            self.root = name
+        elif self.depth == 1 and len(self.children) < _MAX_KEYS:
+            self.children[name] = None
+        self.depth += 1
+
+    def end(self, _: str) -> None:
+        self.depth -= 1
+
+
+def _xml(file: TextIO) -> JsonObject:
     """Return root and child tags; a document type is not followed, so there is no outline then."""
-    root: str | None = None
-    children: dict[str, None] = {}
-    depth = 0
-    if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        return {"kind": "xml", "root": None, "children": []}
-    body = re.sub(r"^\ufeff?\s*<\?xml[^>]*\?>", "", text)
+    elements = _Elements()
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler, parser.EndElementHandler = elements.start, elements.end
+    parser.StartDoctypeDeclHandler = _refuse_doctype
     try:
-        for event, element in iterparse(body.encode(), events=("start", "end")):
-            if event == "end":
-                depth -= 1
-                element.clear()
-                continue
-            tag = str(element.tag).rpartition("}")[2]
-            if depth == 0:
-                root = tag
-            elif depth == 1 and len(children) < _MAX_KEYS:
-                children[tag] = None
-            depth += 1
-    except FormatError:
+        block = _DECLARATION.sub("", file.read(_BLOCK))
+        while block:
+            parser.Parse(block.encode("utf-8", "surrogatepass"), False)
+            block = file.read(_BLOCK)
+        parser.Parse(b"", True)
+    except expat.ExpatError:
         return {"kind": "xml", "invalid": True}
-    return {"kind": "xml", "root": root, "children": list(children)}
+    except _TooLarge:
+        return {"kind": "xml", "root": None, "children": []}
+    return {"kind": "xml", "root": elements.root, "children": list(elements.children)}
+
+
+def _refuse_doctype(*_: object) -> None:
+    raise _TooLarge
 
 
 class _Tags(HTMLParser):
@@ -108,14 +255,16 @@ class _Tags(HTMLParser):
 
 def _html(text: str) -> JsonObject:
     tags = _Tags()
-    tags.feed(text[: numbers.MIB])
+    tags.feed(text)
     return {"kind": "html", "root": tags.root, "children": list(tags.children)}
 
 
-def _markdown(lines: list[str]) -> list[Json]:
+def _markdown(lines: Iterable[str]) -> list[Json]:
     found: list[Json] = []
     fence: str | None = None
+    previous = ""
     for number, line in enumerate(lines, 1):
+        above, previous = previous, line
         mark = _FENCE.match(line)
         if mark:
             kind = mark.group(1)[0]
@@ -126,31 +275,28 @@ def _markdown(lines: list[str]) -> list[Json]:
         heading = _MD_HEADING.match(line)
         if heading:
             found.append(_heading(len(heading.group(1)), heading.group(2) or "", number))
-        elif (
-            number > 1 and lines[number - 2].strip() and re.fullmatch(r" {0,3}(=+|-{2,})\s*", line)
-        ):
-            previous = lines[number - 2]
-            if not previous.lstrip().startswith(("#", "-", "|", ">", "*")):
-                found.append(_heading(1 if "=" in line else 2, previous.strip(), number - 1))
+        elif above.strip() and re.fullmatch(r" {0,3}(=+|-{2,})\s*", line):
+            if not above.lstrip().startswith(("#", "-", "|", ">", "*")):
+                found.append(_heading(1 if "=" in line else 2, above.strip(), number - 1))
         if len(found) >= _MAX_HEADINGS:
             break
     return found
 
 
-def _rst(lines: list[str]) -> list[Json]:
+def _rst(lines: Iterable[str]) -> list[Json]:
     found: list[Json] = []
     order: list[str] = []
+    above, title = "", ""
     for number, line in enumerate(lines, 1):
-        if number < 2 or not _RST_LINE.match(line):
+        over, above, text, title = above, title, title, line
+        if not _RST_LINE.match(line) or not text.strip() or _RST_LINE.match(text):
             continue
-        title = lines[number - 2]
-        if not title.strip() or _RST_LINE.match(title) or len(line.rstrip()) < len(title.rstrip()):
+        if len(line.rstrip()) < len(text.rstrip()):
             continue
-        over = number >= 3 and lines[number - 3].rstrip() == line.rstrip()
-        style = line[0] + ("^" if over else "")
+        style = line[0] + ("^" if over.rstrip() == line.rstrip() else "")
         if style not in order:
             order.append(style)
-        found.append(_heading(order.index(style) + 1, title.strip(), number - 1))
+        found.append(_heading(order.index(style) + 1, text.strip(), number - 1))
         if len(found) >= _MAX_HEADINGS:
             break
     return found

@@ -229,10 +229,8 @@ def _span(index: int, total: int) -> str:
 
 
 def _structure(source: Source, encoding: Encoding) -> JsonObject | None:
-    if source.size_bytes > structure.MAX_BYTES:
-        return None
     with open_text(source, encoding) as file:
-        return structure.outline(source.extension, file.read())
+        return structure.outline(source.extension, file)
 
 
 def _tabular(source: Source, encoding: Encoding) -> tuple[str, float] | None:

@@ -67,6 +67,7 @@ class Store:
         self.blobs = blobs
         self.leases = Leases(database, clock)
         self._beginning = Beginning()
+        self.after_collection: Callable[[], object] = lambda: None  # what else may go then
 
     def giving(self, beginning: Beginning) -> Store:
         """Return the same store, in which every stream that is begun is given to somebody."""
@@ -371,7 +372,10 @@ class Store:
         if sick:
             return gc.Swept(0, 0, applied=False, refused=f"{len(sick)} stream(s) are damaged")
         before_ms = self._clock.now_ms() - int(grace_hours * 3_600_000)
-        return gc.Collector(self.database, self.blobs, before_ms).collect(apply=apply)
+        swept = gc.Collector(self.database, self.blobs, before_ms).collect(apply=apply)
+        if swept.applied:
+            self.after_collection()
+        return swept
 
     def _one(self, name: str, params: dict[str, Any] | None = None) -> tuple[Any, ...] | None:
         with self.database.reader() as cursor:

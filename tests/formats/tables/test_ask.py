@@ -161,6 +161,15 @@ def test_windows_are_disjoint_complete_and_the_same_in_every_run(make_table, sql
          ["m"], [[0], [7], [7]]),
         ("SELECT count(*) AS n FROM data NATURAL JOIN data d", ["n"], [[10]]),
         ("SELECT DISTINCT __row FROM data ORDER BY __row DESC LIMIT 1", ["__row"], [[10]]),
+        ("SELECT count(*) AS n FROM data d JOIN data e USING (__row)", ["n"], [[10]]),
+        ("SELECT d.a, e.a AS b FROM data d JOIN data e USING (a, __row) LIMIT 1", ["a", "b"],
+         [[0, 0]]),
+        ("SELECT __row FROM data d JOIN data e USING (__row) WHERE __row = 4", ["__row"], [[4]]),
+        ("WITH t AS (SELECT __row, a * 2 AS twice FROM data WHERE __row > 8)"
+         " SELECT d.__row, a, twice FROM data d JOIN t USING (__row)",
+         ["__row", "a", "twice"], [[9, 6, 12], [10, 3, 6]]),
+        ("SELECT count(t.m) AS n FROM data LEFT JOIN (SELECT __row, 1 AS m FROM data LIMIT 3) t"
+         " USING (__row)", ["n"], [[3]]),
     ],
 )  # fmt: skip
 def test_the_row_number_is_there_when_it_is_named(sales, sql, names, expected):

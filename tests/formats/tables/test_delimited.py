@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.formats.tables.files import source_of
 
+from backshop.formats import forget
 from backshop.formats.errors import FormatError
 from backshop.formats.protocol import Source
 from backshop.formats.tables import tools
@@ -469,7 +470,7 @@ def test_a_broken_cache_is_built_again(make, cache, damage):
 
 @pytest.mark.rule("F25.8")
 def test_the_cache_forgets_what_was_used_longest_ago(make, tmp_path):
-    roomy = Cache(tmp_path / "cache")
+    roomy = Cache(tmp_path / "tables")
     sources = [make(f"a,b\n{n},2\n") for n in range(3)]
     for source in sources:
         mapped(source, roomy)
@@ -480,7 +481,9 @@ def test_the_cache_forgets_what_was_used_longest_ago(make, tmp_path):
 
     kept = {path.name.partition("-")[0] for path in roomy.folder.glob("*.duckdb")}
     assert kept == {sources[0].sha256, sources[2].sha256}
-    roomy.keep_only({sources[2].sha256})
+    forget(tmp_path, lambda sha256: True)
+    assert len(list(roomy.folder.glob("*.duckdb"))) == 2
+    assert forget(tmp_path, lambda sha256: sha256 == sources[2].sha256) == 2
     assert {path.name.partition("-")[0] for path in roomy.folder.iterdir()} == {sources[2].sha256}
 
 

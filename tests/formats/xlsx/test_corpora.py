@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from backshop.formats.package import Package
 from backshop.formats.protocol import Selector
 from backshop.formats.xlsx.book import Book, Value
 
+from .. import second_reader
 from .books import differing, edit, mapped, opened, source
 
 pytestmark = pytest.mark.needs("corpora")
@@ -56,6 +58,58 @@ def test_one_edit_leaves_every_other_member_alone(corpora, tmp_path, scaled):
         done += 1
 
     assert done > 400 // scaled(3, 1) * 0.95
+
+
+_EVERY_SHEET = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
+
+
+@pytest.mark.rule("F16.14", "F23.4")
+@pytest.mark.needs("libreoffice")
+def test_libreoffice_opens_every_edited_workbook_and_shows_the_new_value(corpora, tmp_path, scaled):
+    edited, originals = tmp_path / "edited", tmp_path / "originals"
+    edited.mkdir()
+    originals.mkdir()
+    names: dict[str, str] = {}
+    for number, path in enumerate(workbooks(corpora, scaled(60, 1))):
+        made, out = source(path), edited / f"{number}.xlsx"
+        try:
+            sheet = next(s for s in mapped(made)["sheets"] if s["kind"] == "worksheet")
+            cell = f"B{(sheet['used_range'] or {'max_row': 0})['max_row'] + 2}"
+            cells = [{"cell": cell, "value": NEW}]
+            edit(made, out, {"op": "set_cells", "sheet": sheet["name"], "cells": cells})
+        except FormatError:
+            continue  # what is refused, and why, is the other test's
+        names[out.stem] = path.name
+        shutil.copyfile(path, originals / out.name)
+
+    unseen = _not_shown(edited, names, tmp_path / "one")
+    before = _opened_by_libreoffice(originals, unseen, tmp_path / "two")
+
+    assert names
+    assert {names[stem] for stem in unseen & before} == set()
+    assert len(unseen) <= 0.05 * len(names)
+
+
+def _not_shown(folder: Path, names: dict[str, str], into: Path) -> set[str]:
+    """The files in whose sheets LibreOffice does not show the new value."""
+    seen = _opened_by_libreoffice(folder, set(names), into)
+    shown = {
+        stem
+        for stem in seen
+        if any(NEW in sheet.read_text("utf-8") for sheet in _sheets(into / "converted", stem))
+    }
+    return set(names) - shown
+
+
+def _opened_by_libreoffice(folder: Path, stems: set[str], into: Path) -> set[str]:
+    files = [folder / f"{stem}.xlsx" for stem in sorted(stems)]
+    for start in range(0, len(files), 40):
+        second_reader.convert(files[start : start + 40], into, _EVERY_SHEET, timeout_s=1800)
+    return {stem for stem in stems if _sheets(into / "converted", stem)}
+
+
+def _sheets(folder: Path, stem: str) -> list[Path]:
+    return list(folder.glob(f"{stem}-*.csv"))
 
 
 @pytest.mark.rule("F8.1", "F30.1")

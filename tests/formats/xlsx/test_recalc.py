@@ -9,12 +9,12 @@ import xlsxwriter
 from backshop.formats.errors import FormatError
 from backshop.formats.package import Package
 from backshop.formats.protocol import Source
-from backshop.formats.xlsx import engine, recalc
+from backshop.formats.xlsx import engine, recalc, spill
 from backshop.formats.xlsx.book import Book
 from backshop.formats.xlsx.cellxml import Content
 from backshop.formats.xlsx.graph import build
 
-from .books import book, differing, edit, lines, members, source
+from .books import book, differing, edit, lines, members, opened, source
 
 
 def cells(*items, sheet="S"):
@@ -137,6 +137,57 @@ def test_names_and_tables_lead_to_their_cells(tmp_path, out):
     assert lines(out, range="E1:E3") == ["1\t30", "2\t30", "3\t46"]
     assert lines(out, range="C2:C4")[-3:] == ["2\t0", "3\t20", "4\t0"]  # only what was reached
     assert result.extra["recalculated"]["not_computed"] == 0  # type: ignore[index,call-overload]
+
+
+@pytest.mark.rule("F24.1", "F23.1")
+def test_formulas_that_spill_are_marked_for_excel_to_let_them(tmp_path, out):
+    made = book(tmp_path / "a.xlsx", ("S", [[3, 1], [3, 2], [4, 5]]))
+    written = cells(("D1", "=UNIQUE(A1:A3)"), ("F1", "=SUM(FILTER(A1:A3,B1:B3>1))"), ("G1", "=A1"))
+
+    result = edit(made, out, written)
+
+    sheet = members(out)["xl/worksheets/sheet1.xml"][0]
+    assert b'<c r="D1" cm="1"><f t="array" ref="D1">_xlfn.UNIQUE(A1:A3)</f></c>' in sheet
+    assert b'<c r="F1" cm="1"><f t="array" ref="F1">SUM(' in sheet
+    assert b'<c r="G1"><f>A1</f><v>3</v></c>' in sheet
+    assert result.extra["recalculated"]["reasons"] == {"array_formula": 2}  # type: ignore[index,call-overload]
+    assert result.effects.collateral == ()
+    metadata = members(out)["xl/metadata.xml"][0]
+    assert metadata.count(b'fDynamic="1"') == 1
+    assert b"sheetMetadata+xml" in members(out)["[Content_Types].xml"][0]
+    assert opened(out)["S"]["D1"].value.text == "=_xlfn.UNIQUE(A1:A3)"
+
+    again = edit(source(out), tmp_path / "again.xlsx", cells(("H1", "=SORT(B1:B3)")))
+    same = edit(source(out), tmp_path / "same.xlsx", cells(("D1", "=UNIQUE(A1:A3)")))
+
+    assert members(tmp_path / "again.xlsx")["xl/metadata.xml"][0] == metadata
+    assert b'<c r="H1" cm="1">' in members(tmp_path / "again.xlsx")["xl/worksheets/sheet1.xml"][0]
+    assert again.effects.collateral == ()
+    assert same.changed_parts == ()
+
+
+@pytest.mark.rule("F24.1", "F16.14")
+def test_a_metadata_part_of_others_is_added_to(tmp_path, out):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        file.add_worksheet("S").write(0, 0, 1)
+    other = (
+        b'<metadata xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+        b'<metadataTypes count="1"><metadataType name="XLMDX" minSupportedVersion="120000"/>'
+        b'</metadataTypes><cellMetadata count="1"><bk><rc t="1" v="0"/></bk></cellMetadata>'
+        b"</metadata>"
+    )
+    package = Package.open(source(path))
+    package.add_rel("xl/workbook.xml", spill._REL, "metadata.xml")
+    package.put("xl/metadata.xml", other)
+    package.set_content_type("xl/metadata.xml", spill._TYPE)
+    package.save(tmp_path / "b.xlsx")
+
+    result = edit(source(tmp_path / "b.xlsx"), out, cells(("D1", "=UNIQUE(A1:A3)")))
+
+    assert b'<c r="D1" cm="2">' in members(out)["xl/worksheets/sheet1.xml"][0]
+    assert b'<bk><rc t="2" v="0"/></bk>' in members(out)["xl/metadata.xml"][0]
+    assert result.effects.collateral == ()
 
 
 def test_a_renamed_table_header_is_followed(tmp_path, out):

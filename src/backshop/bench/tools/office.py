@@ -329,6 +329,7 @@ def _operate(
             operations=[encode(one) for one in params.operations],
             create_new=params.create_new,
             copy_from=room.source(params.copy_from) if params.copy_from else None,
+            recalculate=room.bench.desk.settings.recalculate,
         )
         return room.bench.formats.apply_ops(existing, request, out)
 

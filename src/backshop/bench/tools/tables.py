@@ -137,6 +137,7 @@ def _update(params: TableUpdate, *, context: ToolContext) -> ToolResult:
                 "create_workbook_if_missing": params.create_workbook_if_missing,
                 "create_sheet_if_missing": params.create_sheet_if_missing,
                 "clear_target_range": params.clear_target_range,
+                "recalculate": room.bench.desk.settings.recalculate,
             },
         )
 

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,12 +63,6 @@ class Cache:
                 return
             self.drop(path)
             used -= status.st_size
-
-    def keep_only(self, sources: Collection[str]) -> None:
-        """Delete the tables of sources (sha256) that nothing refers to any more."""
-        for path, _ in self._tables():
-            if path.name.partition("-")[0] not in sources:
-                self.drop(path)
 
     def clear(self) -> None:
         """Delete everything."""

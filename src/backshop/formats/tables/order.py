@@ -119,6 +119,7 @@ class _Rows:
             elif tree.get("class") == "COLUMN_REF":
                 self._column(tree, scopes)
             else:
+                _join(tree, hidden)
                 for value in list(tree.values()):
                     self._visit(value, scopes, hidden)
 
@@ -130,6 +131,30 @@ class _Rows:
                 alias = node.get("alias")
                 node.clear()
                 node.update(_plus_one(_column(path)), alias=alias)
+
+
+def _join(node: Node, hidden: bool) -> None:
+    """Let `USING (__row)` join by row numbers: of the table with itself, or with a query's."""
+    columns = words(node.get("using_columns"))
+    if ROW not in map(fold, columns):
+        return
+    sides = [list(syntax.sources(node.get(side))) for side in ("left", "right")]
+    ours = [all(syntax.names_data(item, hidden) for item in side) for side in sides]
+    if all(ours):
+        node["using_columns"] = [ROWID if fold(name) == ROW else name for name in columns]
+    elif any(ours) and len(columns) == 1 and all(len(side) == 1 for side in sides):
+        if node.get("join_type") in {"INNER", "LEFT"}:
+            names = [text_of(side[0], "alias") or _table_name(side[0]) for side in sides]
+            paths: list[Node] = [
+                _plus_one(_column([name, ROWID])) if mine else _column([name, ROW])
+                for name, mine in zip(names, ours, strict=True)
+            ]
+            node["using_columns"] = []
+            node["condition"] = _equal(*paths)
+
+
+def _table_name(source: Node) -> str:
+    return text_of(source, "table_name")
 
 
 def _row_path(names: list[str], scopes: tuple[_From, ...]) -> list[str] | None:
@@ -233,6 +258,16 @@ def _position(index: int) -> Node:
 def _column(names: list[str]) -> Node:
     path: list[Tree] = [*names]
     return {"class": "COLUMN_REF", "type": "COLUMN_REF", "alias": "", "column_names": path}
+
+
+def _equal(left: Node, right: Node) -> Node:
+    return {
+        "class": "COMPARISON",
+        "type": "COMPARE_EQUAL",
+        "alias": "",
+        "left": left,
+        "right": right,
+    }
 
 
 def _plus_one(expression: Node) -> Node:

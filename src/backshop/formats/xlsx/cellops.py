@@ -15,6 +15,7 @@ from .cellxml import EMPTY, Content
 from .edit import SheetEdit
 from .headers import renamed_header
 from .session import Session
+from .spill import mark, spills
 from .stylesheet import Look, read_look
 from .values import DATE_FORMATS, check_type, content, looks_numeric
 
@@ -159,7 +160,8 @@ def _write(
     header = renamed_header(edit.tables, place, new, where)
     if header is not None:
         session.headers.append(header)
-    edit.set_content(*place, new)
+    if edit.set_content(*place, new) and new.kind == "formula" and spills(new.text):
+        edit.patch(*place).content = replace(new, spill=mark(session.book))
     dated = kind in DATE_FORMATS and look.number_format is None and new.kind == "number"
     if dated and session.styles.code(edit.style(*place)).lower() == "general":
         look = replace(look, number_format=DATE_FORMATS[kind])

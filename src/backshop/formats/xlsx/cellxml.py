@@ -20,6 +20,7 @@ class Content:
 
     kind: str  # blank number string boolean error formula
     text: str = ""
+    spill: int = 0  # of a formula that may fill its neighbours: its entry in the metadata part
 
 
 EMPTY = Content("blank")
@@ -52,6 +53,10 @@ def new_cell(row: int, col: int, style: int, content: Content, words: Grammar) -
         case "string":
             inner = b"<%sis>%s</%sis>" % (p, text_element(content.text, words), p)
             return b'%s t="inlineStr">%s</%sc>' % (head, inner, p)
+        case "formula" if content.spill:
+            array = f' t="array" ref="{cell_name(row, col)}"'
+            element = formula_element(content.text, words, array)
+            return b'%s cm="%d">%s</%sc>' % (head, content.spill, element, p)
         case "formula":
             return b"%s>%s</%sc>" % (head, formula_element(content.text, words), p)
     kind = _KINDS[content.kind]

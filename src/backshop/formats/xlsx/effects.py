@@ -6,6 +6,7 @@ and only then is each difference held against what the operations named.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,15 +22,11 @@ from .moves import Move, follows
 from .session import Target
 from .sheetxml import RowSpan, SheetXml, attributes
 
-_STYLE_TABLES = (
-    "numFmts",
-    "fonts",
-    "fills",
-    "borders",
-    "cellStyleXfs",
-    "cellXfs",
-    "cellStyles",
-    "dxfs",
+_STYLE_TABLES = frozenset(
+    (
+        *("numFmts", "fonts", "fills", "borders", "cellStyleXfs", "cellXfs", "cellStyles"),
+        "dxfs",
+    )
 )
 _REST_FROM_BYTES = 4096
 _REST_TRIES = 16
@@ -159,7 +156,8 @@ class _Comparison:
         if name == self.old.related("calcChain"):
             return aspect == "removed"
         if aspect != "content":
-            return self.expected.structural or name == self.new.related("styles")
+            ours = (self.new.related("styles"), self.new.related("sheetMetadata"))
+            return self.expected.structural or name in ours
         if name == CONTENT_TYPES or name.endswith(".rels"):
             return self._is_bookkeeping(name)
         before, after = self.before.read(name), self.after.read(name)
@@ -167,6 +165,8 @@ class _Comparison:
             return self._workbook_explained(before, after)
         if name == self.new.related("styles"):
             return only_appended(parse_xml(before), parse_xml(after))
+        if name == self.new.related("sheetMetadata"):
+            return _entries(before) <= _entries(after)
         if follows(name) and self.expected.moves and self._moved(before) == after:
             return True
         is_table = local(parse_xml(after)) == "table"
@@ -367,6 +367,12 @@ def only_appended(old: etree._Element, new: etree._Element) -> bool:
         if after[: len(before)] != before or (name not in _STYLE_TABLES and after != before):
             return False
     return True
+
+
+def _entries(data: bytes) -> Counter[tuple[str, bytes]]:
+    """Return what the lists of a metadata part hold."""
+    root = parse_xml(data)
+    return Counter((local(item), key) for item in root for key in _keys(item))
 
 
 def _lines(data: bytes) -> set[str]:

@@ -70,6 +70,8 @@ def _sheet(
     book: Book, sheet: Sheet, warnings: Warnings, shortened: dict[str, Json]
 ) -> dict[str, Json]:
     xml = book.xml(sheet)
+    if xml is not None:
+        xml.check()
     found = survey(book, xml)
     blocks, total = islands(book, xml, found)
     if total > len(blocks):

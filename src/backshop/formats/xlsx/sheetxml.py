@@ -156,7 +156,7 @@ class SheetXml:
     def __init__(self, data: bytes, part: str) -> None:
         self.part = part
         if len(data) <= _CHECKED_BYTES:
-            check_xml(data)  # a large part is parsed when it is written
+            check_xml(data)  # a large part is checked by its map and by every write
         self.data = plain_xml(data)
         root = _ROOT.search(self.data)
         if not root or root[2] != b"worksheet":
@@ -168,6 +168,11 @@ class SheetXml:
             self._find_data()
         self._rows: list[RowSpan] | None = None
         self._masters: dict[str, RawCell] | None = None
+
+    def check(self) -> None:
+        """Refuse a large part that is not XML all through; small ones were checked before."""
+        if len(self.data) > _CHECKED_BYTES:
+            check_xml(self.data)
 
     def _find_data(self) -> None:
         opening = self.words.data.search(self.data)
