@@ -6,7 +6,11 @@ import json
 
 import pytest
 
-from backshop.bench import TOOLS
+from backshop.app import Backshop
+from backshop.bench import TOOLS, Workspace
+from backshop.prompts import ToolContext
+
+from .conftest import AGENT, BY_NAME, Room
 
 
 @pytest.mark.rule("W7.1", "W7.2")
@@ -125,3 +129,36 @@ def test_documents_and_presentations_are_changed_too(room, use, corpora):
     assert document.ok, document.message
     assert deck.ok, deck.message
     assert "Added by the agent." in json.dumps(use("review_draft", path="simple.docx").value)
+
+
+@pytest.mark.rule("F24.11")
+def test_a_setting_leaves_formulas_to_the_spreadsheet_program(tmp_path):
+    with Backshop.open(tmp_path / "home", settings={"formats.recalculate": False}) as shop:
+        room = Room(shop, tmp_path)
+        tool = BY_NAME["xlsx_operations"]
+        cells = [{"cell": "A1", "value": 2}, {"cell": "A2", "value": "=A1*2"}]
+        operations = [{"op": "set_cells", "sheet": "S", "cells": cells}]
+
+        done = tool.handler(
+            tool.decode({"path": "b.xlsx", "operations": operations}),
+            context=ToolContext(workspace=Workspace(shop.benches, room.id, AGENT)),
+        )
+
+    assert done.value["recalculated"]["reasons"] == {"recalculation_off": 1}
+
+
+@pytest.mark.rule("F25.8")
+def test_what_was_computed_from_a_content_goes_with_it(room, use):
+    room.add({"a.csv": "id,n\n1,2\n"})
+    assert use("table_query", path="a.csv", query="SELECT sum(n) FROM data").ok
+    assert use("get_file_map", path="a.csv").ok
+    cache = room.shop.config.home / "cache"
+    kept = {path for path in cache.rglob("*") if path.is_file()}
+    gone = "0" * 64
+    for path in kept:
+        (path.parent / (gone + path.name[64:])).write_bytes(path.read_bytes())
+
+    room.shop.call("StoreGc", {"apply": True})
+
+    assert {path for path in cache.rglob("*") if path.is_file()} == kept
+    assert use("table_query", path="a.csv", query="SELECT sum(n) FROM data").ok

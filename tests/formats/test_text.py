@@ -121,7 +121,10 @@ def test_the_outline_of_a_large_file_is_drawn_piece_by_piece(tmp_path):
     filler = "word " * 10_000 + "\n"
     wanted = {
         "a.json": ("[" + ",".join([row] * 28_000) + "]", ("array", 28_000)),
-        "b.json": ("{" + ",".join(f'"k{n}":{row}' for n in range(28_000)) + "}", ("object", 28_000)),
+        "b.json": (
+            "{" + ",".join(f'"k{n}":{row}' for n in range(28_000)) + "}",
+            ("object", 28_000),
+        ),
         "c.json": ("[" + ",".join([row] * 28_000) + "}", None),
     }
     for name, (content, found) in wanted.items():

@@ -1,9 +1,14 @@
-"""What the room of files needs to know of the settings."""
+"""What the room of files needs to know of the settings, and when to forget."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from backshop.base.command import Command
+from backshop.base.ids import BlobId
+from backshop.store import Store, Swept
 
 from .config import Config
 
@@ -21,3 +26,22 @@ def open_formats(config: Config, cache: Path, *, workers: int = 2) -> Formats:
     )
     renderer = config["formats.renderer_path"]
     return Formats(cache=cache, limits=limits, workers=workers, renderer=renderer)
+
+
+def forgetting(
+    commands: tuple[Command[Any, Any, Any], ...], cache: Path
+) -> tuple[Command[Any, Any, Any], ...]:
+    """Let the collection of contents take along what was computed from them (F25.8)."""
+
+    def with_caches(command: Command[Any, Any, Any]) -> Command[Any, Any, Any]:
+        def run(store: Store, request: object) -> Swept:
+            swept: Swept = command.run(store, request)
+            if swept.applied:
+                from backshop.formats import forget  # loaded on first use
+
+                forget(cache, lambda sha256: store.blobs.has(BlobId(sha256)))
+            return swept
+
+        return replace(command, run=run) if command.name == "StoreGc" else command
+
+    return tuple(map(with_caches, commands))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.event import known_after
-from backshop.base.ids import BlobId, UserId
+from backshop.base.ids import UserId
 from backshop.store import COMMANDS as STORE_COMMANDS
 from backshop.store import Store
 
@@ -22,7 +22,7 @@ from .commands import Offer, Registry
 from .config import Config, load
 from .engine import COMMANDS as ENGINE_COMMANDS
 from .engine import Engine
-from .filing import open_formats
+from .filing import forgetting, open_formats
 from .hub import Hub
 from .logs import guard
 from .looking import Looker
@@ -64,7 +64,6 @@ class Backshop:
     def __init__(self, config: Config, store: Store, clock: Clock, mint: Mint) -> None:
         self.config = config
         self.store = store
-        self.store.after_collection = self._forget_caches
         self.clock = clock
         self.mint = mint
 
@@ -156,12 +155,6 @@ class Backshop:
     def formats(self) -> Formats:
         """What is inside files; its workers start with the first call and end with `close`."""
         return open_formats(self.config, self.config.home / "cache")
-
-    def _forget_caches(self) -> None:
-        """What was computed from contents goes with them."""
-        from backshop.formats import forget
-
-        forget(self.config.home / "cache", lambda sha256: self.store.blobs.has(BlobId(sha256)))
 
     @cached_property
     def benches(self) -> Bench:
@@ -292,7 +285,7 @@ class Backshop:
         """Every command of the product."""
         registry = Registry(self.gate)
         registry.add(PEOPLE_COMMANDS, self.people)
-        registry.add(STORE_COMMANDS, self.store)
+        registry.add(forgetting(STORE_COMMANDS, self.config.home / "cache"), self.store)
         registry.add(ENGINE_COMMANDS, Engine(self.config, registry.errors))
         registry.offer(_BENCH, self._bench_commands)
         registry.offer(_RAILS, self._rails_commands)

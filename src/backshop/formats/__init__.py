@@ -5,7 +5,7 @@ from __future__ import annotations
 from .archive import members
 from .diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .errors import FormatError, fail, reasons
-from .forget import forget
+from .forgetting import forget
 from .kinds import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
 from .notes import Warn
 from .office import find_program

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from itertools import islice
-from typing import TextIO
+from typing import IO
 from xml.parsers import expat
 
 from backshop.base import limits as numbers
@@ -24,6 +24,8 @@ _MAX_KEYS = 50
 _MAX_HEADINGS = 100
 _YAML_KEY = re.compile(r"""^("[^"]*"|'[^']*'|[^\s#:"'\-?&*!|>%@`{\[][^:#]*?)\s*:(?:\s|$)""")
 _MD_HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_MD_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})\s*")
+_MD_OTHER = re.compile(r"\s*[#\-|>*]")
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
 _RST_LINE = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}\s*$")
 _VOID = frozenset(
@@ -34,7 +36,7 @@ _VOID = frozenset(
 )
 
 
-def outline(ending: str, file: TextIO) -> JsonObject | None:
+def outline(ending: str, file: IO[str]) -> JsonObject | None:
     """Return the structure of a text, or None for an ending without one; it is read piece by piece.
 
     Lines of `file` keep the ends they have; a line end inside a value is part of it.
@@ -55,7 +57,7 @@ def outline(ending: str, file: TextIO) -> JsonObject | None:
     return None
 
 
-def _lines(file: TextIO) -> Iterator[str]:
+def _lines(file: IO[str]) -> Iterator[str]:
     """Go through the lines, of each no more than a heading could be."""
     while line := file.readline(_MAX_LINE):
         whole = line
@@ -64,7 +66,7 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line.rstrip("\r\n")
 
 
-def _yaml(file: TextIO) -> list[Json]:
+def _yaml(file: IO[str]) -> list[Json]:
     keys: dict[str, None] = {}
     for match in filter(None, map(_YAML_KEY.match, _lines(file))):
         keys[match.group(1).strip("\"'")] = None
@@ -76,7 +78,7 @@ def _yaml(file: TextIO) -> list[Json]:
 class _Pieces:
     """JSON read value by value, so that only one of them is held at a time."""
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: IO[str]) -> None:
         self._file = file
         self._held = ""
         self._at = 0
@@ -121,7 +123,6 @@ class _Pieces:
             self._at = end
             return value
 
-
     def _breaks_off(self, error: json.JSONDecodeError) -> bool:
         """Whether more text could mend it: it went wrong at the very end, or inside a text."""
         return error.pos >= len(self._held) - _LONGEST_WORD or error.msg.startswith("Unterminated")
@@ -131,7 +132,7 @@ class _TooLarge(Exception):
     """One value is larger than what is held for an outline."""
 
 
-def _json(file: TextIO) -> JsonObject | None:
+def _json(file: IO[str]) -> JsonObject | None:
     pieces = _Pieces(file)
     try:
         match pieces.peek():
@@ -207,7 +208,7 @@ class _Elements:
         self.depth -= 1
 
 
-def _xml(file: TextIO) -> JsonObject:
+def _xml(file: IO[str]) -> JsonObject:
     """Return root and child tags; a document type is not followed, so there is no outline then."""
     elements = _Elements()
     parser = expat.ParserCreate("utf-8")
@@ -275,9 +276,8 @@ def _markdown(lines: Iterable[str]) -> list[Json]:
         heading = _MD_HEADING.match(line)
         if heading:
             found.append(_heading(len(heading.group(1)), heading.group(2) or "", number))
-        elif above.strip() and re.fullmatch(r" {0,3}(=+|-{2,})\s*", line):
-            if not above.lstrip().startswith(("#", "-", "|", ">", "*")):
-                found.append(_heading(1 if "=" in line else 2, above.strip(), number - 1))
+        elif _MD_UNDERLINE.fullmatch(line) and above.strip() and not _MD_OTHER.match(above):
+            found.append(_heading(1 if "=" in line else 2, above.strip(), number - 1))
         if len(found) >= _MAX_HEADINGS:
             break
     return found

@@ -67,7 +67,6 @@ class Store:
         self.blobs = blobs
         self.leases = Leases(database, clock)
         self._beginning = Beginning()
-        self.after_collection: Callable[[], object] = lambda: None  # what else may go then
 
     def giving(self, beginning: Beginning) -> Store:
         """Return the same store, in which every stream that is begun is given to somebody."""
@@ -372,10 +371,7 @@ class Store:
         if sick:
             return gc.Swept(0, 0, applied=False, refused=f"{len(sick)} stream(s) are damaged")
         before_ms = self._clock.now_ms() - int(grace_hours * 3_600_000)
-        swept = gc.Collector(self.database, self.blobs, before_ms).collect(apply=apply)
-        if swept.applied:
-            self.after_collection()
-        return swept
+        return gc.Collector(self.database, self.blobs, before_ms).collect(apply=apply)
 
     def _one(self, name: str, params: dict[str, Any] | None = None) -> tuple[Any, ...] | None:
         with self.database.reader() as cursor:

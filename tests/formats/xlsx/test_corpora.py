@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -143,4 +144,5 @@ def same(ours: Value, theirs: object) -> bool:
         return theirs is bool(ours.number)
     if ours.kind == "number":
         return isinstance(theirs, float | int) and theirs == ours.number
-    return ours.text == theirs or (not ours.text and theirs == "")
+    plain = re.sub(r"_x([Ff]{3}[EeFf])_", lambda m: chr(int(m[1], 16)), str(theirs))
+    return ours.text in (theirs, plain) or (not ours.text and theirs == "")  # it keeps `_xFFFE_`

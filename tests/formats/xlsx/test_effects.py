@@ -110,3 +110,16 @@ def test_the_report_of_a_call_names_targets_and_changes(made, tmp_path):
         "recalculated": [{"kind": "cell", "where": "S!C1", "aspect": "value"}],
         "totals": {"targets": 1, "changed": 3, "collateral": 0, "recalculated": 1},
     }
+
+
+@pytest.mark.rule("F16.13", "F2.5")
+def test_thousands_of_cells_in_one_call_are_told_apart_in_time(tmp_path):
+    base = book(tmp_path / "a.xlsx", ("S", [[1]]))
+    cells = [{"cell": f"B{n}", "value": f"=A1+{n}"} for n in range(1, 8001)]
+    cells += [{"cell": f"C{n}", "value": n} for n in range(1, 8001)]
+
+    result = edit(base, tmp_path / "b.xlsx", {"op": "set_cells", "sheet": "S", "cells": cells})
+
+    assert result.effects.totals["targets"] == 16_000
+    assert result.effects.collateral == ()
+    assert result.extra["recalculated"]["computed"] == 8000  # type: ignore[index,call-overload]

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 import xlsxwriter
 
-from backshop.formats import xlsx
+from backshop.formats import FormatError, xlsx
 
 from .books import book, mapped, source
 
@@ -151,3 +151,21 @@ def test_more_than_fifty_islands_are_counted_not_listed(tmp_path):
 
     assert len(found["sheets"][0]["islands"]) == 50
     assert found["shortened"] == {"sheets[0].islands": {"kept": 50, "total": 70}}
+
+
+@pytest.mark.rule("F3", "F8.1")
+def test_a_large_sheet_that_is_no_xml_somewhere_is_found_by_its_map(tmp_path):
+    made = book(tmp_path / "a.xlsx", ("S", [["x" * 300]] * 20_000))
+    broken = tmp_path / "b.xlsx"
+    with zipfile.ZipFile(made.path) as old, zipfile.ZipFile(broken, "w") as new:
+        for info in old.infolist():
+            data = old.read(info)
+            if info.filename == "xl/worksheets/sheet1.xml":
+                data = data.replace(b'<row r="9000"', b'<row oops r="9000"')
+                data += b"<!--" + b"." * 5_000_000 + b"-->"
+            new.writestr(info, data)
+
+    with pytest.raises(FormatError) as caught:
+        mapped(source(broken))
+
+    assert caught.value.reason == "corrupt_file"

@@ -142,19 +142,16 @@ def _join(node: Node, hidden: bool) -> None:
     ours = [all(syntax.names_data(item, hidden) for item in side) for side in sides]
     if all(ours):
         node["using_columns"] = [ROWID if fold(name) == ROW else name for name in columns]
-    elif any(ours) and len(columns) == 1 and all(len(side) == 1 for side in sides):
-        if node.get("join_type") in {"INNER", "LEFT"}:
-            names = [text_of(side[0], "alias") or _table_name(side[0]) for side in sides]
-            paths: list[Node] = [
-                _plus_one(_column([name, ROWID])) if mine else _column([name, ROW])
-                for name, mine in zip(names, ours, strict=True)
-            ]
-            node["using_columns"] = []
-            node["condition"] = _equal(*paths)
-
-
-def _table_name(source: Node) -> str:
-    return text_of(source, "table_name")
+        return
+    plain = len(columns) == 1 and all(len(side) == 1 for side in sides)
+    if any(ours) and plain and node.get("join_type") in {"INNER", "LEFT"}:
+        names = [text_of(side[0], "alias") or text_of(side[0], "table_name") for side in sides]
+        paths: list[Node] = [
+            _plus_one(_column([name, ROWID])) if mine else _column([name, ROW])
+            for name, mine in zip(names, ours, strict=True)
+        ]
+        node["using_columns"] = []
+        node["condition"] = _equal(*paths)
 
 
 def _row_path(names: list[str], scopes: tuple[_From, ...]) -> list[str] | None:

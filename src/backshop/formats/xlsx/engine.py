@@ -16,7 +16,8 @@ from backshop.formats.ops import xml_allows
 
 from .cellxml import Content
 from .numfmt import number_text
-from .watch import Watch, has_digit, is_odd, is_quick
+from .steps import has_digit
+from .watch import Watch, is_odd, is_quick
 
 if TYPE_CHECKING:
     import formualizer
@@ -83,7 +84,9 @@ def _evaluate(request: Request) -> list[Content | None]:
         if quick[index] and is_odd(text, found[index], texts[number])
     ]
     if odd:
-        again = [(*request.formulas[i][:3], watch.rewritten(i, request.formulas[i][3])) for i in odd]
+        again = [
+            (*request.formulas[i][:3], watch.rewritten(i, request.formulas[i][3])) for i in odd
+        ]
         _set_formulas(book, sheets, again)
         found = _results(book, request)
     return [None if i in watch.doubted else _content(value) for i, value in enumerate(found)]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from lxml import etree
 
+from backshop.formats.guard import parse_xml
+
 from .book import Book, child, children, like
 from .formula import tokens
 from .order import insert_in_order
@@ -49,7 +51,7 @@ def mark(book: Book) -> int:
         folder = book.part.rpartition("/")[0]
         part = f"{folder}/metadata.xml" if folder else "metadata.xml"
         package.add_rel(book.part, _REL, "metadata.xml")
-        root = etree.Element(like(book.root, "metadata"), nsmap={None: _namespace(book)})
+        root = parse_xml(b'<metadata xmlns="%s"/>' % _namespace(book).encode())
     else:
         root = package.xml(part)
     number = _found(root)
@@ -77,9 +79,9 @@ def _found(root: etree._Element) -> int | None:
     }
     for number, entry in enumerate(children(child(root, "cellMetadata"), "bk"), 1):
         records = children(entry, "rc")
-        if len(records) == 1 and records[0].get("t") == str(kind):
-            if records[0].get("v") in dynamic:
-                return number
+        ours = [item for item in records if item.get("t") == str(kind)]
+        if len(records) == 1 and ours and ours[0].get("v") in dynamic:
+            return number
     return None
 
 
