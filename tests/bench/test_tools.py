@@ -144,7 +144,7 @@ def test_a_setting_leaves_formulas_to_the_spreadsheet_program(tmp_path):
             context=ToolContext(workspace=Workspace(shop.benches, room.id, AGENT)),
         )
 
-    assert done.value["recalculated"]["reasons"] == {"recalculation_off": 1}
+    assert done.value["recalculated"]["reasons"] == {"recalculation_off": 1}  # type: ignore[index]
 
 
 @pytest.mark.rule("F25.8")

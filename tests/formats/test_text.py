@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -117,6 +118,7 @@ def test_the_outline_follows_the_ending(tmp_path, name, content, wanted):
 
 @pytest.mark.rule("F6.4")
 def test_the_outline_of_a_large_file_is_drawn_piece_by_piece(tmp_path):
+    data: Any
     row = json.dumps({"id": 1, "text": "[{" * 300, "more": [1.5, None, True]})
     filler = "word " * 10_000 + "\n"
     wanted = {
@@ -132,7 +134,8 @@ def test_the_outline_of_a_large_file_is_drawn_piece_by_piece(tmp_path):
         data = text.get_map(make(tmp_path, name, content)).data["structure"]
         assert data.get("invalid") if found is None else (data["root"], data["length"]) == found
     markdown = make(tmp_path, "a.md", "# First\n" + filler * 360 + "Last\n====\n")
-    assert text.get_map(markdown).data["structure"]["headings"] == [
+    data = text.get_map(markdown).data["structure"]
+    assert data["headings"] == [
         {"level": 1, "text": "First", "line": 1},
         {"level": 1, "text": "Last", "line": 362},
     ]
@@ -156,7 +159,7 @@ def test_the_outline_of_json_is_that_of_the_whole_value(value, indent, spoil):
     content = json.dumps(value, indent=indent)
     content = content[:-spoil] if spoil < 20 and spoil else content
 
-    found = structure.outline(".json", io.StringIO(content))
+    found: Any = structure.outline(".json", io.StringIO(content))
 
     try:
         whole = json.loads(content)
@@ -400,7 +403,9 @@ def test_a_chunk_of_rows_beyond_64_kib_goes_on_by_rows(tmp_path):
     rows[600] = '601,"' + "é" * 70_000 + '"'
     file = make(tmp_path, "a.csv", "id,note\n" + "\n".join(rows) + "\n")
 
-    found, spans, at = [], [], Selector(chunk_index=0)
+    found: list[str] = []
+    spans: list[tuple[str, str]] = []
+    at: Selector | None = Selector(chunk_index=0)
     while at is not None:
         part = read_rows(file, at)
         head, *lines = part.text.split("\n")

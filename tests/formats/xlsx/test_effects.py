@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from backshop.formats.package import Package
@@ -115,7 +117,7 @@ def test_the_report_of_a_call_names_targets_and_changes(made, tmp_path):
 @pytest.mark.rule("F16.13", "F2.5")
 def test_thousands_of_cells_in_one_call_are_told_apart_in_time(tmp_path):
     base = book(tmp_path / "a.xlsx", ("S", [[1]]))
-    cells = [{"cell": f"B{n}", "value": f"=A1+{n}"} for n in range(1, 8001)]
+    cells: list[Any] = [{"cell": f"B{n}", "value": f"=A1+{n}"} for n in range(1, 8001)]
     cells += [{"cell": f"C{n}", "value": n} for n in range(1, 8001)]
 
     result = edit(base, tmp_path / "b.xlsx", {"op": "set_cells", "sheet": "S", "cells": cells})
