@@ -213,6 +213,13 @@ def _message(key: str) -> Row:
     return ("WorkshopMessageAdded", payload)
 
 
+def _kept(fact: Fact) -> Data | None:
+    """Announce more text of a record that is there; who hears the signals has it already."""
+    message_id = fact.data["message_id"]
+    found = fact.look.record(fact.name, message_id)
+    return None if found is None or found[1] == fact.seq else {"message_id": message_id}
+
+
 def _progress(fact: Fact) -> Data:
     data = fact.data
     return {
@@ -273,6 +280,7 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "files.removed": (("WorkbenchFilesChanged", _files),),
     "file.renamed": (("WorkbenchFilesChanged", _files),),
     "published.adopted": (("WorkbenchFilesChanged", _files),),
+    "published.repaired": (("WorkbenchFilesChanged", _files),),
     "draft.created": (("DraftStateChanged", _draft_open), _message("draft_id")),
     "draft.batch_applied": (
         ("DraftStateChanged", _draft_open),
@@ -281,13 +289,15 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "draft.restored": (("DraftStateChanged", _draft_open),),
     "draft.rebased": (("DraftStateChanged", _draft_open),),
     "draft.rewound": (("DraftStateChanged", _rewound_draft),),
+    "draft.deletions_confirmed": (("DraftStateChanged", _draft_open),),
     "draft.published": (
-        ("WorkbenchFilesChanged", _files),
         ("DraftStateChanged", _draft_gone),
+        ("WorkbenchFilesChanged", _files),
         _message("message_id"),
     ),
     "draft.discarded": (("DraftStateChanged", _draft_gone), _message("message_id")),
     "checkpoint.created": (("CheckpointCreated", _checkpoint),),
+    "checkpoint.pinned": (("CheckpointPinned", _pick("checkpoint_id", "pinned")),),
     "checkpoint.restored": (
         ("WorkbenchFilesChanged", _files),
         ("CheckpointRestored", _not_a_rewind(_pick("checkpoint_id"))),
@@ -302,7 +312,10 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "workshop.phase_started": (("WorkshopPhaseStarted", _pick("turn_id", "phase")),),
     "workshop.phase_ended": (("WorkshopPhaseCompleted", _pick("turn_id", "phase", "aborted")),),
     "workshop.item_started": (("WorkshopImplementProgress", _progress),),
-    "workshop.answer_streamed": (_message("message_id"),),
+    "workshop.answer_streamed": (
+        _message("message_id"),
+        ("WorkshopMessageUpdated", _kept),
+    ),
     "workshop.turn_ended": (
         _message("message_id"),
         ("WorkshopAssistantMessageComplete", _completed),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
@@ -14,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from backshop.app import Backshop, Role
-from backshop.base import paths
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import UserId
 from backshop.base.limits import MIB
@@ -22,13 +20,18 @@ from backshop.bench import hand_out, hand_out_all
 
 from .security import user_of
 from .site import Site, fault_response
+from .uploads import Parcel
 
 PIECE_BYTES = MIB
 UPLOADS_MAX = 5000
 
 
 async def upload(request: Request) -> Response:
-    """Add uploaded files: fields `files`, and `paths` beside them when a folder was chosen."""
+    """Add uploaded files: fields `files`, and `paths` beside them when a folder was chosen.
+
+    With `upload`, a name of the client's choice, files are gathered over several requests: those
+    with `step` = `more` only bring files, `stop` throws away what came, any other adds all of it.
+    """
     site: Site = request.app.state.site
     bench_id = request.path_params["bench_id"]
     try:
@@ -37,10 +40,10 @@ async def upload(request: Request) -> Response:
             names = [str(one) for one in form.getlist("paths")]
             if len(names) != len(given):
                 names = [one.filename or "" for one in given]
-            choice = str(form.get("on_conflict") or "reject")
             pairs = [(one.file, name) for one, name in zip(given, names, strict=True) if name]
+            words = {key: str(form.get(key) or "") for key in ("upload", "step", "on_conflict")}
             user = user_of(request)
-            result = await site.run(_add, site.shop, bench_id, pairs, choice, user)
+            result = await site.run(_take, site, bench_id, pairs, words, user)
             if form.get("next"):  # a plain form
                 return RedirectResponse(f"/bench/{bench_id}", status_code=303)
     except Exception as error:  # a surface's outermost handler
@@ -48,51 +51,49 @@ async def upload(request: Request) -> Response:
     return JSONResponse(result)
 
 
-def _add(
-    shop: Backshop,
+def _take(
+    site: Site,
     bench_id: str,
     given: list[tuple[IO[bytes], str]],
-    on_conflict: str,
+    words: dict[str, str],
     user: UserId | None,
 ) -> Any:
-    """Lay the streams down outside the home and add them like any other sources."""
-    if not given:
-        raise ValidationFailed("no file was chosen", reason="bad_params")
-    with tempfile.TemporaryDirectory(prefix="backshop-upload-") as folder:
-        shop.gate.require(user, bench_id, Role.PUBLISH)  # adding changes Published
-        limit = shop.call("WorkbenchGetScope", {"workbench_id": bench_id})["limits"]
-        sources, refused = set(), []
-        for stream, name in given:
-            try:
-                path = paths.bench_path(name)
-            except ValidationFailed:
-                refused.append({"source_path": name, "status": "failed", "reason": "invalid_path"})
-                continue
-            target = Path(folder) / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _lay_down(stream, target, limit["max_file_bytes"] + 1)
-            sources.add(str(Path(folder) / path.partition("/")[0]))
-        if not sources:
-            return {"add_results": refused}
-        request = {
-            "workbench_id": bench_id,
-            "source_paths": sorted(sources),
-            "recursive": True,
-            "on_conflict": on_conflict,
-        }
-        done = shop.call("WorkbenchFilesAdd", request)
-        for one in done["add_results"]:  # a folder of ours is nobody's business
-            one["source_path"] = one["source_path"].removeprefix(f"{folder}/")
-        return {**done, "add_results": [*done["add_results"], *refused]}
+    """Lay the streams down outside the home; with the last of them add all like other sources."""
+    site.shop.gate.require(user, bench_id, Role.PUBLISH)  # adding changes Published
+    limits = site.shop.call("WorkbenchGetScope", {"workbench_id": bench_id})["limits"]
+    key, step = words["upload"][:80], words["step"]
+    parcel = site.uploads.parcel(key, bench_id, user)
+    with parcel.lock:
+        is_whole = True
+        try:
+            if step == "stop":
+                return {"add_results": []}
+            for stream, name in given:
+                parcel.lay_down(stream, name, limits["max_file_bytes"])
+            if key and step == "more":
+                is_whole = False
+                return {"add_results": []}
+            return _add(site.shop, parcel, words["on_conflict"] or "reject")
+        finally:
+            if is_whole:
+                site.uploads.drop(key, parcel)
 
 
-def _lay_down(stream: IO[bytes], target: Path, limit_bytes: int) -> None:
-    """Write at most one byte more than may be added, so that the add refuses it."""
-    left = limit_bytes
-    with target.open("xb") as file:
-        while left and (piece := stream.read(min(PIECE_BYTES, left))):
-            file.write(piece)
-            left -= len(piece)
+def _add(shop: Backshop, parcel: Parcel, on_conflict: str) -> Any:
+    if not parcel.sources:
+        if not parcel.refused:
+            raise ValidationFailed("no file was chosen", reason="bad_params")
+        return {"add_results": parcel.refused}
+    request = {
+        "workbench_id": parcel.bench_id,
+        "source_paths": sorted(parcel.sources),
+        "recursive": True,
+        "on_conflict": on_conflict,
+    }
+    done = shop.call("WorkbenchFilesAdd", request)
+    for one in done["add_results"]:  # a folder of ours is nobody's business
+        one["source_path"] = one["source_path"].removeprefix(f"{parcel.folder.name}/")
+    return {**done, "add_results": [*done["add_results"], *parcel.refused]}
 
 
 async def download(request: Request) -> Response:

@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from backshop.app import Backshop, Hub, fault_of
 
 from .security import Door, Login
+from .uploads import Uploads
 
 T = TypeVar("T")
 THREADS = 64  # a turn occupies one for as long as it runs
@@ -25,6 +26,7 @@ class Site:
         self.shop = shop
         self.door = door
         self.login = login
+        self.uploads = Uploads(shop.clock)
         self._limiter: anyio.CapacityLimiter | None = None
         self._warming = threading.Lock()
         self._is_warm = False

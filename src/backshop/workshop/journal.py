@@ -16,7 +16,7 @@ from backshop.models import Called, ToolCall
 from . import decide
 from .book import Book
 from .events import ToolAnswered, ToolCalled
-from .receipts import path_of
+from .receipts import path_of, place_of
 from .signals import Publish
 from .state import WorkshopState
 
@@ -77,8 +77,11 @@ class ToolJournal:
             "tool_name": call.name,
             "tool_call_id": call.id,
         }
-        path = path_of(call.arguments)
-        self._signal("WorkshopToolExecuting", {**payload, **({"path": path} if path else {})})
+        about = {"path": path_of(call.arguments), "detail": place_of(call.arguments)}
+        self._signal(
+            "WorkshopToolExecuting",
+            {**payload, **{name: text for name, text in about.items() if text}},
+        )
 
     def called(self, called: Called, receipt: Callable[[int], str]) -> int:
         """Write the entry of a call, or its result if the batch brought the entry."""

@@ -118,6 +118,33 @@ def path_of(arguments: Mapping[str, Any]) -> str:
     return ""
 
 
+def place_of(arguments: Mapping[str, Any]) -> str:
+    """Return which part of its file a call is about, in words for people (U3.2), or nothing."""
+    parts = [_text(arguments.get("sheet")), _text(arguments.get("range"))]
+    given = arguments.get("operations")
+    operations = given if isinstance(given, list) else []
+    named = (_text(one.get("sheet")) for one in operations if isinstance(one, dict))
+    parts.append(", ".join(dict.fromkeys(name for name in named if name)))
+    for name, word in (("line", "lines"), ("row", "rows")):
+        start, count = arguments.get(f"{name}_start"), arguments.get(f"{name}_count")
+        if isinstance(start, int):
+            parts.append(
+                f"{word} {start} to {start + count - 1}"
+                if isinstance(count, int) and count > 1
+                else f"{word} from {start}"
+            )
+    if isinstance(slide := arguments.get("slide_index"), int):
+        parts.append(f"slide {slide + 1}")
+    for name in ("section", "paragraphs", "pages"):
+        if text := _text(arguments.get(name)):
+            parts.append(f"{name} {text}")
+    return " ".join(part for part in parts if part)[:_LINE_CHARS]
+
+
+def _text(value: object) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
 def _size(text: str) -> int:
     return len(text.encode(errors="replace"))
 

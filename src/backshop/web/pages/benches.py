@@ -14,7 +14,6 @@ def benches(visit: Visit) -> Page:
     context = {
         **_cards(visit),
         "show_onboarding": visit.user is None and visit.call("SettingsGet")["show_onboarding"],
-        "position": visit.site.hub.position,
     }
     return Page(template="benches.html", title="Workbenches", context=context)
 

@@ -93,16 +93,17 @@ def route(path: str, handler: Handler, *methods: str) -> Route:
 
 
 def _answer(handler: Handler, visit: Visit) -> Response:
+    position = visit.site.hub.position  # before anything is read: what comes later is news
     try:
         if "bench_id" in visit.params:  # also what a page reads besides commands (T6.4)
             visit.shop.gate.require(visit.user, visit.params["bench_id"], Role.READ)
         made = handler(visit)
-        return _response(made, visit)
+        return _response(made, visit, position)
     except Exception as error:  # a surface's outermost handler
-        return _response(error_page(error, visit), visit)
+        return _response(error_page(error, visit), visit, position)
 
 
-def _response(made: Page | Redirect | Response, visit: Visit) -> Response:
+def _response(made: Page | Redirect | Response, visit: Visit, position: int) -> Response:
     if isinstance(made, Response):
         return made
     if isinstance(made, Redirect):
@@ -111,6 +112,7 @@ def _response(made: Page | Redirect | Response, visit: Visit) -> Response:
     common = {
         "title": made.title,
         "path": visit.path,
+        "position": position,
         "theme": theme if theme in THEMES else "auto",
     }
     text = render(made.template, {**common, **made.context})
@@ -148,7 +150,6 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
         "notices": [*notices, *([refusal["message"]] if refusal else ())],
         "workshop": workshop or {},
         "models": models["models"] if models else [],
-        "position": visit.site.hub.position,
     }
 
 

@@ -85,7 +85,6 @@ def _listed(visit: Visit) -> dict[str, Any]:
 def common(visit: Visit) -> dict[str, Any]:
     """Return what every page of Studio has at hand."""
     return {
-        "position": visit.site.hub.position,
         "words": WORDS,
         "tones": TONES,
         "modes": {one.values.autonomy: one.label for one in PRESETS.values()},

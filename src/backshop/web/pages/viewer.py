@@ -10,7 +10,7 @@ from markupsafe import Markup
 from ..markdown import highlighted
 from . import diffs
 from .kit import Page, Visit, attempt, bench_context, route
-from .words import FAULTS
+from .words import FAULTS, KINDS
 from .workshop import files_context
 
 LINES = 500  # of a text on one page
@@ -34,7 +34,7 @@ def viewer(visit: Visit) -> Page:
     here = f"/bench/{visit.params['bench_id']}/file/{quote(path)}?view={view}"
     context |= {"info": info, "view": view, "shown": shown, "file_path": path, "at": here}
     context |= {"ways": ways, "way": way, "faults": FAULTS}
-    context |= {"column": diffs.column_name}
+    context |= {"column": diffs.column_name, "kind_words": KINDS}
     return Page(template="viewer.html", title=path, context=context)
 
 

@@ -59,6 +59,18 @@ FAULTS = {  # why a file is not shown, in place of the reasons of F3 and F29.7
 }
 
 
+KINDS = {
+    "csv": "Table of values",
+    "docx": "Word document",
+    "image": "Picture",
+    "odt": "OpenDocument text",
+    "pdf": "PDF document",
+    "pptx": "PowerPoint presentation",
+    "text": "Text",
+    "xlsx": "Excel workbook",
+}
+
+
 def system_line(message: Mapping[str, Any]) -> str:
     """Return a system event in one line (U3.1)."""
     data: Mapping[str, Any] = message.get("metadata") or {}

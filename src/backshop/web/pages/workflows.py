@@ -191,7 +191,6 @@ def _suffix(visit: Visit) -> str:
 
 def _common(visit: Visit) -> dict[str, Any]:
     return {
-        "position": visit.site.hub.position,
         "sources": SOURCES,
         "loopback": visit.site.door.loopback,
         "workspace": visit.query.get("workspace") or str(visit.form.get("workspace") or ""),

@@ -1,6 +1,7 @@
 // The list of workbenches: delete with undo, rename, a bench from a folder.
 import { $, load, on, showError, toast } from "./dom.js";
-import { call, post } from "./rpc.js";
+import { call, unreachable } from "./rpc.js";
+import { hasRoom, upload } from "./upload.js";
 import { follow } from "./events.js";
 
 on(document, "done", 'form[data-command="WorkbenchDelete"]', (event, form) => {
@@ -29,13 +30,10 @@ $("#from-folder").addEventListener("submit", async (event) => {
   const folder = files[0]?.webkitRelativePath.split("/")[0] ?? "";
   try {
     const { workbench_id } = await call("WorkbenchCreate", { name: form.elements.name.value || folder });
-    const body = new FormData();
-    for (const file of files) {
-      body.append("files", file);
-      body.append("paths", file.webkitRelativePath.split("/").slice(1).join("/") || file.name);
-    }
-    await post(`/bench/${workbench_id}/files`, body);
-    location.assign(`/bench/${workbench_id}`);
+    const found = files.map((file) => ({ file, path: file.webkitRelativePath.split("/").slice(1).join("/") || file.name }));
+    const isAdded = await hasRoom(workbench_id, found.length) && await upload($("#folder-adding"), workbench_id, found);
+    if (isAdded) location.assign(`/bench/${workbench_id}`);
+    else await call("WorkbenchDelete", { workbench_id }); // it was made for these files alone
   } catch (error) {
     if (!error.envelope) throw error;
     showError(form, error.envelope);
@@ -48,7 +46,7 @@ function refresh() {
   pending ??= setTimeout(async () => {
     pending = null;
     if ($("#bench-cards details[open]")) { refresh(); return; }
-    $("#bench-cards").replaceChildren(await load("/bench-cards"));
+    try { $("#bench-cards").replaceChildren(await load("/bench-cards")); } catch (error) { unreachable(error); }
   }, 400);
 }
-follow({}, { WorkbenchChanged: refresh, WorkbenchFilesChanged: refresh, DraftStateChanged: refresh });
+follow({}, { WorkbenchChanged: refresh, WorkbenchFilesChanged: refresh, DraftStateChanged: refresh, BenchHealthChanged: refresh }, { onReconnect: refresh });

@@ -30,7 +30,7 @@ export class Composer {
     if (this.field.value) localStorage.setItem(this.key, this.field.value);
     else localStorage.removeItem(this.key);
   }
-  clear() { this.field.value = ""; this.keep(); this.grow(); }
+  clear() { this.field.value = ""; this.grow(); } // kept until it is known to have arrived
   fill(text) { this.field.value = text; this.keep(); this.grow(); this.focus(); }
   focus() { if (!this.form.hidden) this.field.focus(); }
   grow() {

@@ -1,4 +1,5 @@
 // Small words for the page: find, make, listen, say, ask.
+import { reach } from "./rpc.js";
 
 export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -42,10 +43,9 @@ export function fragment(text) {
   return made;
 }
 
-// Fetch a fragment of a page; errors come as an envelope, like those of commands.
+// Fetch a fragment of a page; an error comes as a fragment too.
 export async function load(path) {
-  const response = await fetch(path, { headers: { accept: "text/html", "x-fragment": "1" } });
-  if (response.redirected && new URL(response.url).pathname === "/login") { location.assign("/login"); }
+  const response = await reach(path, { headers: { accept: "text/html", "x-fragment": "1" } });
   return fragment(await response.text());
 }
 

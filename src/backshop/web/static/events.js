@@ -2,11 +2,13 @@
 //
 //   follow({ workbench_id }, { DraftStateChanged: (data) => … }, { after: position, onCatchUp });
 //
-// A hidden page lets its connection go after a while (a browser has few per host) and catches up
-// by position when it is looked at again.
+// A browser has few connections per host, and pages opened beside each other are many: a page takes
+// its connection when it is looked at, lets it go soon after it was hidden, and catches up by
+// position when it is looked at again.
 import { $ } from "./dom.js";
+import { knock, unreachable } from "./rpc.js";
 
-const HIDDEN_MS = 60_000;
+const HIDDEN_MS = 5000;
 const SHOW_AFTER_MS = 2000;
 
 export function follow(about, handlers, { after = document.body.dataset.position, onReconnect } = {}) {
@@ -18,18 +20,20 @@ export function follow(about, handlers, { after = document.body.dataset.position
   const connect = () => {
     const query = new URLSearchParams({ ...about, ...(last ? { after: last } : {}) });
     source = new EventSource(`/events?${query}`);
-    source.onopen = () => { steady(); if (connect.again) onReconnect?.(); connect.again = true; };
+    source.onopen = () => { steady(); if (connect.again) Promise.resolve(onReconnect?.()).catch(unreachable); connect.again = true; };
     source.onerror = () => {
       lost ??= setTimeout(() => { $("#connection").hidden = false; }, SHOW_AFTER_MS);
-      if (source.readyState === EventSource.CLOSED) setTimeout(connect, 1000);
+      if (source.readyState === EventSource.CLOSED) setTimeout(again, 1000);
     };
     for (const [name, handler] of Object.entries(handlers)) {
       source.addEventListener(name, (event) => {
         if (event.lastEventId) last = event.lastEventId;
-        handler(JSON.parse(event.data));
+        Promise.resolve(handler(JSON.parse(event.data))).catch(unreachable);
       });
     }
   };
+  // The server answered something else than events: it starts, or it does not know us any more.
+  const again = async () => { await knock(); if (!document.hidden) connect(); };
   const steady = () => {
     clearTimeout(lost);
     lost = null;
@@ -39,10 +43,11 @@ export function follow(about, handlers, { after = document.body.dataset.position
 
   document.addEventListener("visibilitychange", () => {
     clearTimeout(hidden);
-    if (document.hidden) hidden = setTimeout(() => { source.close(); source = null; }, HIDDEN_MS);
-    else if (source === null) connect();
+    if (document.hidden) hidden = setTimeout(() => { source?.close(); source = null; }, HIDDEN_MS);
+    else if (source === null || source.readyState === EventSource.CLOSED) connect();
   });
   addEventListener("pagehide", () => source?.close());
-  connect();
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); }); // from the cache of the back button: as old as it looks
+  if (!document.hidden) connect();
   return () => source?.close();
 }

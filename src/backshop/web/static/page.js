@@ -2,6 +2,7 @@
 import { $, $$, clearError, el, load, localTimes, on, say, showError, toast } from "./dom.js";
 import { call } from "./rpc.js";
 import { follow } from "./events.js";
+import { renew } from "./live.js";
 
 localTimes(document);
 
@@ -27,6 +28,14 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   const menu = $("details.menu[open]");
   if (menu) { menu.open = false; menu.querySelector("summary").focus(); event.stopPropagation(); }
+});
+
+// A form that was sent is on its way: a second click is not a second wish.
+const sent = new WeakSet();
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented || event.target.method !== "post" || event.target.dataset.command) return;
+  if (sent.has(event.target)) event.preventDefault();
+  else sent.add(event.target);
 });
 
 // A form with data-command runs its command in place: errors show in it, success goes to `next`.
@@ -82,10 +91,25 @@ export function fieldsOf(form, submitter) {
   return request;
 }
 
-// The Draft bar is true on every page of a bench, whoever made or ended the Draft.
-const bench = document.body.dataset.bench;
-if (bench && document.body.dataset.here !== "workshop") {
-  follow({ workbench_id: bench }, { DraftStateChanged: refreshDraftBar });
+// Every page of a bench says its name, its model and its Draft as they are, whoever changed them;
+// a page that names events in `data-live` is made again when they come.
+const { bench, here, live } = document.body.dataset;
+export const ofBench = {
+  DraftStateChanged: refreshDraftBar,
+  WorkbenchChanged: ({ name, deleted }) => {
+    if (deleted) location.reload(); // and the server says what became of it
+    else if (name) $(".bench-name a").textContent = name;
+  },
+  WorkshopModelSwitched: ({ model_id }) => { if ($("#model")) $("#model").value = model_id; },
+};
+if (here !== "workshop" && (bench || live)) {
+  const handlers = bench ? { ...ofBench } : {};
+  for (const name of live?.split(" ") ?? []) {
+    const also = handlers[name];
+    handlers[name] = (data) => { also?.(data); renew(); };
+  }
+  const onReconnect = () => { if (bench) refreshDraftBar(); if (live) renew(); };
+  follow(bench ? { workbench_id: bench } : {}, handlers, { onReconnect });
 }
 export async function refreshDraftBar() {
   $("#draft-bar").replaceChildren(await load(`/bench/${bench}/draft-bar`));

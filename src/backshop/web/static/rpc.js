@@ -37,15 +37,24 @@ export async function post(path, body) {
 }
 
 // Fetch; a server that is gone is an error like any other, one that forgot us leads to the login.
-async function reach(path, request) {
+export async function reach(path, request) {
   let response;
   try {
     response = await fetch(path, request);
   } catch (error) {
     throw new RpcError({ error_code: UNREACHABLE, message: "Backshop does not answer; is it still running?", actions: ["retry"] });
   }
-  if (response.status === 401) { location.assign("/login"); return new Promise(() => {}); }
+  const isForgotten = response.status === 401 || (response.redirected && new URL(response.url).pathname === "/login");
+  if (isForgotten) { location.assign("/login"); return new Promise(() => {}); }
   return response;
+}
+
+// Ask something small, so that a browser which the server does not know any more goes to the login.
+export const knock = () => reach("/rpc", { method: "POST", headers: { "content-type": "application/json" }, body: "[]" }).catch(unreachable);
+
+// For work nobody waits for: a server that is gone is said by the line on top, and made up for later.
+export function unreachable(error) {
+  if (error.envelope?.error_code !== UNREACHABLE) throw error;
 }
 
 function envelopeOf(error) {

@@ -122,6 +122,9 @@ export class Transcript {
     localTimes(this.root);
   }
 
+  // More of an answer was kept. Whose pieces come here has it; a turn of another process has none.
+  async grown(id) { if (!this.streams.has(id)) await this.sync(); }
+
   async complete(id) {
     this.streams.delete(id);
     const had = document.getElementById(id);

@@ -4,17 +4,20 @@ import { call } from "./rpc.js";
 import { COLS, ROWS, grid } from "./grid.js";
 import { workbook } from "./sheet.js";
 
-const workbench_id = document.body.dataset.bench;
-const file = $(".viewer");
-const about = { workbench_id, path: file.dataset.path, view: file.dataset.view };
+const shown = (value) => ({ display: value === null ? "" : String(value), type: typeof value });
+const window = (rows, col) => rows.map((row) => row.slice(col, col + COLS).map(shown));
 
-if ($("#sheet")) workbook($("#sheet"), { command: "WorkbenchFileGetGrid", request: about });
+// The file as the page has it now; it is begun again when the page was made again (`renewed`).
+function begin(sheet = "") {
+  const file = $(".viewer");
+  if (!file) return;
+  const about = { workbench_id: document.body.dataset.bench, path: file.dataset.path, view: file.dataset.view };
+  if ($("#sheet")) workbook($("#sheet"), { command: "WorkbenchFileGetGrid", request: about, sheet });
+  if ($("#table")) table($("#table"), about);
+}
 
-const table = $("#table");
-if (table) {
+function table(root, about) {
   const query = $("#query");
-  const shown = (value) => ({ display: value === null ? "" : String(value), type: typeof value });
-  const window = (rows, col) => rows.map((row) => row.slice(col, col + COLS).map(shown));
   const ask = async (row) => {
     const sql = query.value.trim();
     if (!sql) {
@@ -24,14 +27,18 @@ if (table) {
     const found = await call("WorkbenchTableQuery", { ...about, query: sql, window_rows: ROWS, window_offset: row });
     return { found, total: found.total_row_count };
   };
+  const failed = (error) => {
+    if (!error.envelope) throw error;
+    $("#sql-error").replaceChildren(errorBox(error.envelope));
+  };
   const show = async () => {
     $("#sql-error").replaceChildren();
     try {
       const first = await ask(0);
       const columns = first.found.columns;
       $("#table-count").textContent = `${first.total.toLocaleString()} row${first.total === 1 ? "" : "s"}`;
-      table.classList.add("grid-holder");
-      await grid(table, {
+      root.classList.add("grid-holder");
+      await grid(root, {
         headers: columns, label: "Rows",
         source: async (row, col) => {
           const { found, total } = row === 0 ? first : await ask(row);
@@ -41,12 +48,13 @@ if (table) {
       }).ready;
     } catch (error) { failed(error); }
   };
-  const failed = (error) => {
-    if (!error.envelope) throw error;
-    $("#sql-error").replaceChildren(errorBox(error.envelope));
-  };
   $("#sql").addEventListener("submit", (event) => { event.preventDefault(); show(); });
   query.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); show(); } });
   show();
 }
+
+let at = "";
+document.addEventListener("renewing", () => { at = $("#sheet [role=tab][aria-selected=true]")?.dataset.sheet ?? at; });
+document.addEventListener("renewed", () => begin(at));
+begin();
 document.body.dataset.ready = "yes";

@@ -1,10 +1,11 @@
 // The Workshop page: state decides what stands in the composer's place, events keep it true.
 import { $, $$, ask, clearError, el, load, on, say, showError, toast } from "./dom.js";
-import { UNREACHABLE, call, post } from "./rpc.js";
+import { UNREACHABLE, call, post, unreachable } from "./rpc.js";
 import { follow } from "./events.js";
-import { refreshDraftBar } from "./page.js";
+import { ofBench, refreshDraftBar } from "./page.js";
 import { Transcript } from "./transcript.js";
 import { Composer } from "./composer.js";
+import { hasRoom, upload } from "./upload.js";
 import { shortcuts } from "./shortcuts.js";
 
 const bench = document.body.dataset.bench;
@@ -77,18 +78,23 @@ function send(text, mode) { return submit({ text, mode, client_message_id: crypt
 
 // Begin a turn with what stands in the composer; a refusal puts it back.
 function submit(wish) {
+  if (isBeginning) return null;
   if (composer.text === wish.text) composer.clear();
   return begin(wish);
 }
 
 // Begin a turn; a refusal is shown with what can be done about it, the dialog for consent included.
+let isBeginning = false;
 async function begin(wish) {
+  if (isBeginning) return; // a second click is not a second wish
+  isBeginning = true;
   clearError($("#errors"));
   const answer = await post(`/bench/${bench}/turn`, wish).catch((error) => {
     if (!error.envelope) throw error;
     return { ...error.answer, error: error.envelope };
-  });
+  }).finally(() => { isBeginning = false; });
   if (answer.error && !answer.message_id && wish.text) composer.fill(wish.text);
+  else composer.keep();
   if (answer.error) refused(answer, wish);
   if (answer.error?.error_code !== UNREACHABLE) {
     await refresh();
@@ -253,18 +259,20 @@ const lastUserMessage = () => $$(".message.user", transcript.root).at(-1)?.datas
 // ---------------------------------------------------------------- files
 
 async function add(files) {
-  const body = new FormData();
-  for (const { file, path } of files) { body.append("files", file); body.append("paths", path); }
+  clearError($("#errors"));
   try {
-    const { add_results } = await post(`/bench/${bench}/files`, body);
-    const bad = add_results.filter((one) => !["added", "replaced", "renamed"].includes(one.status));
+    if (!(await hasRoom(bench, files.length))) return;
+    const add_results = await upload($("#adding"), bench, files);
+    if (!add_results) { toast("Stopped; nothing was added"); return; }
+    const bad = add_results.filter((one) => ["skipped", "failed"].includes(one.status));
     if (bad.length) toast(`${bad.length} of ${add_results.length} not added: ${bad.slice(0, 3).map((one) => `${one.source_path} (${(one.reason ?? one.status).replaceAll("_", " ")})`).join(", ")}`, { seconds: 15 });
     else toast(`${add_results.length} ${add_results.length === 1 ? "file" : "files"} added`);
   } catch (error) {
     if (!error.envelope) throw error;
-    showError($("#errors"), error.envelope, { discard_draft: () => $("#ask-discard").showModal() });
+    showError($("#errors"), error.envelope, { retry: () => add(files), discard_draft: () => $("#ask-discard").showModal() });
+    return;
   }
-  await refreshFiles();
+  await refreshFiles().catch(unreachable);
 }
 for (const picker of ["#pick-files", "#pick-folder"]) {
   $(picker).addEventListener("change", (event) => {
@@ -322,7 +330,9 @@ function tool(data) {
 }
 
 follow(here, {
+  ...ofBench,
   WorkshopMessageAdded: refresh,
+  WorkshopMessageUpdated: ({ message_id }) => transcript.grown(message_id),
   WorkshopAssistantStream: (data) => { if (data.delta_seq === 0) say("The answer begins"); transcript.delta(data); },
   WorkshopAssistantMessageComplete: (data) => { transcript.complete(data.message_id); if (data.status === "complete") say("The answer is complete"); else say(`The answer was ${data.status}`, { assertive: true }); },
   WorkshopPhaseStarted: refresh,
@@ -339,16 +349,16 @@ follow(here, {
     if (data.has_draft && data.status === "complete") { say("Draft changes are ready for review"); location.assign(`/bench/${bench}/review`); return; }
     composer.focus();
   },
-  WorkshopUndoCompleted: () => { refresh(); say("Rewound"); },
-  WorkshopRedoCompleted: () => { refresh(); say("The rewind was undone"); },
+  WorkshopUndoCompleted: () => { say("Rewound"); return refresh(); },
+  WorkshopRedoCompleted: () => { say("The rewind was undone"); return refresh(); },
   WorkshopRegenerateStarted: refresh,
   WorkshopRegenerateCompleted: refresh,
-  WorkshopModelSwitched: (data) => { if ($("#model")) $("#model").value = data.model_id; refresh(); },
-  WorkbenchFilesChanged: () => { refreshFiles(); refresh(); },
+  WorkshopModelSwitched: (data) => { ofBench.WorkshopModelSwitched(data); return refresh(); },
+  WorkbenchFilesChanged: () => Promise.all([refreshFiles(), refresh()]),
   WorkbenchClutterChanged: refreshFiles,
-  DraftStateChanged: () => { refreshDraftBar(); refreshFiles(); refresh(); },
+  DraftStateChanged: () => Promise.all([refreshDraftBar(), refreshFiles(), refresh()]),
   CheckpointRestored: refresh,
-}, { onReconnect: () => { transcript.forgetStreams(); refresh(); refreshFiles(); refreshDraftBar(); } });
+}, { onReconnect: () => { transcript.forgetStreams(); return Promise.all([refresh(), refreshFiles(), refreshDraftBar()]); } });
 
 show();
 if (location.hash.startsWith("#msg_")) document.getElementById(location.hash.slice(1))?.focus();
