@@ -19,7 +19,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 
 run: $(STAMP) ## the web app with sample files and the offline model; prints the link
-	@$(BIN)/python -m backshop.cli demo
+	@# compiled modules are kept even where the environment says otherwise: the second start needs them
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m backshop.cli demo
 
 test: $(STAMP) check ## everything, with seeded samples
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)

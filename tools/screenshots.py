@@ -58,16 +58,23 @@ def scene(served: Any) -> dict[str, str]:
     told = served.call("WorkbenchCreateSample")["workbench_id"]
     served.call("WorkbenchRename", workbench_id=fresh, new_name="Budget 2026")
     served.call("WorkbenchRename", workbench_id=told, new_name="Quarterly report")
-    for bench in (fresh, told):
+    kept = served.call("WorkbenchCreateSample")["workbench_id"]
+    served.call("WorkbenchRename", workbench_id=kept, new_name="Annual accounts")
+    for bench in (fresh, told, kept):
         served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:demo")
-    sent = served.call("WorkshopSendUserMessage", workbench_id=told, text=TASK)
-    served.call("WorkshopRunAgent", workbench_id=told, message_id=sent["message_id"])
+    for bench in (told, kept):
+        sent = served.call("WorkshopSendUserMessage", workbench_id=bench, text=TASK)
+        served.call("WorkshopRunAgent", workbench_id=bench, message_id=sent["message_id"])
+    served.call("DraftPublish", workbench_id=kept)
+    served.call("CheckpointCreate", workbench_id=kept, description="Before the audit")
+    served.call("WorkbenchFilesRemove", workbench_id=kept, workbench_paths=["README.md"])
     pages = {
         "benches": "/",
         "workshop": f"/bench/{fresh}?stay=1",
         "answer": f"/bench/{told}?stay=1",
         "review": f"/bench/{told}/review",
-        "checkpoints": f"/bench/{fresh}/checkpoints",
+        "checkpoints": f"/bench/{kept}/checkpoints",
+        "published": f"/bench/{kept}",
         "viewer": f"/bench/{fresh}/file/{_a_file(served, fresh)}",
         "context": f"/bench/{fresh}/context",
         "studio": "/studio",
@@ -93,6 +100,7 @@ def rails_scene(served: Any) -> dict[str, str]:
         step("comment", title="Write the comments"),
         name="user.token_review",
     )
+    review |= {"name": "Review a change", "description": "From the scope to the comments."}
     folder = served.shop.config.home / "workflows"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "token_review.json").write_text(json.dumps(review), encoding="utf-8")

@@ -6,6 +6,7 @@ import json
 
 import httpx2
 import pytest
+from tests.web.accessible import violations
 
 
 @pytest.fixture
@@ -79,3 +80,22 @@ def test_a_removed_person_is_out_at_once_and_a_wrong_token_never_in(served, anna
     assert wrong.status_code == 403
     assert "set-cookie" not in wrong.headers
     assert rpc(client, "WorkbenchList")["error"]["data"]["error_code"] == "ACCESS_DENIED"
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U5.4", "T6.4")
+def test_the_owner_adds_a_person_on_the_page_and_sees_the_token_once(served, new_page, browser):
+    page = new_page("/settings#people")
+    page.get_by_label("Name", exact=True).last.fill("Berta <b>")
+    page.get_by_role("button", name="Add a person").click()
+    token = page.locator("#person-token").inner_text()
+    accessible = violations(page)
+    page.goto(f"{served.address}/settings")
+    again = page.content()
+    with httpx2.Client(base_url=served.address) as entering:
+        entered = entering.post("/login", data={"token": token})
+        refused = entering.post("/settings/people", data={"name": "C"})
+
+    assert token not in again
+    assert "Berta &lt;b&gt;" in again
+    assert (entered.status_code, refused.status_code, accessible) == (303, 403, [])

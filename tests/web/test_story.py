@@ -48,63 +48,84 @@ def test_nothing_a_model_says_runs_loads_or_leads_anywhere(served, new_page):
     assert "javascript:alert(3)" in page.locator(".message.assistant").inner_text()
 
 
-@pytest.mark.rule("U7.2", "S7.3", "W20.2", "W20.3")
+@pytest.mark.timeout(240)
+@pytest.mark.rule("U7.2", "S7.3", "W20.2", "W20.3", "B13.5")
 def test_a_whole_story_by_keyboard_alone(served, new_page, files):
     bench = served.bench("Keys", {"old.txt": "old"})
     served.shop.models.play("keys", story(("new.txt", "new"), answer="Wrote **new.txt**."))
     served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:keys")
     page = new_page(f"/bench/{bench}")
     press = page.keyboard.press
-    page.locator("#pick-files").focus()
+
+    # add a file and ask
+    _tab_to(page, "#pick-files")
     page.locator("#pick-files").set_input_files(files / "notes.md")  # the system's own dialog
     page.locator(".file-name", has_text="notes.md").wait_for()
     press("Alt+Shift+C")
     page.keyboard.type("Write a file")
     press("Enter")
-    page.wait_for_url("**/review", timeout=30_000)
-    page.goto(f"{served.address}/bench/{bench}?stay=1")
+    page.wait_for_url("**/review", timeout=60_000)
+
+    # look at the Draft, let a file go in it, agree, publish
+    page.locator("body[data-ready]").wait_for()
+    press("v")
+    page.get_by_text("1 of 1 viewed").wait_for()
+    _tab_to(page, "nav a[href$='stay=1']")
+    press("Enter")
+    page.wait_for_url("**stay=1")
     wait_for_answer(page)
-    press("Alt+Shift+P")
-    page.get_by_role("dialog", name="Publish the Draft?").wait_for()
-    _tab_to(page, "Publish")
+    _tab_to(page, "#files a[title='old.txt']")
+    press("Enter")
+    page.locator(".viewer").wait_for()
+    _tab_to(page, "[data-opens=ask-remove]")
+    press("Enter")
+    _tab_to(page, "#ask-remove .danger")
+    press("Enter")
+    page.wait_for_url("**/review")
+    page.locator("body[data-ready]").wait_for()
+    waits = page.locator("#publish").is_disabled()
+    _tab_to(page, ".confirm-all button")
+    press("Enter")
+    page.locator("#publish:enabled").wait_for()
+    _tab_to(page, "#publish")
+    press("Enter")
+    page.wait_for_url("**/checkpoints")
+    published = served.paths(bench)
+
+    # go back in the conversation, forward again, and back to the files of before
+    _tab_to(page, "nav a[href$='stay=1']")
     press("Enter")
     page.locator(".publish-card").wait_for()
-    published = {
-        one["path"] for one in served.call("WorkbenchFilesList", workbench_id=bench)["files"]
-    }
     press("Alt+Shift+Z")
     page.get_by_role("dialog", name="Rewind to here?").wait_for()
     offered = page.get_by_role("dialog").get_by_role("button").all_inner_texts()
-    _tab_to(page, "Only the conversation")
+    _tab_to(page, "dialog[open] .buttons .primary")
     press("Enter")
     page.get_by_text("Rewound to here").wait_for()
-    page.locator("[data-redo]").focus()
+    _tab_to(page, "[data-redo]")
     press("Enter")
     page.locator(".publish-card").wait_for()
-    page.locator("[data-restore]").focus()
+    _tab_to(page, "[data-restore]")
     press("Enter")
     page.get_by_role("dialog", name="Restore what was Published before?").wait_for()
-    _tab_to(page, "Restore")
+    _tab_to(page, "dialog[open] .buttons .primary")
     press("Enter")
     page.get_by_text("An earlier checkpoint was restored").wait_for()
 
-    restored = {
-        one["path"] for one in served.call("WorkbenchFilesList", workbench_id=bench)["files"]
-    }
-    assert published == {"old.txt", "notes.md", "new.txt"}
+    assert waits
+    assert published == {"notes.md", "new.txt"}
     assert "Conversation and Published files" in offered
-    assert restored == {"old.txt", "notes.md"}
+    assert served.paths(bench) == {"old.txt", "notes.md"}
     assert violations(page) == []
 
 
-def _tab_to(page, name):
-    """Go on with Tab until the button of this name has the focus."""
-    for _ in range(12):
-        focused = page.evaluate("document.activeElement.innerText?.trim()")
-        if focused == name:
+def _tab_to(page, selector):
+    """Go on with Tab until an element of this kind has the focus."""
+    for _ in range(80):
+        if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
             return
         page.keyboard.press("Tab")
-    raise AssertionError(f"Tab does not lead to {name!r}")
+    raise AssertionError(f"Tab does not lead to {selector!r}")
 
 
 @pytest.mark.rule("U3.6", "M4.10")

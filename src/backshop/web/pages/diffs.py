@@ -128,12 +128,22 @@ def cell_list(body: Data) -> list[dict[str, Any]]:
             "sheet": sheet["sheet"],
             "cell": cell["cell"],
             "kind": cell["kind"],
+            "change": _cell_change(cell),
             "before": shown_value(cell.get("before"), cell["kind"]),
             "after": shown_value(cell.get("after"), cell["kind"]),
         }
         for sheet in body["sheets"]
         for cell in sheet["cells"]
     ]
+
+
+def _cell_change(cell: Data) -> str:
+    """Say whether a cell came, went or became another; a look only changes."""
+    if cell["kind"] != "style" and cell.get("before") is None:
+        return "added"
+    if cell["kind"] != "style" and cell.get("after") is None:
+        return "removed"
+    return "changed"
 
 
 def shown_value(value: Any, kind: str) -> str:

@@ -39,6 +39,7 @@ def settings(visit: Visit) -> Page:
         "users": people["users"] if people else [],
         "back": safe_path(visit.query.get("back")),
         "link": None,
+        "person": None,
         "loopback": visit.site.door.loopback,
         "phases": PHASES,
     }
@@ -88,6 +89,15 @@ def new_link(visit: Visit) -> Page:
     return Page(template=made.template, title=made.title, context={**made.context, "link": link})
 
 
+def add_person(visit: Visit) -> Page:
+    """Let somebody in; their token is on this one page and kept nowhere (T6.4)."""
+    _require_owner(visit)
+    person = visit.call("UserAdd", name=str(visit.form.get("name") or ""))
+    made = settings(visit)
+    context = {**made.context, "person": person}
+    return Page(template=made.template, title=made.title, context=context)
+
+
 def disk(visit: Visit) -> Page:
     """Say how much the home holds, folder by folder."""
     _require_owner(visit)
@@ -118,5 +128,6 @@ ROUTES = (
     route("/settings", settings),
     route("/settings/appearance", appearance, "POST"),
     route("/settings/link", new_link, "POST"),
+    route("/settings/people", add_person, "POST"),
     route("/settings/disk", disk),
 )

@@ -4,6 +4,7 @@
 //   {cells: [[{display, formula, before}]], rows, cols} for a window of ROWS × COLS.
 import { $, el } from "./dom.js";
 
+const SIGNS = { added: "+", changed: "~", removed: "−" };
 export const ROWS = 200;
 export const COLS = 50;
 const HEIGHT = 25;
@@ -99,10 +100,11 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
       made.setAttribute("aria-selected", "true");
     }
     if (mark) {
-      made.classList.add("marked", mark.kind);
-      made.title = `before: ${mark.before || "(empty)"}`;
-      made.prepend(el("span", { class: "mark-sign", "aria-hidden": "true" }, "~"));
-      made.append(el("span", { class: "unseen" }, ` changed, before: ${mark.before || "empty"}`));
+      made.classList.add("marked", mark.change);
+      const was = mark.change === "added" ? "" : `before: ${mark.before || "(empty)"}`;
+      made.title = was || "new";
+      made.prepend(el("span", { class: "mark-sign", "aria-hidden": "true" }, SIGNS[mark.change]));
+      made.append(el("span", { class: "unseen" }, ` ${mark.change}${was ? `, ${was}` : ""}`));
     }
     return made;
   }
@@ -140,7 +142,7 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     const mark = marks.get(`${letters(selected.col)}${selected.row + 1}`);
     bar.replaceChildren(...[
       el("strong", {}, name), " ", cell?.formula ? el("code", {}, `=${cell.formula}`) : null, cell?.formula ? " = " : null, cell?.display ?? "",
-      mark ? el("span", { class: "was" }, " before: ", el("del", {}, mark.before || "(empty)")) : null,
+      mark ? el("span", { class: "was" }, mark.change === "added" ? " new" : [" before: ", el("del", {}, mark.before || "(empty)")]) : null,
     ].filter((part) => part !== null));
   }
   async function select(row, col, { focus = false } = {}) {
