@@ -13,7 +13,7 @@ from backshop.app import About, Backshop, Notification
 from backshop.app.notices import TABLE
 from backshop.prompts import MarkdownSection, Prompt, Session
 
-WAIT_S = 5.0
+WAIT_S = 60.0  # a bound for a busy machine; what is waited for comes in milliseconds
 
 
 @pytest.fixture
@@ -194,15 +194,19 @@ def test_usage_is_told_at_once_and_then_once_a_second_at_most(shop, tmp_path):
     said = MarkdownSection("Word", "Say hello.", key="word")
     prompt = Prompt("tests/usage", "usage", sections=[said])
     with shop.hub.subscribe(About(workbench_id=bench)) as live:
+        begun = shop.clock.monotonic()
         for _ in range(5):
             adapter.evaluate(prompt, session=Session())
-        first, last = gather(live, 2)
+        used = shop.call("UsageGet", {"workbench_id": bench})["usage"]
+        told = gather(live, 1)
+        while told[-1].payload["usage"] != used:  # the newest always comes, however late
+            told += gather(live, 1)
+        seconds = shop.clock.monotonic() - begun
 
-    used = shop.call("UsageGet", {"workbench_id": bench})["usage"]
-    assert {first.name, last.name} == {"UsageUpdated"}
-    assert first.position is None
-    assert last.payload["usage"] == used
-    assert first.payload["usage"]["input_tokens"] <= used["input_tokens"]
+    counted = [one.payload["usage"]["input_tokens"] for one in told]
+    assert {(one.name, one.position) for one in told} == {("UsageUpdated", None)}
+    assert counted == sorted(counted)
+    assert len(told) <= min(5, 1 + seconds)
 
 
 def test_closing_ends_every_wait(shop):

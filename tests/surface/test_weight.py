@@ -41,7 +41,9 @@ def base_install() -> dict[str, metadata.Distribution]:
             found[name] = metadata.distribution(name)
             needs = [Requirement(text) for text in found[name].requires or ()]
             wanted += [
-                one.name for one in needs if one.marker is None or one.marker.evaluate({"extra": ""})
+                one.name
+                for one in needs
+                if one.marker is None or one.marker.evaluate({"extra": ""})
             ]
     return found
 

@@ -30,7 +30,7 @@ ARGUMENTS = [
     "--no-first-run",
     "--disable-dev-shm-usage",
 ]
-WAIT_MS = 15_000  # a bound for a busy machine; what is waited for comes in milliseconds
+WAIT_MS = 45_000  # a bound for a busy machine; what is waited for comes in milliseconds
 
 
 class Served:

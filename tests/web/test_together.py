@@ -1,7 +1,6 @@
 """Browsers, a terminal and an agent on one bench at the same time: every page shows the truth.
 
-The terminal and the agent are processes of their own. What "within a second" means is measured
-against what the page needs for one request at that moment, so that a busy machine proves the same.
+The terminal and the agent are processes of their own.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.models.provider import Reply, chat, serving
+from tests.web.watching import Watched
 
 from mcp import Client, StdioServerParameters
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(300)]
-PROMPT_S = 1.0
 
 
 def environment(served):
@@ -64,45 +63,6 @@ def agent(served, bench, tool, **arguments):
     assert not result.is_error, result.content
 
 
-WATCH = """(wanted) => {
-  window.seen = {};
-  const look = () => {
-    for (const text of wanted) {
-      if (document.body.innerText.includes(text)) window.seen[text] ??= Date.now();
-    }
-  };
-  new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
-  setInterval(look, 50);
-}"""
-ROUND_TRIP = """async () => {
-  const start = performance.now();
-  for (let n = 0; n < 3; n += 1) await (await fetch(location.href)).text();
-  return (performance.now() - start) / 3;
-}"""
-
-
-class Watched:
-    """Pages that note when a text is first on them."""
-
-    def __init__(self, *pages):
-        self.pages = pages
-
-    def expect(self, *texts):
-        for page in self.pages:
-            page.locator("html[data-live]").wait_for()
-            page.evaluate(WATCH, list(texts))
-
-    def late_by(self, text, at_ms):
-        """Return how many seconds too late the last page had it; 0 is within the second."""
-        waits = []
-        for page in self.pages:
-            page.wait_for_function("text => window.seen[text]", arg=text, timeout=60_000)
-            took_ms = page.evaluate("text => window.seen[text]", text) - at_ms
-            trip_ms = page.evaluate(ROUND_TRIP)
-            waits.append(took_ms - PROMPT_S * 1000 - 10 * trip_ms)
-        return max(0.0, max(waits) / 1000)
-
-
 def committed_ms(served):
     """Return when the newest fact was committed."""
     store = served.shop.store
@@ -126,26 +86,26 @@ def test_what_a_terminal_and_an_agent_do_is_on_every_page_at_once(served, new_pa
     watched = Watched(pages["checkpoints"])
     watched.expect("before the audit")
     terminal(served, "checkpoint", "create", bench, "before the audit")
-    late["checkpoint"] = watched.late_by("before the audit", committed_ms(served))
+    late["checkpoint"] = watched.late_ms("before the audit", committed_ms(served))
 
     everywhere = Watched(*pages.values())
     everywhere.expect("Draft in progress")
     Watched(pages["file"]).expect("Draft in progress", "second words")
     agent(served, bench, "write_text_file", path="notes.txt", content="second words\n")
-    late["draft"] = everywhere.late_by("Draft in progress", committed_ms(served))
-    late["file"] = Watched(pages["file"]).late_by("second words", committed_ms(served))
+    late["draft"] = everywhere.late_ms("Draft in progress", committed_ms(served))
+    late["file"] = Watched(pages["file"]).late_ms("second words", committed_ms(served))
     pages["review"].get_by_text("second words").wait_for()  # it shows what there is to review now
 
     workshop = Watched(pages["workshop"])
     workshop.expect("Published", "Draft discarded")
     terminal(served, "discard", bench)
-    late["discard"] = workshop.late_by("Draft discarded", committed_ms(served))
+    late["discard"] = workshop.late_ms("Draft discarded", committed_ms(served))
     pages["file"].get_by_text("first words").wait_for()
 
     watched = Watched(pages["workshop"], pages["file"])
     watched.expect("Renamed by hand")
     terminal(served, "bench", "rename", bench, "Renamed by hand")
-    late["name"] = watched.late_by("Renamed by hand", committed_ms(served))
+    late["name"] = watched.late_ms("Renamed by hand", committed_ms(served))
 
     assert late == dict.fromkeys(late, 0.0)
     assert all(page.locator(".draft-bar").count() == 0 for page in pages.values())

@@ -14,7 +14,8 @@ from .kit import Page, Redirect, Visit, attempt, bench_context, route
 from .words import FAULTS, PHASES, TOOLS, counts_line, system_line, tool_line
 
 FILES_SHOWN = 1000
-WINDOW = 100  # messages of the first paint and of each step backwards
+WINDOW = 100  # messages of the first paint
+OLDER = 25  # and of each step backwards, which has to fit into a frame (U1.5)
 LOG_PAGE = 100
 SUGGESTIONS = {
     "xlsx": "Which sheets and formulas does {} have? Summarize it in a few lines.",
@@ -90,7 +91,7 @@ def transcript(visit: Visit) -> Page:
 
 def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any]:
     """Return what `transcript.html` shows."""
-    request = {"limit": WINDOW, **({"before": before} if before else {})}
+    request = {"limit": OLDER, "before": before} if before else {"limit": WINDOW}
     page = visit.bench("WorkshopGetConversation", **request)
     messages = [_shown(one) for one in page["messages"]]
     return {

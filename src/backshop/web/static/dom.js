@@ -139,16 +139,20 @@ export function showError(root, envelope, acts) {
 }
 export const clearError = (root) => $$(":scope > .error", root).forEach((old) => old.remove());
 
-// Times in the person's own zone and words.
+// Times in the person's own zone and words. The formats are made once: making one takes longer than using it.
+const HOUR = { hour: "2-digit", minute: "2-digit" };
+const FORMATS = {
+  whole: new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium" }),
+  today: new Intl.DateTimeFormat([], HOUR),
+  earlier: new Intl.DateTimeFormat([], { year: "numeric", month: "short", day: "numeric", ...HOUR }),
+};
 export function localTimes(root) {
+  const today = new Date().toDateString();
   for (const one of $$("time[datetime]", root)) {
     const at = new Date(one.dateTime);
     if (Number.isNaN(at.getTime())) continue;
-    one.title = at.toLocaleString();
-    const today = new Date().toDateString() === at.toDateString();
-    one.textContent = today
-      ? at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
-      : at.toLocaleString([], { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+    one.title = FORMATS.whole.format(at);
+    one.textContent = (today === at.toDateString() ? FORMATS.today : FORMATS.earlier).format(at);
   }
 }
 

@@ -33,7 +33,7 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
   let resting = null;
 
   const bar = el("p", { class: "cell-bar small", role: "status" });
-  const head = el("div", { class: "grid-row grid-head", role: "row" });
+  const head = el("div", { class: "grid-row grid-head" });
   const body = el("div", { class: "grid-space", role: "rowgroup" });
   const scroll = el("div", { class: "grid-scroll", tabindex: "0", role: "grid", "aria-label": label, "aria-readonly": "true" },
     el("div", { role: "rowgroup", class: "grid-head-group" }, head), body);
@@ -75,6 +75,7 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     for (let col = first; col < end; col += 1) {
       made.push(el("span", { class: "grid-colhead", role: "columnheader", "aria-colindex": col + 2, title: headers ? headers[col] : null }, headers ? headers[col] : letters(col)));
     }
+    head.setAttribute("role", "row"); // a row has cells: before it has any it is none
     head.replaceChildren(...made);
   }
   function drawRow(row, first, end) {

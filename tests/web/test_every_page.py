@@ -1,0 +1,46 @@
+"""Every page, with something on it, in both looks and two sizes: accessible, fitting, light."""
+
+from __future__ import annotations
+
+import pytest
+from tests.conftest import PROOF
+from tests.web.accessible import violations
+from tools.screenshots import LOOKS, SIZES, scene
+
+pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(300)]
+LIGHT_BYTES = 200_000
+VIEWS = [(look, size) for look in LOOKS for size in SIZES] if PROOF else list(zip(LOOKS, SIZES, strict=True))
+CONTENT = {"review"}  # its list of changed cells is in the page
+TRANSFER = """(kinds) => kinds.flatMap((kind) => performance.getEntriesByType(kind))
+   .filter((one) => !/[/](preview|rpc)/.test(one.name))
+   .reduce((sum, one) => sum + one.decodedBodySize, 0)"""  # what is in files comes by those two
+
+
+@pytest.fixture(scope="module")
+def pages(served):
+    """The scene of the pictures in the README: benches with a story, a run on rails."""
+    return scene(served)
+
+
+@pytest.mark.rule("U7.1", "U7.2", "U2.1", "S7.3", "U1.1", "S7.1")
+@pytest.mark.parametrize(("look", "size"), VIEWS)
+def test_every_page_is_accessible_fits_and_is_light(served, pages, new_page, look, size):
+    width, height = size
+    page = new_page("/login", color_scheme=look, viewport={"width": width, "height": height})
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    found = {}
+    for name, path in pages.items():
+        page.goto(served.address + path)
+        page.wait_for_load_state("load")
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        kinds = ["resource"] if name in CONTENT else ["navigation", "resource"]
+        size_bytes = page.evaluate(TRANSFER, kinds)
+        found[name] = [
+            *violations(page),
+            *([f"{wide} px wider than the window"] if wide > 0 else []),
+            *([f"{size_bytes} bytes"] if not 1_000 < size_bytes < LIGHT_BYTES else []),
+        ]
+
+    assert found == {name: [] for name in pages}
+    assert [url for url in asked if not url.startswith((served.address, "data:"))] == []
