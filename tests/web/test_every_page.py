@@ -9,7 +9,11 @@ from tools.screenshots import LOOKS, SIZES, scene
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(300)]
 LIGHT_BYTES = 200_000
-VIEWS = [(look, size) for look in LOOKS for size in SIZES] if PROOF else list(zip(LOOKS, SIZES, strict=True))
+VIEWS = (
+    [(look, size) for look in LOOKS for size in SIZES]
+    if PROOF
+    else list(zip(LOOKS, SIZES, strict=True))
+)
 CONTENT = {"review"}  # its list of changed cells is in the page
 TRANSFER = """(kinds) => kinds.flatMap((kind) => performance.getEntriesByType(kind))
    .filter((one) => !/[/](preview|rpc)/.test(one.name))

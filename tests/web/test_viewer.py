@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 from tests.web.accessible import violations
-from tests.web.drafts import SCRIPT, full_draft
+from tests.web.drafts import SCRIPT, Drafting, full_draft, picture
 from tests.web.scrolling import FRAME_MS, worst_frame_ms
 
 pytestmark = pytest.mark.needs("browser")
@@ -162,3 +162,43 @@ def test_a_damaged_document_is_marked_in_the_list_and_explained(served, new_page
     assert "damaged" in marks
     assert "damaged" in head
     assert "corrupt_file" not in head
+
+
+@pytest.mark.rule("U4.2", "U3.5", "S7.4")
+def test_pictures_inside_documents_and_slides_are_drawn(served, new_page, tmp_path):
+    from docx import Document
+    from pptx import Presentation
+    from pptx.util import Inches
+
+    (tmp_path / "chart.png").write_bytes(picture("teal", "Inside"))
+    report, deck = Document(), Presentation()
+    report.add_heading("Results", 1)
+    report.add_picture(str(tmp_path / "chart.png"), width=Inches(2))
+    report.save(str(tmp_path / "report.docx"))
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.add_picture(str(tmp_path / "chart.png"), Inches(1), Inches(2), Inches(3))
+    deck.save(str(tmp_path / "deck.pptx"))
+    files = {name: (tmp_path / name).read_bytes() for name in ("report.docx", "deck.pptx")}
+    bench = served.bench("Inside", files)
+    draft = Drafting(served, bench)
+    more = [{"op": "append_paragraph", "text": "One more line."}]
+    draft.use("docx_operations", path="report.docx", operations=more)
+    titled = [{"op": "set_slide_text", "index": 0, "title": "Results"}]
+    draft.use("pptx_operations", path="deck.pptx", operations=titled)
+
+    page = new_page("/")
+    drawn = {}
+    for name, selector in (("report.docx", ".inside img"), ("deck.pptx", "svg.slide image")):
+        for place in (f"file/{name}?view=published", f"file/{name}", f"review?file={name}"):
+            page.goto(f"{served.address}/bench/{bench}/{place}")
+            found = page.locator(selector)
+            found.first.scroll_into_view_if_needed()
+            address = found.first.get_attribute("href") or found.first.get_attribute("src")
+            answer = page.request.get(f"{served.address}{address}")
+            drawn[place] = (answer.status, answer.headers["content-type"], found.count() > 0)
+    absent = page.request.get(
+        f"{served.address}/bench/{bench}/preview/DRAFT/0/1.00/report.docx?part=word/document.xml"
+    )
+
+    assert set(drawn.values()) == {(200, "image/png", True)}
+    assert absent.status in (404, 422)

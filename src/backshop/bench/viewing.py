@@ -205,9 +205,15 @@ class Viewer:
         return {"missing": True, "sheets": [], "cells": [], "row_count": 0, "col_count": 0}
 
     def picture(
-        self, bench_id: str, version: str, raw_path: str, page_index: int, scale: float
+        self,
+        bench_id: str,
+        version: str,
+        raw_path: str,
+        page_index: int,
+        scale: float,
+        part: str | None = None,
     ) -> Picture:
-        """Return the bytes an `image_ref` names.
+        """Return the bytes an `image_ref` names; with `part`, of a picture inside the file.
 
         Raises:
             NotFound: there is no such file, page or picture.
@@ -216,9 +222,12 @@ class Viewer:
         if place.file is None:
             raise NotFound("this version does not have the file", reason="not_found")
         source = self._source(place)
-        if self._is_svg(source):
+        if part is None and self._is_svg(source):
             return Picture(source.path.read_bytes(), "image/svg+xml", place.file.sha256)
-        drawn = self._formats.render_page(source, page_index, _bucket(scale))
+        if part is None:
+            drawn = self._formats.render_page(source, page_index, _bucket(scale))
+        else:
+            drawn = self._formats.render_part(source, part)
         if drawn.image is None or drawn.mime_type is None:
             raise NotFound("there is no picture of this", reason=drawn.reason or "not_found")
         return Picture(drawn.image, drawn.mime_type, place.file.sha256)

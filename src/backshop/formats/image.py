@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings as python_warnings
 from io import BytesIO
+from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
@@ -13,6 +14,7 @@ from backshop.base import limits as numbers
 from .errors import FormatError, fail
 from .guard import parse_xml
 from .notes import Warn
+from .package import Package
 from .protocol import Json, JsonObject, Map, Read, Selector, Source
 from .window import check_selector
 
@@ -65,8 +67,32 @@ def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, i
     frames = data["frames"] if isinstance(data["frames"], int) else 1
     if not 0 <= page_index < frames:
         raise fail("bad_index", f"frames are 0 to {frames - 1}", hints=(f"0 to {frames - 1}",))
+    image, is_smaller = _fitted(source.path, page_index, scale)
+    return image, frames, is_smaller
+
+
+def render_part(source: Source, part: str) -> tuple[bytes, int, bool]:
+    """Return a picture that lies inside an office file, by its name there, as PNG (U4.2)."""
+    package = Package.open(source)
+    alike = [name for name in package.names if part in (name, name.rpartition("/")[2])]
+    name = next((one for one in alike if _is_picture(package, one)), None)
+    if name is None:
+        raise fail("bad_index", "there is no such picture in this file")
+    image, is_smaller = _fitted(BytesIO(package.read(name)), 0, 1.0)
+    return image, 1, is_smaller
+
+
+def _is_picture(package: Package, name: str) -> bool:
+    return (package.content_type(name) or "").startswith("image/")
+
+
+def _fitted(given: Path | BytesIO, page_index: int, scale: float) -> tuple[bytes, bool]:
+    """Return one frame as PNG that fits a screen, and whether it had to be made smaller."""
+    Image.MAX_IMAGE_PIXELS = numbers.IMAGE_MAX_PIXELS
     try:
-        with Image.open(source.path, formats=_FORMATS) as image:
+        with Image.open(given, formats=_FORMATS) as image:
+            if image.size[0] * image.size[1] > numbers.IMAGE_MAX_PIXELS:
+                raise fail("too_large", "the picture has too many pixels")
             image.seek(page_index)
             wanted = [max(1, round(side * scale)) for side in image.size]
             fitting = min(1.0, numbers.PREVIEW_MAX_SIDE_PX / max(wanted))
@@ -76,9 +102,9 @@ def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, i
                 buffer = BytesIO()
                 shown.save(buffer, "PNG")
                 if buffer.tell() <= numbers.PREVIEW_MAX_BYTES:
-                    return buffer.getvalue(), frames, fitting < 1.0
+                    return buffer.getvalue(), fitting < 1.0
                 fitting *= 0.7
-    except (OSError, ValueError, SyntaxError, EOFError) as error:
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
         detail = type(error).__name__
         raise fail("corrupt_file", "the picture cannot be read", detail=detail) from error
 

@@ -258,6 +258,10 @@ class Formats:
         """Return a picture of a page, slide or image (F29.7); pages count from 0."""
         return self._renderer.page(source, page_index, scale)
 
+    def render_part(self, source: Source, part: str) -> Preview:
+        """Return a picture inside an office file, by the name it has there (U4.2)."""
+        return self._renderer.part(source, part)
+
     # --- writing -------------------------------------------------------------------------------
 
     def apply_ops(self, existing: Source | None, request: OpsRequest, out: Path) -> Applied:

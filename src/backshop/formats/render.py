@@ -81,6 +81,22 @@ class Renderer:
             )
         return Preview(available=False, reason="no_pages")
 
+    def part(self, source: Source, part: str) -> Preview:
+        """Return a picture inside an office file as PNG; what cannot be drawn says why."""
+        name = _name(source, f"pillow-{hashlib.sha256(part.encode()).hexdigest()[:24]}")
+        if (kept := self._kept(name, 0, 1.0)) is not None:
+            return kept
+        self._do.readable(source)
+        limit = self._do.limits.render_timeout_s
+        try:
+            drawn = self._do.read_call(HERE + "image", "render_part", source, part, timeout_s=limit)
+        except FormatError as error:
+            return Preview(available=False, reason=error.reason)
+        assert isinstance(drawn, tuple)
+        image, count, smaller = drawn
+        self._shelf.put(_picture(name, 0, 1.0), b"%d %d\n" % (count, smaller) + image)
+        return _preview(image, count, smaller)
+
     def _office(
         self, source: Source, program: str, name: str, page_index: int, scale: float
     ) -> Preview:

@@ -5,7 +5,7 @@ Takes what the review commands answer; decides nothing about what differs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -192,11 +192,12 @@ def folded(blocks: Sequence[Data]) -> list[dict[str, Any]]:
 
 
 def drawn_slide(
-    positioned: Data | None, shapes: Sequence[Data], side: str
+    positioned: Data | None, shapes: Sequence[Data], side: str, address: Callable[[str], str]
 ) -> dict[str, Any] | None:
     """Return a slide ready to be drawn: sizes in points, every shape with its mark.
 
-    `side` is `before` or `after`; `shapes` are those of the difference, for the marks.
+    `side` is `before` or `after`; `shapes` are those of the difference, for the marks; `address`
+    gives where a picture inside the file is to be had.
     """
     if positioned is None:
         return None
@@ -221,6 +222,7 @@ def drawn_slide(
                 "kind": mark.get("kind", "same"),
                 "what": mark.get("what", ()),
                 "is_picture": bool(shape.get("has_image")),
+                "picture": address(shape["image_ref"]) if shape.get("image_ref") else None,
                 "paragraphs": [_paragraph(shape, block) for block in shape["text_blocks"]],
                 "table": shape.get("table"),
             }

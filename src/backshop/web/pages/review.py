@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from starlette.responses import Response
 
 from . import diffs
 from .kit import Page, Visit, attempt, bench_context, route
+from .pictures import document_pictures, inside
 from .words import FAULTS
 
 LISTED = 200  # entries in the page itself; scripts fetch the rest
@@ -177,9 +179,19 @@ def _document(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
         "diff": found,
         "sections": sections,
         "shown": shown,
+        "pictures": _document_pictures(visit, entry),
         "left": max(0, len(wanted) - SECTIONS_SHOWN),
         "asked": wanted[0] if asked else None,
     }
+
+
+def _document_pictures(visit: Visit, entry: dict[str, Any]) -> list[dict[str, str]]:
+    """Return the pictures the document has now; what it had before is in Published's viewer."""
+    if entry["kind"] == "DELETED" or entry["file_kind"] != "docx":
+        return []
+    about = {"workbench_id": visit.params["bench_id"], "path": entry["path"], "view": "draft"}
+    address = partial(inside, about["workbench_id"], "DRAFT", entry["path"])
+    return document_pictures(visit, about, address, None)
 
 
 def _deck(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
@@ -192,7 +204,13 @@ def _deck(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
     sides = {}
     if slide:
         for side in ("before", "after"):
-            sides[side] = diffs.drawn_slide(slide.get(side), slide["shapes"], side)
+            version = "REFERENCE" if side == "before" else "DRAFT"
+            about = (visit.params["bench_id"], version, entry["path"])
+            if side == "before" and entry.get("old_path"):
+                about = (*about[:2], entry["old_path"])
+            sides[side] = diffs.drawn_slide(
+                slide.get(side), slide["shapes"], side, partial(inside, *about)
+            )
     return {
         "kind": "deck",
         "diff": found,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +12,7 @@ from markupsafe import Markup
 from ..markdown import highlighted
 from . import diffs
 from .kit import Page, Visit, attempt, bench_context, route
+from .pictures import document_pictures, inside
 from .words import FAULTS, KINDS
 from .workshop import files_context
 
@@ -107,7 +110,14 @@ def _sheet(visit: Visit, about: dict[str, Any], _: dict[str, Any]) -> dict[str, 
 def _document(visit: Visit, about: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
     asked = {"section_index": _number(visit, "section")} if visit.query.get("section") else {}
     found, error = attempt(visit, "WorkbenchFileGetSection", **asked, **about)
-    return {"kind": "document", "found": found, "error": error}
+    shown = None if found is None else found["section_index"]
+    pictures = document_pictures(visit, about, _inside(about), shown)
+    return {"kind": "document", "found": found, "error": error, "pictures": pictures}
+
+
+def _inside(about: dict[str, Any]) -> Callable[[str], str]:
+    version = "DRAFT" if about["view"] == "draft" else "PUBLISHED"
+    return partial(inside, about["workbench_id"], version, about["path"])
 
 
 def _deck(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +132,7 @@ def _deck(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str
         "slide": slide,
         "count": found["slide_count"],
         "titles": [one.get("title") for one in (mapped or {}).get("slides", ())],
-        "drawn": diffs.drawn_slide(slide["positioned"], (), "after"),
+        "drawn": diffs.drawn_slide(slide["positioned"], (), "after", _inside(about)),
     }
 
 
