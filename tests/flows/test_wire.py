@@ -99,3 +99,26 @@ def test_a_server_without_tools_is_found_out_and_drives_no_turn(tmp_path):
         assert probed["supports"]["tools"] is False
         assert refusal[:2] == ("PROVIDER_NOT_CONFIGURED", "model_unavailable")
         assert len(server.seen) == before
+
+
+@pytest.mark.rule("M2.3", "M2.4", "M2.5")
+def test_another_model_chosen_meanwhile_answers_the_next_turn(tmp_path):
+    rooms: list[Chat] = []
+    first = call("list_files")
+    first.before = lambda: rooms[0].call("WorkshopSwitchModel", model_id="scripted:echo")
+    turn = (first, said("One file."), said(plan("Nothing")), said("Done."), said("All is well."))
+    with serving(*PROBE, *turn) as server, Backshop.open(tmp_path / "home") as shop:
+        room = Chat(shop, tmp_path)
+        rooms.append(room)
+        room.add({"a.txt": "one\n"})
+        local = {"provider_id": "local-x", "preset": "custom", "base_url": server.url}
+        shop.call("ProvidersUpsertLocal", local)
+        shop.call("ProvidersProbe", {"provider_id": "local-x"})
+        room.call("WorkshopSwitchModel", model_id="local-x:m")
+        before = len(server.seen)
+
+        room.run(room.send("Is all well?"))
+
+        assert len(server.seen) - before >= 4  # all of the turn, by the model it began with
+        assert room.answer()["metadata"]["model_id"] == "local-x:m"
+        assert room.call("WorkshopGetState")["model_id"] == "scripted:echo"

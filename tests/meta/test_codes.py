@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import backshop
+from backshop.app import Backshop
 from backshop.base.errors import CODES, BackshopError, RetryKind
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,6 +37,13 @@ def closed(rule: str) -> set[str]:
     line = next(line for line in RULES.splitlines() if line.startswith(f"- {rule} "))
     words: set[str] = set(line.partition("∈")[2].replace("`", " ").split(".")[0].split())
     return words
+
+
+def phases() -> tuple[set[str], set[str]]:
+    """Return the phases and subphases of M11.2."""
+    line = next(line for line in RULES.splitlines() if line.startswith("- M11.2 "))
+    first, second = re.findall(r"∈ `([^`]*)`", line)
+    return set(first.split()), set(second.split())
 
 
 def every_error() -> Iterator[type[BackshopError]]:
@@ -86,3 +94,19 @@ def test_every_code_is_raised_by_the_program_and_asked_for_by_a_test():
 
     assert [code for code in CODES if code not in raised] == []
     assert [code for code in CODES if f'"{code}"' not in tests] == []
+
+
+@pytest.mark.rule("M11.2")
+def test_every_command_fails_in_a_phase_of_the_rules(tmp_path):
+    known, below = phases()
+
+    with Backshop.open(tmp_path / "home") as shop:
+        used = {bound.command.phase for bound in shop.commands}
+    named = {
+        word
+        for path in (ROOT / "src" / "backshop").rglob("*.py")
+        for word in re.findall(r'subphase="([a-z_]+)"', path.read_text(encoding="utf-8"))
+    }
+
+    assert used - {"rails"} <= known  # rails have codes and forms of their own (R7.3)
+    assert named <= below

@@ -83,7 +83,7 @@ def test_the_strict_form_closes_every_object_and_is_its_own_strict_form(schema):
             assert part["required"] == sorted(part["properties"])
 
 
-@pytest.mark.rule("M9.2", "M19.5")
+@pytest.mark.rule("M9.2", "M9.3", "M19.5")
 def test_an_optional_enum_allows_null_in_type_and_enum():
     schema = {
         "type": "object",

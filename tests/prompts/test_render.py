@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 import pytest
+from benchmarks.measure_prompts import Request as Turn
+from benchmarks.measure_prompts import workshop_prompt
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +69,24 @@ def test_the_beginning_stays_byte_for_byte_from_turn_to_turn(first, second):
     assert one.cache_breaks == two.cache_breaks
     assert one.tool_specs == two.tool_specs
     assert (one.hash == two.hash) == (first == second)
+
+
+@pytest.mark.rule("P1.8", "P1.24")
+def test_a_prompt_of_workshop_size_is_rendered_at_once_and_its_beginning_stays():
+    """200 manifest lines, 20 maps, 5 context items: 5 ms after the first time, of the processor."""
+    large, session = workshop_prompt(), Session()
+    session.workspace_digest.set("workspace-digest", "Facts. " * 1000)
+    first = large.render(Turn("one"), session=session)
+    took = []
+
+    for number in range(30):
+        started = time.process_time()
+        again = large.render(Turn(f"turn {number}"), session=session)
+        took.append(time.process_time() - started)
+        assert again.system_text == first.system_text
+
+    assert len(first.text) > 90_000
+    assert min(took) <= 0.005
 
 
 @pytest.mark.rule("P1.16", "P4.5")
