@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -43,6 +44,8 @@ from backshop.prompts import (
     slice_type,
     upsert_by,
 )
+from backshop.prompts.history import History
+from backshop.prompts.sessionlog import Recorded
 from backshop.store import Plan, Store
 
 
@@ -187,6 +190,26 @@ def test_reopening_gives_an_equal_snapshot(log):
 
     assert again.snapshot() == session.snapshot()
     assert Snapshot.from_json(session.snapshot().to_json()) == session.snapshot()
+
+
+@pytest.mark.rule("P2.13", "P2.14")
+def test_opening_a_session_costs_what_its_log_is_long():
+    """Ten times the events take about ten times as long; a hundred times would be a defect."""
+
+    def folded_in(count: int) -> float:
+        records = [
+            Recorded(place, f"e{place}", 0, Seen(str(place))) for place in range(1, count + 1)
+        ]
+        took = []
+        for _ in range(3):
+            history = History((), lambda ref: b"")
+            started = time.process_time()
+            history.add(records)
+            took.append(time.process_time() - started)
+            assert history.slices["test-seen"] == tuple(one.fact for one in records)
+        return min(took)
+
+    assert folded_in(20_000) < 40 * max(folded_in(2_000), 0.001)
 
 
 @pytest.mark.rule("P2.11", "P11.29")

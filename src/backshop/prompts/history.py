@@ -215,6 +215,35 @@ def apply(
     return after
 
 
+def folded(
+    slices: Slices,
+    facts: Iterable[object],
+    routes: Sequence[Route],
+    load: Load,
+    only: SlicePolicy | None = None,
+) -> Slices:
+    """Return the slices after many events: `apply` for each, with plain items taken in at once."""
+    waiting: dict[str, list[object]] = {}
+    for fact in facts:
+        plain = _plain(type(fact), routes)
+        if plain is None:
+            slices, waiting = apply(_with(slices, waiting), fact, routes, load, only), {}
+        elif only in (None, plain.policy):
+            waiting.setdefault(plain.name, []).append(fact)
+    return _with(slices, waiting)
+
+
+def _plain(kind: type, routes: Sequence[Route]) -> SliceType | None:
+    """Return the slice an event of this type is simply appended to, if that is all it does."""
+    if not is_slice(kind) or any(route.event_type is kind for route in routes):
+        return None
+    return slice_of(kind)
+
+
+def _with(slices: Slices, more: Mapping[str, Sequence[object]]) -> Slices:
+    return {**slices, **{name: (*slices.get(name, ()), *items) for name, items in more.items()}}
+
+
 def _policy(name: str) -> SlicePolicy | None:
     kind = slice_named(name)
     return kind.policy if kind else None
@@ -305,14 +334,18 @@ class History:
 
     def add(self, records: Iterable[Recorded]) -> None:
         """Take over what the log has."""
+        run: list[object] = []
         for one in records:
             if isinstance(one.fact, SessionRewound):
+                self.slices = folded(self.slices, run, self._routes, self._load)
+                run = []
                 self._active = self._until(one.fact.to_seq)
                 self.slices = self._rewound(self.slices, self._active)
             else:
-                self.slices = apply(self.slices, one.fact, self._routes, self._load)
+                run.append(one.fact)
             self._records.append(one)
             self._active.append(one)
+        self.slices = folded(self.slices, run, self._routes, self._load)
 
     def rerouted(self, routes: Sequence[Route]) -> History:
         """Return the same events folded with other reducers."""
@@ -331,9 +364,7 @@ class History:
         return [one for one in self._active if one.seq <= seq]
 
     def _rewound(self, slices: Slices, active: Sequence[Recorded]) -> Slices:
-        state: Slices = {}
-        for one in active:
-            if not isinstance(one.fact, SessionRewound):
-                state = apply(state, one.fact, self._routes, self._load, only=STATE)
+        facts = (one.fact for one in active if not isinstance(one.fact, SessionRewound))
+        state = folded({}, facts, self._routes, self._load, only=STATE)
         kept = {name: items for name, items in slices.items() if _policy(name) is LOG}
         return {**kept, **state}
