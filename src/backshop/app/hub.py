@@ -1,7 +1,8 @@
 """`Hub`: committed facts and signals → subscribers, in order, resumable by position (S5.2).
 
 One thread follows the log, so that what another process commits (the command line, an agent over
-MCP) is announced like what this one does (T3.1). A signal is sent after everything committed
+MCP) is announced like what this one does (T3.1). Signals of other processes come by the database
+where it carries them (T6.3). A signal is sent after everything committed
 before it, so that nobody sees an answer grow before the message that it answers.
 """
 
@@ -153,6 +154,19 @@ class Hub:
         session_id: str | None = None,
     ) -> None:
         """Send a signal: it has no position and is not replayed (W4.1)."""
+        if self._store.bulletin is not None:  # subscribers of other processes (T6.3)
+            about = {"workbench_id": workbench_id, "session_id": session_id}
+            self._store.bulletin.send({"name": name, "payload": dict(payload), **about})
+        self._signal(name, payload, workbench_id=workbench_id, session_id=session_id)
+
+    def _signal(
+        self,
+        name: str,
+        payload: Mapping[str, Any],
+        *,
+        workbench_id: str | None,
+        session_id: str | None,
+    ) -> None:
         note = Notification(
             name=name, payload=payload, workbench_id=workbench_id, session_id=session_id
         )
@@ -182,6 +196,8 @@ class Hub:
         """Begin to follow, once; the lock is held."""
         if self._thread is not None:
             return
+        if self._store.bulletin is not None:
+            self._store.bulletin.listen(lambda said: self._signal(**said))
         self._seq = self._store.last_seq()
         self._thread = threading.Thread(target=self._follow, name="backshop-hub", daemon=True)
         self._thread.start()

@@ -10,6 +10,7 @@ from backshop.base.limits import (
     LOCK_WAIT_MS,
     MIB,
     RETENTION_DAYS,
+    RUN_LEASE_S,
     TEXT_HARD_MAX_BYTES,
     TEXT_MAX_BYTES,
 )
@@ -247,6 +248,21 @@ SETTINGS: tuple[Setting, ...] = (
         allowed="an amount above 0",
         summary="What one workbench may cost in all, in US dollars.",
         live=True,
+    ),
+    Setting(
+        name="team.workers",
+        env="BACKSHOP_WORKERS",
+        default="inside",
+        parse=choice("inside", "external"),
+        allowed="inside, external",
+        summary="Who runs the agent's turns: the process that was asked, or `backshop worker`.",
+    ),
+    Setting(
+        name="team.lease_s",
+        default=RUN_LEASE_S,
+        parse=integer(2, 3600),
+        allowed="2 to 3600",
+        summary="How long a process that is silent keeps the turn it works on, in seconds.",
     ),
     Setting(
         name="team.requests_per_minute",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backshop.base.ambient import Clock, Mint, SystemClock
-from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.event import known_after
 from backshop.base.ids import UserId
 from backshop.store import COMMANDS as STORE_COMMANDS
@@ -26,6 +24,7 @@ from .filing import forgetting, open_formats
 from .hub import Hub
 from .logs import guard
 from .looking import Looker
+from .naming import named_bench
 from .people import COMMANDS as PEOPLE_COMMANDS
 from .people import People
 
@@ -37,6 +36,8 @@ if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for 
     from backshop.prompts import Prompts
     from backshop.rails import Catalog, Definitions, Places, Rails
     from backshop.workshop import Contextual, Digests, Gatherer, Workshop
+
+    from .queue import TurnQueue
 
 
 @known_after
@@ -253,7 +254,16 @@ class Backshop:
             overrides=self.prompts.overrides,
             gatherer=self.gatherer,
             stop_digest=lambda bench_id: self.digests.cancel(bench_id),
+            hands=self.queue if config["team.workers"] == "external" else None,
+            lease_s=config["team.lease_s"],
         )
+
+    @cached_property
+    def queue(self) -> TurnQueue:
+        """Turns that wait for a worker (T6.2); refused on SQLite."""
+        from .queue import TurnQueue
+
+        return TurnQueue(self.config["database_url"])
 
     @cached_property
     def gatherer(self) -> Gatherer:
@@ -348,36 +358,21 @@ class Backshop:
         """
         return self.commands.call(name, request, user=user)
 
+    def work(self, *, turns: int, grace_s: float, ready: Callable[[], None]) -> None:
+        """Be a worker until told to stop by a signal (T6.2)."""
+        self.queue.prepare()
+        from .worker import Worker  # after the queue: it says what is missing
+
+        url = self.config["database_url"]
+        Worker(self.workshop, url, turns=turns, grace_s=grace_s).run(ready)
+
     def bench_id(self, text: str) -> str:
         """Return the id that an id, a unique prefix of one, or a unique name stands for (S4.3).
 
         Raises:
-            NotFound: nothing is called so; the hints list names that are near.
-            ValidationFailed: `ambiguous`; the hints list the candidates.
+            NotFound, ValidationFailed: it stands for none, or for several; hints say which.
         """
-        found: list[dict[str, Any]] = []
-        request: dict[str, Any] = {"limit": 200, "include_trash": True}
-        while True:
-            page = self.call("WorkbenchList", request)
-            found += page["workbenches"]
-            if (cursor := page.get("next_cursor")) is None:
-                break
-            request = {**request, "cursor": cursor}
-        exact = [one for one in found if text in (one["workbench_id"], one["name"])]
-        matches = exact or [one for one in found if one["workbench_id"].startswith(text)]
-        live = [one for one in matches if "deleted_at" not in one]
-        matches = live or matches
-        if not matches or not text:
-            names = {one["name"].casefold(): one["name"] for one in found}
-            near = get_close_matches(text.casefold(), names, n=3, cutoff=0.5)
-            hints = tuple(names[one] for one in near)
-            raise NotFound(f"there is no workbench {text!r}", reason="not_found", hints=hints)
-        if len(matches) > 1:
-            hints = tuple(f"{one['workbench_id']} ({one['name']})" for one in matches[:10])
-            raise ValidationFailed(
-                f"{text!r} could be {len(matches)} workbenches", reason="ambiguous", hints=hints
-            )
-        return str(matches[0]["workbench_id"])
+        return named_bench(self.call, text)
 
     def close(self) -> None:
         """End the workers and close the store."""
@@ -385,6 +380,8 @@ class Backshop:
             self.hub.close()
         if "formats" in self.__dict__:
             self.formats.close()
+        if "queue" in self.__dict__:
+            self.queue.close()
         self.store.close()
 
     def __enter__(self) -> Backshop:

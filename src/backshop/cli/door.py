@@ -32,11 +32,11 @@ class Door:
         return config
 
     @contextmanager
-    def shop(self) -> Iterator[Backshop]:
-        """Open the home for one command."""
+    def shop(self, settings: dict[str, Any] | None = None) -> Iterator[Backshop]:
+        """Open the home for one command; `settings` go before environment and file."""
         from backshop.app import Backshop, attach  # loaded when a command needs it (S2.4)
 
-        with Backshop.open(self.home) as shop:
+        with Backshop.open(self.home, settings=settings) as shop:
             attach(shop.config.home, shop.config["log"], shop.config["log_format"])
             yield shop
 

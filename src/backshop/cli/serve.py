@@ -1,4 +1,4 @@
-"""Commands that keep running: `backshop serve`, `backshop mcp`, `backshop rpc`."""
+"""Commands that keep running: `backshop serve`, `mcp`, `rpc` and `worker`."""
 
 from __future__ import annotations
 
@@ -74,6 +74,36 @@ def mcp(door: Door, http: bool, port: int, bench_id: str | None, tools: str | No
         click.echo(f"MCP server: {address}\nAuthorization: Bearer {token}", err=True)
 
     serve_http(offering, door.config().home, port=port, announce=announce)
+
+
+@click.command(cls=DoorCommand)
+@click.option(
+    "--turns",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Turns to work on at once.",
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(0, 3600),
+    default=20.0,
+    show_default=True,
+    help="Seconds its turns get when it is told to stop; then another worker goes on with them.",
+)
+@pass_door
+def worker(door: Door, turns: int, grace: float) -> None:
+    """Work on turns that servers with `BACKSHOP_WORKERS=external` hand over.
+
+    Any number of workers share one PostgreSQL database. A turn whose worker dies is gone on with
+    by another one, from where it stood.
+    """
+    with door.shop(settings={"team.workers": "inside"}) as shop:
+        shop.work(
+            turns=turns,
+            grace_s=grace,
+            ready=lambda: click.echo("The worker is ready.", err=True),
+        )
 
 
 @click.command(cls=DoorCommand)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from backshop.base.errors import BackshopError
 
 from . import schema
+from .bulletin import Bulletin
 from .errors import StoreUnavailable
 
 Row = Mapping[str, Any]
@@ -58,6 +59,10 @@ class Cursor:
     def lock_seq(self) -> None:
         """Make sure `seq` is drawn in commit order."""
         self._database.lock_seq(self)
+
+    def announce(self, seq: int) -> None:
+        """Tell other processes of an event as soon as this transaction is committed."""
+        self._database.announce(self, seq)
 
     def now_ms(self, own_ms: int) -> int:
         """Return the database's time; on one machine that is our own."""
@@ -162,6 +167,13 @@ class Connections:
     def lock_seq(self, cursor: Cursor) -> None:
         """Order the drawing of `seq`."""
         raise NotImplementedError
+
+    def announce(self, cursor: Cursor, seq: int) -> None:
+        """Tell other processes of an event; where nothing carries that, they look for it."""
+
+    def bulletin(self, heard: Callable[[int], None]) -> Bulletin | None:
+        """Return what carries news between processes, None where they share a file only."""
+        return None
 
     def now_ms(self, cursor: Cursor, own_ms: int) -> int:
         """Return the time leases are judged by."""

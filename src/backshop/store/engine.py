@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError, DiskFull, InternalError, ValidationFailed
 
+from .bulletin import NEWS, Bulletin
 from .connection import Connections, Cursor, Row
 from .errors import DuplicateKey, StorageCorrupt, StoreBusy, StoreUnavailable
 
@@ -188,6 +189,14 @@ class Postgres(Connections):
     def lock_seq(self, cursor: Cursor) -> None:
         """Take the one lock that puts `seq` in commit order."""
         cursor.text(f"SELECT pg_advisory_xact_lock({SEQ_LOCK})")
+
+    def announce(self, cursor: Cursor, seq: int) -> None:
+        """Send the position with the commit (T6.3)."""
+        cursor.text(f"SELECT pg_notify('{NEWS}', '{seq}')")
+
+    def bulletin(self, heard: Callable[[int], None]) -> Bulletin:
+        """Return what carries news between the machines."""
+        return Bulletin(self._connect, self._errors(), heard)
 
     def _lock_name(self, cursor: Cursor, name: str) -> None:
         key = int(sha256_hex(name.encode())[:15], 16)

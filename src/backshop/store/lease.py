@@ -29,6 +29,27 @@ class Leases:
             cursor.run("lease_put", {"stream": stream, "owner": owner, "expires_ms": expires})
         return True
 
+    def pass_on(self, stream: str, owner: str, to: str, duration_s: float) -> bool:
+        """Let `to` hold what `owner` held, or renew it for the same one.
+
+        False if it is not the owner's any more. Unlike `take` this never gives a lease to somebody
+        who lost it: of several that were offered the same one, a single one gets it.
+        """
+        with self._database.transaction() as cursor:
+            cursor.lock_lease(check_stream(stream))
+            row = cursor.one("lease", {"stream": stream})
+            if row is None or row[0] != owner:
+                return False
+            expires = cursor.now_ms(self._clock.now_ms()) + int(duration_s * 1000)
+            cursor.run("lease_put", {"stream": stream, "owner": to, "expires_ms": expires})
+        return True
+
+    def run_out(self, since_s: float) -> list[str]:
+        """Return the streams whose holder gave no sign since the lease ran out so long ago."""
+        with self._database.reader() as cursor:
+            before_ms = cursor.now_ms(self._clock.now_ms()) - int(since_s * 1000)
+            return [str(row[0]) for row in cursor.all("leases_run_out", {"before": before_ms})]
+
     def keep(self, stream: str, owner: str, duration_s: float) -> None:
         """Renew a lease that is held.
 

@@ -129,6 +129,11 @@ class Appended:
         """All events of all parts."""
         return tuple(event for part in self.parts for event in part)
 
+    @property
+    def last_seq(self) -> int:
+        """The position of the newest of them, 0 if there are none."""
+        return max((event.seq for event in self.events), default=0)
+
 
 def event_of(row: tuple[Any, ...]) -> Event:
     """Return a row of the event table as a value."""
@@ -196,7 +201,9 @@ def append(cursor: Cursor, plan: Plan, clock: Clock, mint: Mint) -> Appended:
     written = {
         part.stream: _write(cursor, part, heads[part.stream], now_ms, mint) for part in parts
     }
-    return Appended(tuple(written[part.stream] for part in plan.parts), replayed=False)
+    appended = Appended(tuple(written[part.stream] for part in plan.parts), replayed=False)
+    cursor.announce(appended.last_seq)
+    return appended
 
 
 def _locked_head(cursor: Cursor, stream: str, now_ms: int) -> Head:

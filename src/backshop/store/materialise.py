@@ -113,6 +113,11 @@ class View:
         """Return the tree the folder claims to hold, or None if that is not known."""
         return self._claims().get(_inode(self.folder))
 
+    @property
+    def is_new(self) -> bool:
+        """Whether the view was never shown here."""
+        return not self._note.exists() and not self.folder.exists()
+
     def show(self, wanted: TreeId) -> None:
         """Bring the folder to a tree; a reader sees the old one or the new one, never a mixture.
 

@@ -129,6 +129,7 @@ STATEMENTS = {
     " SET current = excluded.current, previous = excluded.previous",
     "ring_first": f"{_insert('keyring')} ON CONFLICT DO NOTHING",
     "lease": "SELECT owner, expires_ms FROM lease WHERE stream = :stream",
+    "leases_run_out": "SELECT stream FROM lease WHERE expires_ms < :before ORDER BY stream",
     "lease_put": f"{_insert('lease')} ON CONFLICT (stream) DO UPDATE"
     " SET owner = excluded.owner, expires_ms = excluded.expires_ms",
     "lease_drop": "DELETE FROM lease WHERE stream = :name AND owner = :owner",

@@ -32,6 +32,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 _POLL_S = 0.1
+_TOLD_S = 2.0  # how often one looks who would be told
 _PAGE = 1000
 
 
@@ -64,6 +65,10 @@ class Store:
         self._snapshots = Snapshots(database)
         self._checked: set[str] = set()
         self._news = threading.Condition()
+        self._heard = 0
+        """The newest position this process knows of without looking."""
+        self.bulletin = database.bulletin(self._hear)
+        """What carries news between machines; None on SQLite."""
         self.blobs = blobs
         self.leases = Leases(database, clock)
         self._beginning = Beginning()
@@ -111,6 +116,8 @@ class Store:
 
     def close(self) -> None:
         """Close the database."""
+        if self.bulletin is not None:
+            self.bulletin.close()
         self._snapshots.close()
         self.database.close()
 
@@ -134,7 +141,7 @@ class Store:
             return log.append(cursor, whole, self._clock, self._mint)
 
         appended = self._in_transaction(work)
-        self._announce()
+        self._hear(appended.last_seq)
         return appended
 
     def update(self, stream: str, fold: Fold[S], rule: Rule[S]) -> tuple[S, Appended]:
@@ -173,8 +180,7 @@ class Store:
                 continue
             for (stream, fold), folded in zip(targets, done[0], strict=True):
                 self._keep(stream, fold, folded)
-            if done[1].parts and not done[1].replayed:
-                self._announce()
+            self._hear(done[1].last_seq)
             return tuple(folded.state for folded in done[0]), done[1]
 
     def _decide_and_append(
@@ -289,14 +295,19 @@ class Store:
     def wait(self, after_seq: int, timeout_s: float) -> bool:
         """Wait until there is an event after a position; other processes' events count (T3.1)."""
         ends = self._clock.monotonic() + timeout_s
+        if self.bulletin is not None:
+            self.bulletin.listen()
         while True:
+            if self.last_seq() > after_seq:
+                return True
+            left = ends - self._clock.monotonic()
+            if left <= 0:
+                return False
             with self._news:
-                if self.last_seq() > after_seq:
+                if self._heard > after_seq:
                     return True
-                left = ends - self._clock.monotonic()
-                if left <= 0:
-                    return False
-                self._news.wait(min(left, _POLL_S))
+                is_told = self.bulletin is not None and self.bulletin.is_listening
+                self._news.wait(min(left, _TOLD_S if is_told else _POLL_S))
 
     def find(
         self, kind: str, *, scope_a: str | None = None, scope_b: str | None = None
@@ -387,8 +398,10 @@ class Store:
             if cursor.count(name, params) == 0:
                 raise NotFound("there is no such stream", reason="not_found")
 
-    def _announce(self) -> None:
+    def _hear(self, seq: int) -> None:
+        """Wake whoever waits; 0 says that something may have been missed."""
         with self._news:
+            self._heard = max(self._heard, seq)
             self._news.notify_all()
 
 

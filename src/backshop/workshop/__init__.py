@@ -6,6 +6,8 @@ from .cluttering import CLUTTER_COMMANDS, Cluttering
 from .commands import COMMANDS
 from .contextual import CONTEXT_COMMANDS, Contextual
 from .digest import DIGEST_COMMANDS, Digests
+from .errors import TurnActive
+from .handing import Hands
 from .params import Gatherer
 from .recall import RECALL_TOOL, AgentSpace
 from .run import Settings
@@ -22,7 +24,9 @@ __all__ = [
     "Contextual",
     "Digests",
     "Gatherer",
+    "Hands",
     "Settings",
+    "TurnActive",
     "Workshop",
     "agent_tools",
     "message_of",

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from backshop.rails import Driving, Standing
 
 from . import plan as plans
+from .answers import ItemReport, PlanItem, PlanView
 from .facts import Report
 from .plan import Mark, Plan, Status
+from .requests import GetPlan
+from .state import WorkshopState
 
 RESEARCH, PLAN = "workshop.research", "workshop.plan"
 ITEM, SUMMARY = "workshop.item_result", "workshop.summary"
@@ -133,3 +136,33 @@ def listed(plan: Plan) -> list[dict[str, object]]:
             one["description"] = item.description
         found.append(one)
     return found
+
+
+def plan_view(driving: Driving, known: WorkshopState, request: GetPlan) -> PlanView:
+    """Return what a turn found out, planned and reported."""
+    turn_id = request.turn_id or known.turn_id
+    turn = None if turn_id is None else known.turns.get(turn_id)
+    if turn is None or turn.node_id is None:
+        return PlanView(turn_id=turn_id)
+    found = read(driving, driving.standing(turn.node_id))
+    results = {one.number: one for one in found.results}
+    items = []
+    for item in found.plan.items if found.plan else ():
+        result = results.get(item.number)
+        items.append(
+            PlanItem(
+                number=item.number,
+                label=item.label,
+                description=item.description,
+                status=result.status if result else "pending",
+                reason=(result.reason or None) if result else None,
+                no_effect=result.no_effect if result else False,
+            )
+        )
+    return PlanView(
+        turn_id=turn.turn_id,
+        research_md=found.research,
+        plan_md=found.plan_text,
+        items=tuple(items),
+        reports=tuple(ItemReport(number=one.number, text=one.report) for one in found.results),
+    )

@@ -21,6 +21,7 @@ from backshop.base.ids import (
     check_id,
     did,
 )
+from backshop.base.limits import RUN_LEASE_S
 from backshop.bench import Bench, BenchBusy, BenchDamaged, stream_of, written
 from backshop.bench.events import BenchEvent
 from backshop.bench.state import BenchState
@@ -56,11 +57,14 @@ class Told:
 class Book:
     """Store, desk, ids and clock as the Workshop uses them."""
 
-    def __init__(self, bench: Bench, mint: Mint, clock: Clock) -> None:
+    def __init__(
+        self, bench: Bench, mint: Mint, clock: Clock, lease_s: float = RUN_LEASE_S
+    ) -> None:
         self.bench = bench
         self.desk = bench.desk
         self.store = bench.desk.store
         self.clock = clock
+        self.lease_s = lease_s
         self._mint = mint
 
     def new_message(self) -> MessageId:

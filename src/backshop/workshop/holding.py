@@ -14,13 +14,13 @@ from pathlib import Path
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError
 from backshop.base.ids import TurnId
-from backshop.base.limits import RUN_HEARTBEAT_S, RUN_LEASE_S
 from backshop.bench import stream_of
 from backshop.prompts import CancelToken
 
 from .book import Book
 from .errors import TurnActive
 
+HEARTBEATS = 4  # times a lease is renewed before it would run out
 POLL_S = 0.25  # how soon a wish of another process is heard (M12.1: 1 s)
 _LOG = logging.getLogger(__name__)
 
@@ -34,17 +34,30 @@ class Hold:
     is_lost: bool = False
     ends: threading.Event = field(default_factory=threading.Event)
 
+    def let_go(self) -> None:
+        """Stop where the work is, without another word in the log: somebody else goes on."""
+        self.is_lost = True
+        self.stop.request()
+
 
 @contextmanager
-def held(book: Book, bench_id: str, owner: str, stop: CancelToken) -> Iterator[Hold]:
+def held(
+    book: Book, bench_id: str, owner: str, stop: CancelToken, *, ticket: str | None = None
+) -> Iterator[Hold]:
     """Hold a bench's run lease while the block runs.
+
+    With a `ticket`, the name of who held it before, it is taken over from them and nobody else.
 
     Raises:
         TurnActive: somebody else has it.
     """
     stream = stream_of(bench_id)
-    is_alive(book, bench_id)  # a dead holder gives way
-    if not book.store.leases.take(stream, owner, RUN_LEASE_S):
+    if ticket is not None:
+        is_ours = book.store.leases.pass_on(stream, ticket, owner, book.lease_s)
+    else:
+        is_alive(book, bench_id)  # a dead holder gives way
+        is_ours = book.store.leases.take(stream, owner, book.lease_s)
+    if not is_ours:
         raise TurnActive("the agent is at work here", reason="turn_active")
     hold = Hold(owner, stop)
     keeper = threading.Thread(
@@ -65,10 +78,9 @@ def _keep(book: Book, bench_id: str, hold: Hold) -> None:
     renewed = book.clock.monotonic()
     while not hold.ends.wait(POLL_S):
         try:
-            if book.clock.monotonic() - renewed >= RUN_HEARTBEAT_S:
-                if not book.store.leases.take(stream, hold.owner, RUN_LEASE_S):
-                    hold.is_lost = True
-                    hold.stop.request()
+            if book.clock.monotonic() - renewed >= book.lease_s / HEARTBEATS:
+                if not book.store.leases.pass_on(stream, hold.owner, hold.owner, book.lease_s):
+                    hold.let_go()
                     return
                 renewed = book.clock.monotonic()
             running = book.state(bench_id).running

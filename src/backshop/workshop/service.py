@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 from backshop.base.ambient import Clock, Mint
 from backshop.base.errors import BackshopError
+from backshop.base.ids import TurnId
+from backshop.base.limits import RUN_LEASE_S
 from backshop.bench import Bench, draft_state, stream_of
 from backshop.models import DefaultModel, Models
 from backshop.prompts import PromptOverridesStore
 from backshop.rails import Rails
 
-from . import decide, metrics, reading, regenerating, requests, rewinding
+from . import decide, handing, metrics, reading, regenerating, requests, rewinding
 from .answers import (
     Answered,
     CancelAnswer,
@@ -27,6 +29,7 @@ from .answers import (
 )
 from .book import Book
 from .errors import ModelUnavailable
+from .handing import Hands
 from .metrics import Metrics
 from .params import Gatherer
 from .run import Settings
@@ -51,8 +54,10 @@ class Workshop:
         overrides: PromptOverridesStore | None = None,
         gatherer: Gatherer | None = None,
         stop_digest: Callable[[str], bool] = lambda bench_id: False,
+        hands: Hands | None = None,
+        lease_s: float = RUN_LEASE_S,
     ) -> None:
-        self.book = Book(bench, mint, clock)
+        self.book = Book(bench, mint, clock, lease_s)
         self._models = models
         self._settings = settings or Settings()
         self._turns = Turns(
@@ -63,6 +68,7 @@ class Workshop:
             settings=self._settings,
             overrides=overrides,
             gatherer=gatherer,
+            hands=hands,
         )
         self._stop_digest = stop_digest
 
@@ -127,6 +133,27 @@ class Workshop:
     def run_agent(self, request: requests.RunAgent) -> Answered:
         """Let the agent answer a message, or go on where it stopped; returns when it ended."""
         return self._turns.run(request)
+
+    def carry_on(self, bench_id: str, turn_id: str, ticket: str) -> None:
+        """Walk a turn that a server handed over; for workers (T6.2).
+
+        Raises:
+            TurnActive: somebody else is still at work on it.
+        """
+        self._turns.carry_on(bench_id, TurnId(turn_id), ticket)
+
+    def let_go(self) -> None:
+        """Leave every turn where it is, for another worker to go on with."""
+        self._turns.let_go()
+
+    @property
+    def is_walking(self) -> bool:
+        """Whether this process works on a turn."""
+        return self._turns.is_walking
+
+    def orphans(self) -> list[tuple[str, str]]:
+        """Return benches and turns that nobody works on, and has not for as long as a lease."""
+        return handing.orphans(self.book)
 
     def regenerate(self, request: requests.Regenerate) -> Answered:
         """Answer a message again; the old answer and its Draft give way."""

@@ -25,6 +25,7 @@ from backshop.bench.state import BenchState, Revision
 from .events import Problem, Spent
 
 RUNNING, PAUSED = "running", "paused"
+BUSY = "BENCH_BUSY"
 CARDS_OF_CHANGE = ("checkpoint_published", "checkpoint_restored")
 """System events that say that Published is another one since (W15.3)."""
 
@@ -96,6 +97,16 @@ class Turn:
     problem: Problem | None = None
     ended_ms: int | None = None
     spent: Spent = field(default_factory=Spent)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody works on it, and nobody is to."""
+        return self.status != RUNNING
+
+    @property
+    def is_orphaned(self) -> bool:
+        """Whether it stopped because the process that worked on it ended (W5.10)."""
+        return self.status == PAUSED and self.problem is not None and self.problem.code == BUSY
 
     @property
     def is_summary_interrupted(self) -> bool:

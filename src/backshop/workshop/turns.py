@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -17,20 +18,21 @@ from backshop.store import Write
 
 from . import agent, artifacts, closing, decide, requests
 from .agent import RPI
-from .answers import Answered, CancelAnswer, ItemReport, PlanItem, PlanView
+from .answers import Answered, CancelAnswer, PlanView
 from .book import FOLD, Book, prompt_session, rails_session
 from .digesting import BenchOverrides
 from .errors import ModelUnavailable, TurnActive
 from .events import Problem
+from .handing import Hands, is_left_to_us
 from .holding import Hold, held, is_alive, owner_of
 from .params import Gatherer
-from .run import Run, Settings
+from .run import Run, Settings, problem_of
 from .signals import Publish, silent
-from .state import Turn, WorkshopState
+from .state import BUSY, Turn, WorkshopState
 
 SESSIONS_KEPT = 16
 DEAD = Problem(
-    code="BENCH_BUSY",
+    code=BUSY,
     reason="lease_lost",
     message="the program that did the work ended",
     actions=("resume",),
@@ -58,7 +60,9 @@ class Turns:
         settings: Settings | None = None,
         overrides: PromptOverridesStore | None = None,
         gatherer: Gatherer | None = None,
+        hands: Hands | None = None,
     ) -> None:
+        self._hands = hands
         self._book = book
         self._models = models
         self._rails = rails
@@ -67,7 +71,7 @@ class Turns:
         self._settings = settings or Settings()
         self._overrides = overrides
         self._gatherer = gatherer or Gatherer(book.bench, book.clock)
-        self._stops: dict[TurnId, CancelToken] = {}
+        self._holds: dict[TurnId, Hold] = {}
         self._sessions: dict[str, Session] = {}
         self._guard = threading.Lock()
 
@@ -186,24 +190,72 @@ class Turns:
         self._gatherer.manifests.of(bench_id)
 
     def work(self, bench_id: str, work: Work, begin: Callable[[Hold], None]) -> Answered:
-        """Hold the lease, begin, and walk the run to its end or to a safe stop."""
-        session = self._session(bench_id)
-        owner = owner_of(self._book, work.turn_id)
-        with held(self._book, bench_id, owner, session.cancel) as hold:
-            begin(hold)
-            session.reload()
-            with self._guard:
-                self._stops[work.turn_id] = session.cancel
-            try:
-                self._walk(bench_id, work, hold, session)
-            finally:
-                with self._guard:
-                    self._stops.pop(work.turn_id, None)
-                self._give_back(bench_id, session)
-        return self.answered(self._book.state(bench_id), work.turn_id)
+        """Hold the lease, begin, and walk the run to its end or to a safe stop.
 
-    def _session(self, bench_id: str) -> Session:
-        """Return the prompt session for one run of a turn; nobody else gets it meanwhile.
+        Where workers do the walking the turn is handed to one of them and waited for.
+        """
+        turn_id, hands = work.turn_id, self._hands
+        with (
+            self._session(bench_id) as session,
+            held(self._book, bench_id, self._owner(turn_id), session.cancel) as hold,
+        ):
+            begin(hold)
+            if hands is None or is_left_to_us(
+                self._book, hands, bench_id, turn_id, hold, self.settled
+            ):
+                self._walk(bench_id, work, hold, session)
+        return self.answered(self._book.state(bench_id), turn_id)
+
+    def carry_on(self, bench_id: str, turn_id: TurnId, ticket: str) -> None:
+        """Walk a turn that was begun elsewhere, or go on with one whose worker died (T6.2).
+
+        Raises:
+            TurnActive: somebody else is still at work on it.
+        """
+        turn = self._book.state(bench_id).running
+        if turn is None or turn.turn_id != turn_id or not self._took_over(bench_id, turn, ticket):
+            known = self.settled(bench_id)
+            after = known.turns.get(turn_id)
+            is_stopped = turn is not None and turn.is_cancel_asked
+            if after is not None and after.is_orphaned and not is_stopped:
+                user_message = after.user_message_id
+                self.run(requests.RunAgent(workbench_id=bench_id, message_id=user_message))
+        turn = self._book.state(bench_id).running
+        if turn is not None and turn.turn_id == turn_id:  # let go of, or taken over by another
+            raise TurnActive("somebody is at work on this turn", reason="turn_active")
+
+    def _took_over(self, bench_id: str, turn: Turn, ticket: str) -> bool:
+        """Walk a turn nobody has walked yet; False if that is not how it is any more."""
+        owner = self._owner(turn.turn_id)
+        with self._session(bench_id) as session, suppress(TurnActive):
+            with held(self._book, bench_id, owner, session.cancel, ticket=ticket) as hold:
+                try:
+                    adapter = self.adapter(bench_id, turn.model_id)
+                except BackshopError as error:  # this machine lacks what the other one had
+                    self._laid_to_rest(bench_id, owner, problem_of(error.info("workshop")))
+                else:
+                    self._walk(bench_id, Work(turn.turn_id, adapter), hold, session)
+            return True
+        return False
+
+    def let_go(self) -> None:
+        """Leave every turn where it is; whoever looks next goes on with it."""
+        with self._guard:
+            holds = list(self._holds.values())
+        for hold in holds:
+            hold.let_go()
+
+    @property
+    def is_walking(self) -> bool:
+        """Whether this process works on a turn."""
+        return bool(self._holds)
+
+    def _owner(self, turn_id: TurnId) -> str:
+        return owner_of(self._book, turn_id)
+
+    @contextmanager
+    def _session(self, bench_id: str) -> Iterator[Session]:
+        """Give the prompt session for one run of a turn; nobody else gets it meanwhile.
 
         The log is folded once a process; a session that is at hand takes over what is new.
         """
@@ -214,15 +266,14 @@ class Turns:
         )
         made.cancel.reset()
         made.spent = TokenUsage()
-        return made
-
-    def _give_back(self, bench_id: str, session: Session) -> None:
+        yield made
         with self._guard:
-            self._sessions[bench_id] = session
+            self._sessions[bench_id] = made
             while len(self._sessions) > SESSIONS_KEPT:
                 self._sessions.pop(next(iter(self._sessions)))
 
     def _walk(self, bench_id: str, work: Work, hold: Hold, session: Session) -> None:
+        session.reload()
         run = Run(
             book=self._book,
             bench_id=bench_id,
@@ -239,8 +290,14 @@ class Turns:
             else BenchOverrides(self._overrides, bench_id),
         )
         deadline = session.now() + timedelta(minutes=self._settings.max_turn_minutes)
-        with session.limited(deadline=deadline), session.during(work.turn_id):
-            agent.walk(run)
+        with self._guard:
+            self._holds[work.turn_id] = hold
+        try:
+            with session.limited(deadline=deadline), session.during(work.turn_id):
+                agent.walk(run)
+        finally:
+            with self._guard:
+                self._holds.pop(work.turn_id, None)
 
     def adapter(self, bench_id: str, model_id: str) -> ModelAdapter:
         """Return the model of a turn, or refuse before anything is changed (W5.3, M4).
@@ -290,9 +347,9 @@ class Turns:
             return CancelAnswer(cancel_requested=False)
         self._book.commit(request.workbench_id, lambda now: decide.cancel(now, request.turn_id))
         with self._guard:
-            stop = self._stops.get(turn.turn_id)
-        if stop is not None:
-            stop.request()
+            hold = self._holds.get(turn.turn_id)
+        if hold is not None:
+            hold.stop.request()
         return CancelAnswer(cancel_requested=True)
 
     def settled(self, bench_id: str) -> WorkshopState:
@@ -308,13 +365,16 @@ class Turns:
         except TurnActive:  # somebody else looks after it
             return self._book.state(bench_id)
 
-    def _laid_to_rest(self, bench_id: str, owner: str) -> WorkshopState:
+    def _laid_to_rest(
+        self, bench_id: str, owner: str, problem: Problem | None = None
+    ) -> WorkshopState:
         known = self._book.state(bench_id)
         turn = known.running
         if turn is None:
             return known
         was_writing = turn.message_id in known.records
-        problem = closing.INTERRUPTED if was_writing else DEAD
+        if problem is None:
+            problem = replace(closing.INTERRUPTED, code=BUSY) if was_writing else DEAD
         text = closing.paused_text(known, problem)
         if was_writing:
             text += closing.file_list_of(self._book, known)
@@ -335,30 +395,4 @@ class Turns:
 
     def plan(self, request: requests.GetPlan) -> PlanView:
         """Return what a turn found out, planned and reported."""
-        known = self._book.state(request.workbench_id)
-        turn_id = request.turn_id or known.turn_id
-        turn = None if turn_id is None else known.turns.get(turn_id)
-        if turn is None or turn.node_id is None:
-            return PlanView(turn_id=turn_id)
-        found = artifacts.read(self._driving, self._driving.standing(turn.node_id))
-        results = {one.number: one for one in found.results}
-        items = []
-        for item in found.plan.items if found.plan else ():
-            result = results.get(item.number)
-            items.append(
-                PlanItem(
-                    number=item.number,
-                    label=item.label,
-                    description=item.description,
-                    status=result.status if result else "pending",
-                    reason=(result.reason or None) if result else None,
-                    no_effect=result.no_effect if result else False,
-                )
-            )
-        return PlanView(
-            turn_id=turn.turn_id,
-            research_md=found.research,
-            plan_md=found.plan_text,
-            items=tuple(items),
-            reports=tuple(ItemReport(number=one.number, text=one.report) for one in found.results),
-        )
+        return artifacts.plan_view(self._driving, self._book.state(request.workbench_id), request)

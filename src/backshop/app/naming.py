@@ -1,0 +1,41 @@
+"""Which workbench somebody means who says a name, an id or the beginning of one (S4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any
+
+from backshop.base.errors import NotFound, ValidationFailed
+
+
+def named_bench(call: Callable[[str, object], Any], text: str) -> str:
+    """Return the id of the one workbench that `text` stands for.
+
+    Raises:
+        NotFound: nothing is called so; the hints list names that are near.
+        ValidationFailed: `ambiguous`; the hints list the candidates.
+    """
+    found: list[dict[str, Any]] = []
+    request: dict[str, Any] = {"limit": 200, "include_trash": True}
+    while True:
+        page = call("WorkbenchList", request)
+        found += page["workbenches"]
+        if (cursor := page.get("next_cursor")) is None:
+            break
+        request = {**request, "cursor": cursor}
+    exact = [one for one in found if text in (one["workbench_id"], one["name"])]
+    matches = exact or [one for one in found if one["workbench_id"].startswith(text)]
+    live = [one for one in matches if "deleted_at" not in one]
+    matches = live or matches
+    if not matches or not text:
+        names = {one["name"].casefold(): one["name"] for one in found}
+        near = get_close_matches(text.casefold(), names, n=3, cutoff=0.5)
+        hints = tuple(names[one] for one in near)
+        raise NotFound(f"there is no workbench {text!r}", reason="not_found", hints=hints)
+    if len(matches) > 1:
+        hints = tuple(f"{one['workbench_id']} ({one['name']})" for one in matches[:10])
+        raise ValidationFailed(
+            f"{text!r} could be {len(matches)} workbenches", reason="ambiguous", hints=hints
+        )
+    return str(matches[0]["workbench_id"])

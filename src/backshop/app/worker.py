@@ -1,0 +1,184 @@
+"""`backshop worker`: takes turns from the queue, walks them, and rescues those of dead workers.
+
+What makes this safe is not the queue: whoever walks holds the run lease, and a lease passes from
+one holder to one other. A job that comes twice, late or never costs time only (T6.2).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from procrastinate import App, PsycopgConnector, RetryDecision
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+from procrastinate.retry import BaseRetryStrategy
+
+from backshop import __version__
+from backshop.base.errors import BackshopError, Retry, RetryKind
+from backshop.store import StoreBusy, StoreUnavailable
+from backshop.workshop import TurnActive, Workshop
+
+from .queue import QUEUE, SCHEMA, TASK, arguments, is_newer, pool_settings
+
+if TYPE_CHECKING:
+    from procrastinate.jobs import Job
+
+AGAIN_S = 2.0  # before a turn that somebody holds is looked at again
+_LATELY = datetime(2020, 1, 1, tzinfo=UTC)  # "at once", whatever this machine's clock says
+_LOG = logging.getLogger("backshop")
+
+
+class OlderWorker(StoreUnavailable):
+    """A turn was begun by a later program; a worker of this version could not go on with it."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__(
+            f"this worker is version {__version__}, the turn was begun by {version}",
+            reason="older_worker",
+            hints=("upgrade the workers before the servers",),
+            retry=Retry(RetryKind.NO),
+        )
+
+
+class _Again(BaseRetryStrategy):
+    """A turn that somebody still holds, or a store that is away: the job goes back."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        passing = (TurnActive, StoreBusy, StoreUnavailable, asyncio.CancelledError)
+        return RetryDecision(retry_at=_LATELY) if isinstance(exception, passing) else None
+
+
+class Worker:
+    """Walks turns of one team until it is told to stop."""
+
+    def __init__(self, workshop: Workshop, url: str, *, turns: int, grace_s: float) -> None:
+        self._workshop = workshop
+        self._url = url
+        self._lease_s = workshop.book.lease_s
+        self._turns = turns
+        self._grace_s = grace_s
+        self._threads = ThreadPoolExecutor(turns * 2, thread_name_prefix="backshop-turn")
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ends = asyncio.Event()
+        self._refusal: OlderWorker | None = None
+
+    def run(self, ready: Callable[[], None]) -> None:
+        """Work until `stop`; `ready` is called when turns can be taken.
+
+        Raises:
+            OlderWorker: this program is too old for what it was given.
+        """
+        try:
+            asyncio.run(self._until_stopped(ready))
+        finally:
+            self._workshop.let_go()
+            self._threads.shutdown(wait=True)
+        if self._refusal is not None:
+            raise self._refusal
+
+    def stop(self) -> None:
+        """Take nothing more; turns get their grace, then others go on with them."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._ends.set)
+
+    # ------------------------------------------------------------ private
+
+    async def _until_stopped(self, ready: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        _on_signals(self._loop, self._ends.set)
+        while not self._ends.is_set():
+            serving = asyncio.create_task(self._serve(ready))
+            ending = asyncio.create_task(self._ends.wait())
+            await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)
+            for one in (serving, ending):
+                one.cancel()
+            (ended, _) = await asyncio.gather(serving, ending, return_exceptions=True)
+            if not self._ends.is_set():  # the database was away: begin again
+                _LOG.warning("the worker lost its queue and begins again: %r", ended)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._ends.wait(), 1.0)
+        await self._drained()
+
+    async def _drained(self) -> None:
+        """Wait for the turns at work, as long as the grace lasts."""
+        ends = asyncio.get_running_loop().time() + self._grace_s
+        while self._workshop.is_walking and asyncio.get_running_loop().time() < ends:
+            await asyncio.sleep(0.1)
+
+    async def _serve(self, ready: Callable[[], None]) -> None:
+        app = App(connector=PsycopgConnector(**pool_settings(self._url), configure=_configure))
+        app.task(name=TASK, queue=QUEUE, retry=_Again())(self._turn)
+        async with app.open_async():
+            ready()
+            rescuing = asyncio.create_task(self._rescue(app))
+            try:
+                await app.run_worker_async(
+                    queues=[QUEUE],
+                    concurrency=self._turns,
+                    install_signal_handlers=False,
+                    delete_jobs="always",
+                    fetch_job_polling_interval=min(1.0, self._lease_s / 8),
+                    update_heartbeat_interval=self._lease_s / 6,
+                    stalled_worker_timeout=self._lease_s / 2,
+                    shutdown_graceful_timeout=0.2,  # the threads go on; see `_drained`
+                )
+            finally:
+                rescuing.cancel()
+
+    async def _turn(self, bench_id: str, turn_id: str, ticket: str, version: str) -> None:
+        """Walk one turn; what cannot be done now goes back to the queue."""
+        if is_newer(version):  # it goes back to the queue, and this worker ends
+            self._refusal = OlderWorker(version)
+            self._ends.set()
+            raise self._refusal
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(
+                self._threads, self._workshop.carry_on, bench_id, turn_id, ticket
+            )
+        except (TurnActive, StoreBusy, StoreUnavailable):
+            await asyncio.sleep(min(AGAIN_S, self._lease_s / 8))
+            raise
+        except BackshopError as error:
+            _LOG.warning("a turn could not be gone on with: %s", error.message)
+
+    async def _rescue(self, app: App) -> None:
+        """Look again and again for turns whose worker is gone."""
+        while True:
+            await asyncio.sleep(self._lease_s / 12)
+            try:
+                stalled = await app.job_manager.get_stalled_jobs(
+                    queue=QUEUE, seconds_since_heartbeat=self._lease_s / 2
+                )
+                for job in stalled:
+                    await app.job_manager.retry_job(job, retry_at=_LATELY)
+                await self._queue_orphans(app)
+            except (BackshopError, ConnectorException):  # a worker's loop: the next look tells
+                _LOG.warning("stalled turns could not be looked for", exc_info=True)
+
+    async def _queue_orphans(self, app: App) -> None:
+        """Queue turns that stand still without a job: their server died, or the queue was lost."""
+        loop = asyncio.get_running_loop()
+        found = await loop.run_in_executor(None, self._workshop.orphans)
+        for bench_id, turn_id in found:
+            task = app.configure_task(TASK, queue=QUEUE, queueing_lock=bench_id)
+            with suppress(AlreadyEnqueued):
+                await task.defer_async(**arguments(bench_id, turn_id, ""))
+
+
+def _on_signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
+    import signal
+
+    with suppress(NotImplementedError, ValueError, RuntimeError):  # not the main thread
+        for one in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(one, stop)
+
+
+async def _configure(connection: Any) -> None:
+    await connection.execute(f"SET search_path TO {SCHEMA}")
+    await connection.commit()

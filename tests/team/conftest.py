@@ -1,0 +1,127 @@
+"""A team: PostgreSQL, object storage, one server in this process, workers in processes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import objects, postgres
+from tests.crash import workshop_story as story
+from tests.team.hosts import Worker, opened
+
+from backshop.app import Backshop
+
+WAIT_S = 240.0
+
+
+class Team:
+    """What several machines share, and the ones that were started."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        self.folder = folder
+        self.settings = settings
+        self.workers: list[Worker] = []
+        self._homes = 0
+        self.shop = self.server()
+
+    def host(self, **more: Any) -> dict[str, Any]:
+        """Return a new machine: a home of its own, everything else shared."""
+        self._homes += 1
+        wish = {"home": str(self.folder / f"host{self._homes}"), "machine": f"m{self._homes}"}
+        settings = {**self.settings, **more.pop("settings", {})}
+        return {**wish, "settings": settings, "delay_ms": 100, **more}
+
+    def server(self, **more: Any) -> Backshop:
+        """Open a server that walks no turn itself."""
+        wish = self.host(**more)
+        wish["settings"] = {**wish["settings"], "team.workers": "external"}
+        return opened(wish)
+
+    def worker(self, **more: Any) -> Worker:
+        """Start a worker; it is not waited for."""
+        made = Worker(self.host(**more))
+        self.workers.append(made)
+        return made
+
+    def bench(self) -> tuple[str, str]:
+        """Make a bench with the story's table and its message."""
+        bench = self.shop.call("WorkbenchCreate", {"name": "Story"})["workbench_id"]
+        table = self.folder / "table.txt"
+        table.write_text(story.TABLE)
+        self.shop.call("WorkbenchFilesAdd", {"workbench_id": bench, "source_paths": [str(table)]})
+        sent = {"workbench_id": bench, "text": "Add rows and a file"}
+        return bench, self.shop.call("WorkshopSendUserMessage", sent)["message_id"]
+
+    def begin(self, bench: str, message: str, shop: Backshop | None = None) -> Future[Any]:
+        """Run the agent in a thread, as a web server does."""
+        made: Future[Any] = Future()
+        wish = {"workbench_id": bench, "message_id": message}
+
+        def work() -> None:
+            try:
+                made.set_result((shop or self.shop).call("WorkshopRunAgent", wish))
+            except BaseException as error:
+                made.set_exception(error)
+
+        threading.Thread(target=work, daemon=True).start()
+        return made
+
+    def tools(self, bench: str) -> int:
+        """Return how many tool calls a bench's turn has made."""
+        page = self.shop.call("WorkshopGetToolLog", {"workbench_id": bench})
+        return len(page["entries"])
+
+    def files(self, bench: str, shop: Backshop | None = None) -> dict[str, str]:
+        """Return the Draft as any machine of the team reads it."""
+        desk = (shop or self.shop).benches.desk
+        draft = desk.state(bench).draft
+        assert draft is not None
+        entries = desk.entries(draft.tree).items()
+        return {path: desk.store.blobs.read(file.sha256).decode() for path, file in entries}
+
+    def check_done(self, bench: str) -> None:
+        """The turn came out as it always does: every row once, one answer, sound streams."""
+        assert self.files(bench) == story.DONE
+        page = self.shop.call("WorkshopGetConversation", {"workbench_id": bench})
+        answers = [m for m in page["messages"] if m["type"] == "assistant_message"]
+        assert [(a["status"], a["text"]) for a in answers] == [
+            ("complete", "I changed table.txt and new.txt.")
+        ]
+        plan = self.shop.call("WorkshopGetPlan", {"workbench_id": bench})
+        assert [item["status"] for item in plan["items"]] == ["done"] * 3
+        store = self.shop.store
+        assert all(store.health(head.stream).is_healthy for head in store.streams())
+
+    def close(self) -> None:
+        for worker in self.workers:
+            if worker.process.poll() is None:
+                worker.kill()
+        self.shop.close()
+
+
+def until(holds: Callable[[], bool], what: str, wait_s: float = WAIT_S) -> None:
+    """Wait for something another process does."""
+    ends = time.monotonic() + wait_s
+    while not holds():
+        assert time.monotonic() < ends, f"waited in vain: {what}"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def shared(tmp_path) -> Iterator[dict[str, Any]]:
+    """Settings of a database and a bucket that every machine uses."""
+    with postgres.fresh_database() as url, objects.fresh_bucket() as bucket:
+        yield {"database_url": url, "blobs_url": bucket, "team.lease_s": 2}
+
+
+@pytest.fixture
+def team(tmp_path, shared) -> Iterator[Team]:
+    """A team whose leases are short."""
+    made = Team(tmp_path, shared)
+    yield made
+    made.close()
