@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from backshop.base.codec import schema
 from backshop.base.errors import AccessDenied, BackshopError, LimitExceeded, NotFound
 from backshop.testing.ambient import FixedClock
 
+SLOW = [{"when": {}, "times": 0, "respond": {"text": "…", "delay_ms": 60_000}}]
 ROLES = ("none", "read", "write", "publish")
 
 
@@ -216,3 +219,82 @@ def test_a_key_of_ones_own_never_leads_to_somebody_elses_session(tmp_path):
         (notes[1]["sessionId"], "Ada"),
         (notes[2]["sessionId"], "Ben"),
     }
+
+
+@pytest.mark.rule("T6.5")
+def test_limits_are_counted_over_all_processes(tmp_path):
+    settings = {"team.requests_per_minute": 3, "team.bench_requests_per_minute": 2}
+    clock = FixedClock()
+    with (
+        Backshop.open(tmp_path / "home", settings=settings, clock=clock) as one,
+        Backshop.open(tmp_path / "home", settings=settings, clock=clock) as other,
+    ):
+        ada = one.call("UserAdd", {"name": "Ada"})["user_id"]
+        for shop in (one, other, one):
+            shop.call("WorkbenchList", {}, user=ada)
+        with pytest.raises(LimitExceeded) as refused:
+            other.call("WorkbenchList", {}, user=ada)
+        assert refused.value.detail == "team.requests_per_minute"
+
+        clock.move(61_000)
+        bench = one.call("WorkbenchCreate", {"name": "Mine"}, user=ada)["workbench_id"]
+        clock.move(61_000)
+        for shop in (one, other):
+            shop.call("WorkbenchOpen", {"workbench_id": bench}, user=ada)
+        with pytest.raises(LimitExceeded) as refused:
+            one.call("WorkbenchOpen", {"workbench_id": bench}, user=ada)
+        assert refused.value.detail == "team.bench_requests_per_minute"
+
+
+@pytest.mark.rule("T6.5")
+def test_what_one_person_stores_and_runs_is_limited(tmp_path):
+    settings = {"team.stored_bytes": 10, "team.turns": 1, "model.default": "scripted:test"}
+    with Backshop.open(tmp_path / "home", settings=settings) as shop:
+        ada = shop.call("UserAdd", {"name": "Ada"})["user_id"]
+        bench = shop.call("WorkbenchCreate", {"name": "Mine"}, user=ada)["workbench_id"]
+        (tmp_path / "a.txt").write_text("more than ten bytes")
+        paths = {"workbench_id": bench, "source_paths": [str(tmp_path / "a.txt")]}
+        shop.gate.require_room(ada)
+        shop.call("WorkbenchFilesAdd", paths)
+
+        for try_it in (
+            lambda: shop.gate.require_room(ada),
+            lambda: shop.call("WorkbenchFork", {"workbench_id": bench, "name": "B"}, user=ada),
+        ):
+            with pytest.raises(LimitExceeded) as refused:
+                try_it()
+            assert refused.value.detail == "team.stored_bytes"
+
+
+@pytest.mark.rule("T6.4", "T6.5")
+def test_a_person_removed_in_mid_turn_gets_no_further(tmp_path):
+    settings = {"model.default": "scripted:slow", "team.turns": 1}
+    with Backshop.open(tmp_path / "home", settings=settings) as shop:
+        shop.models.play("slow", SLOW)
+        ada = shop.call("UserAdd", {"name": "Ada"})["user_id"]
+        benches = [
+            shop.call("WorkbenchCreate", {"name": name}, user=ada)["workbench_id"]
+            for name in ("One", "Two")
+        ]
+        wishes = []
+        for bench in benches:
+            sent = {"workbench_id": bench, "text": "Work"}
+            message = shop.call("WorkshopSendUserMessage", sent, user=ada)["message_id"]
+            wishes.append({"workbench_id": bench, "message_id": message})
+        ended: Future[Any] = Future()
+        work = threading.Thread(
+            target=lambda: ended.set_result(shop.call("WorkshopRunAgent", wishes[0], user=ada))
+        )
+        work.start()
+        while not shop.workshop.turns_of(ada):
+            assert work.is_alive()
+
+        with pytest.raises(LimitExceeded) as refused:
+            shop.call("WorkshopRunAgent", wishes[1], user=ada)
+        assert refused.value.detail == "team.turns"
+        shop.call("UserRemove", {"user_id": ada})
+
+        assert ended.result(120)["status"] == "canceled"
+        with pytest.raises(AccessDenied):
+            shop.call("WorkshopRunAgent", wishes[1], user=ada)
+        work.join(10)

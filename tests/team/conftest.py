@@ -71,10 +71,21 @@ class Team:
         threading.Thread(target=work, daemon=True).start()
         return made
 
+    def is_at_work(self, bench: str) -> bool:
+        """Say whether a turn of the bench is running."""
+        return "active_turn" in self.shop.call("WorkshopGetState", {"workbench_id": bench})
+
     def tools(self, bench: str) -> int:
         """Return how many tool calls a bench's turn has made."""
         page = self.shop.call("WorkshopGetToolLog", {"workbench_id": bench})
         return len(page["entries"])
+
+    def answers(self, bench: str) -> dict[str, str]:
+        """Return the answers of the conversation by their status."""
+        page = self.shop.call("WorkshopGetConversation", {"workbench_id": bench})
+        found = [m for m in page["messages"] if m["type"] == "assistant_message"]
+        assert len({m["status"] for m in found}) == len(found), found
+        return {m["status"]: m["text"] for m in found}
 
     def files(self, bench: str, shop: Backshop | None = None) -> dict[str, str]:
         """Return the Draft as any machine of the team reads it."""
@@ -87,11 +98,7 @@ class Team:
     def check_done(self, bench: str) -> None:
         """The turn came out as it always does: every row once, one answer, sound streams."""
         assert self.files(bench) == story.DONE
-        page = self.shop.call("WorkshopGetConversation", {"workbench_id": bench})
-        answers = [m for m in page["messages"] if m["type"] == "assistant_message"]
-        assert [(a["status"], a["text"]) for a in answers] == [
-            ("complete", "I changed table.txt and new.txt.")
-        ]
+        assert self.answers(bench) == {"complete": "I changed table.txt and new.txt."}
         plan = self.shop.call("WorkshopGetPlan", {"workbench_id": bench})
         assert [item["status"] for item in plan["items"]] == ["done"] * 3
         store = self.shop.store
@@ -99,7 +106,7 @@ class Team:
 
     def close(self) -> None:
         for worker in self.workers:
-            if worker.process.poll() is None:
+            if worker.process.is_alive():
                 worker.kill()
         self.shop.close()
 

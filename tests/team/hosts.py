@@ -1,27 +1,18 @@
-"""Machines of a team, as processes: each has a home of its own and shares database and contents.
-
-Run as a program it is one worker: `python -m tests.team.hosts '{"home": …, "settings": …}'`.
-"""
+"""Machines of a team, as processes: each has a home of its own, all share database and contents."""
 
 from __future__ import annotations
 
-import json
+import multiprocessing
 import os
-import signal
-import subprocess
-import sys
-import threading
 from pathlib import Path
 from typing import Any
 
 from tests.crash import workshop_story as story
 
-from backshop.app import Backshop
+from backshop.app import Backshop, queue
 from backshop.base.ambient import SystemClock
 from backshop.workshop import holding
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-READY = "The worker is ready."
 STARTS_S = 120.0
 
 
@@ -54,61 +45,53 @@ def opened(wish: dict[str, Any]) -> Backshop:
 
 
 class Worker:
-    """A worker in a process of its own."""
+    """A worker in a process of its own, with a log of what it said."""
 
     def __init__(self, wish: dict[str, Any]) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.team.hosts", json.dumps(wish)],
-            cwd=REPOSITORY,
-            env={**os.environ, "PYTHONPATH": f"{REPOSITORY / 'src'}:{REPOSITORY}"},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.said: list[str] = []
-        self._ready = threading.Event()
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
+        self._log = Path(f"{wish['home']}.log")
+        self._ready = _FORKS.Event()
+        args = (wish, dict(os.environ), str(self._log), self._ready)
+        self.process = _FORKS.Process(target=_child, args=args, daemon=True)
+        self.process.start()
 
-    def _listen(self) -> None:
-        assert self.process.stderr is not None
-        with self.process.stderr as lines:
-            for line in lines:
-                self.said.append(line.rstrip())
-                if READY in line:
-                    self._ready.set()
-        self._ready.set()
+    @property
+    def said(self) -> str:
+        return self._log.read_text() if self._log.exists() else ""
 
     def wait_ready(self) -> Worker:
         assert self._ready.wait(STARTS_S), self.said
-        assert self.process.poll() is None, self.said
         return self
 
     def kill(self) -> None:
         """End it as a power failure does."""
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
-        self._listener.join(10)
+        self.process.kill()
+        self.process.join(10)
 
-    def stop(self) -> int:
+    def stop(self) -> int | None:
         """Ask it to end; return how it did."""
         self.process.terminate()
-        code = self.process.wait(60)
-        self._listener.join(10)
-        return code
+        return self.wait()
+
+    def wait(self) -> int | None:
+        """Wait for its end; return how it ended."""
+        self.process.join(STARTS_S)
+        return self.process.exitcode
 
 
-def main(wish: dict[str, Any]) -> None:
+def _child(wish: dict[str, Any], environment: dict[str, str], log: str, ready: Any) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    with Path(log).open("w") as said:
+        os.dup2(said.fileno(), 2)
     name = wish.get("machine")
     if name:  # a process that others on this machine cannot look for
         holding._machine = lambda: name  # type: ignore[assignment]
     wish["settings"] = {**wish["settings"], "team.workers": "inside"}
+    if "version" in wish:
+        vars(queue)["__version__"] = wish["version"]
     with opened(wish) as shop:
-        shop.work(turns=4, grace_s=wish.get("grace_s", 0), ready=lambda: _say(READY))
+        shop.work(turns=4, grace_s=wish.get("grace_s", 0), ready=ready.set)
 
 
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+_FORKS = multiprocessing.get_context("forkserver")  # a warm process to begin from
+_FORKS.set_forkserver_preload(["tests.team.hosts", "backshop.app.worker", "backshop.bench.tools"])

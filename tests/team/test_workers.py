@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 from tests.crash import workshop_story as story
-from tests.team.conftest import until
+from tests.team.conftest import Team, until
+
+from backshop.app import Backshop
+from backshop.base.errors import ValidationFailed
+from backshop.store import StoreUnavailable
 
 pytestmark = [pytest.mark.needs("postgres", "s3"), pytest.mark.timeout(900)]
 ENDS_S = 240
@@ -45,6 +50,125 @@ def kill_at(team, calls: int) -> None:
 
 
 @pytest.mark.rule("T6.2", "T8.20", "T8.4")
+@pytest.mark.timeout(7200)
 def test_a_killed_workers_turn_goes_on_elsewhere(team, scaled):
-    for calls in random.Random(3).choices(range(1, 6), k=scaled(2, 12)):
+    for calls in random.Random(3).choices(range(1, 6), k=scaled(2, 97)):
         kill_at(team, calls)
+
+
+@pytest.mark.proof
+@pytest.mark.rule("T6.2", "B3.8")
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("calls", [1, 3, 5])
+def test_with_the_lease_as_it_comes_it_goes_on_within_65_seconds(tmp_path, shared, calls):
+    team = Team(tmp_path, {**shared, "team.lease_s": 60})
+    try:
+        bench, message = team.bench()
+        first = team.worker().wait_ready()
+        running = team.begin(bench, message)
+        until(lambda: team.tools(bench) >= calls, f"tool call {calls}")
+        team.worker().wait_ready()
+        first.kill()
+        killed, before = time.monotonic(), team.shop.store.last_seq()
+
+        def is_resumed() -> bool:
+            return any(e.kind == "workshop.turn_resumed" for e in team.shop.store.tail(before))
+
+        until(is_resumed, "the turn going on")
+        assert time.monotonic() - killed <= 65
+
+        assert running.result(ENDS_S)["status"] == "complete"
+        team.check_done(bench)
+    finally:
+        team.close()
+
+
+@pytest.mark.rule("T6.2", "W12.1")
+def test_a_worker_told_to_stop_leaves_its_turn_to_another(team):
+    bench, message = team.bench()
+    first = team.worker().wait_ready()
+    running = team.begin(bench, message)
+    until(lambda: team.tools(bench) >= 2, "two tool calls")
+    second = team.worker()
+
+    assert first.stop() == 0  # no grace: it lets go at once
+    second.wait_ready()
+
+    assert running.result(ENDS_S)["status"] == "complete"
+    team.check_done(bench)
+
+
+@pytest.mark.rule("M12.1", "T6.2")
+def test_a_wish_to_stop_reaches_the_worker_and_a_turn_nobody_took(team):
+    bench, message = team.bench()
+    waiting = team.begin(bench, message)  # there is no worker
+    until(lambda: team.is_at_work(bench), "the turn begun")
+    assert team.shop.call("WorkshopCancelRun", {"workbench_id": bench})["cancel_requested"]
+    assert waiting.result(ENDS_S)["status"] == "canceled"
+
+    bench, message = team.bench()
+    team.worker(delay_ms=1000).wait_ready()
+    running = team.begin(bench, message)
+    until(lambda: team.tools(bench) >= 1, "the worker at work")
+    with team.server() as other:  # another machine than the one that began it
+        assert other.call("WorkshopCancelRun", {"workbench_id": bench})["cancel_requested"]
+    assert running.result(ENDS_S)["status"] == "canceled"
+
+
+@pytest.mark.rule("T6.2", "T1.5")
+def test_a_turn_without_a_job_is_found_by_its_lease(team):
+    bench, message = team.bench()
+    with team.server() as doomed:
+        doomed.workshop._turns._hands = _Lost()  # the server dies between commit and queue
+        lost = team.begin(bench, message, doomed)
+        until(lambda: lost.done(), "the loss")
+    team.worker().wait_ready()
+
+    until(lambda: "complete" in team.answers(bench), "the answer")
+    team.check_done(bench)
+
+
+@pytest.mark.rule("T5.2", "T6.2")
+def test_a_worker_older_than_the_server_refuses_and_a_newer_one_goes_on(team, monkeypatch):
+    bench, message = team.bench()
+    monkeypatch.setattr("backshop.app.queue.__version__", "99.0.0")
+    old = team.worker().wait_ready()
+
+    running = team.begin(bench, message)
+
+    assert old.wait() == 1
+    assert "the turn was begun by 99.0.0" in old.said
+    team.worker(version="99.0.1").wait_ready()
+    assert running.result(ENDS_S)["status"] == "complete"
+
+
+@pytest.mark.rule("T1.5", "T6.2", "T8.18")
+def test_clocks_an_hour_apart_change_nothing(team):
+    bench, message = team.bench()
+    slow = team.worker(skew_ms=-3_600_000).wait_ready()
+    running = team.begin(bench, message)
+    until(lambda: team.tools(bench) >= 2, "two tool calls")
+    slow.kill()
+    team.worker(skew_ms=3_600_000).wait_ready()
+
+    assert running.result(ENDS_S)["status"] == "complete"
+    team.check_done(bench)
+
+
+class _Lost:
+    """A queue that loses what it is given."""
+
+    def give(self, bench_id: str, turn_id: str, ticket: str) -> int:
+        raise StoreUnavailable("the server died")
+
+    def is_pending(self, job: int) -> bool:
+        return False
+
+    def withdraw(self, job: int) -> bool:
+        return False
+
+
+@pytest.mark.needs("postgres")
+def test_workers_need_a_database_that_machines_share(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop, pytest.raises(ValidationFailed):
+        shop.work(turns=1, grace_s=0, ready=lambda: None)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import httpx2
 import pytest
 from tests.web.browsing import serving
+
+from backshop.app.guessing import PER_ADDRESS
+from backshop.base.ids import UserId
+from backshop.testing.ambient import FixedClock
+from backshop.web.security import COOKIE_DAYS, Login
 
 JSON = {"content-type": "application/json"}
 
@@ -203,3 +209,36 @@ def test_no_command_names_a_path_of_the_server_without_being_known_for_it(served
 
 
 SUSPECT = {"path", "destination", "folder", "directory", "file", "home", "repository"}
+
+
+@pytest.mark.rule("T6.4", "S7.2")
+def test_wrong_tokens_are_refused_and_guessing_is_slowed_down(tmp_path):
+    with serving(tmp_path / "home") as served, served.client(logged_in=False) as client:
+        ada = served.shop.call("UserAdd", {"name": "Ada"})
+        gone = served.shop.call("UserAdd", {"name": "Gone"})
+        served.shop.call("UserRemove", {"user_id": gone["user_id"]})
+
+        def answer(token: str) -> Any:
+            return client.post("/login", data={"token": token})
+
+        assert answer(ada["token"]).status_code == 303
+        wrong = [gone["token"], "", "bsu_", "x" * 4000]
+        wrong += [f"bsu_{n}" for n in range(PER_ADDRESS - len(wrong))]
+        assert {answer(token).status_code for token in wrong} == {403}
+        slowed = answer(ada["token"])  # nothing is learnt from trying on
+        link = client.get("/login", params={"token": "guess"})
+
+    assert (slowed.status_code, link.status_code) == (429, 429)
+    assert 1 <= int(slowed.headers["retry-after"]) <= 60
+    assert slowed.json()["error"]["reason"] == "too_many_guesses"
+
+
+@pytest.mark.rule("S7.2")
+def test_a_cookie_ends_after_its_days_whatever_hour_the_other_server_thinks_it_is():
+    clock = FixedClock()
+    login, behind = Login("s" * 40, clock), Login("s" * 40, FixedClock(clock.now_ms() - 3_600_000))
+    cookie = login.cookie_for(UserId("user_1"))
+
+    assert behind.knows(cookie) == "user_1"  # a server whose clock is an hour back
+    clock.move((COOKIE_DAYS * 24 + 1) * 3_600_000)
+    assert login.knows(cookie) is None

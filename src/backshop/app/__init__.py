@@ -7,6 +7,7 @@ from .config import Config, Effective, default_home, load, save
 from .doctor import examine
 from .faults import Fault, fault_of
 from .filing import open_formats
+from .guessing import Guesses
 from .hub import About, Hub, Subscription
 from .logs import attach
 from .notices import Notification
@@ -26,6 +27,7 @@ __all__ = [
     "Config",
     "Effective",
     "Fault",
+    "Guesses",
     "Hub",
     "Notification",
     "Registry",

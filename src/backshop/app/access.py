@@ -6,23 +6,19 @@ call with one is checked here before the command runs, whatever door it came thr
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from backshop.base.ambient import Clock
 from backshop.base.command import Command
-from backshop.base.errors import AccessDenied, LimitExceeded, Retry, RetryKind
+from backshop.base.errors import AccessDenied
 from backshop.base.ids import UserId
 
+from .limiting import Limiter
 from .people import People, Role
 
 if TYPE_CHECKING:
     from backshop.rails import Rails
-
-MINUTE_S = 60.0
 
 # Everybody with a token may do this; lists show only what the person may read.
 ANYBODY = frozenset(
@@ -58,13 +54,6 @@ MAKING = frozenset(
 PATHS = ("source_paths", "destination_dir", "workspace_path", "path_on_server")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one person may use; 0 is no limit."""
-
-    requests_per_minute: int = 0
-
-
 class Gate:
     """Checks a person's call before it runs, and what it gives back."""
 
@@ -72,15 +61,11 @@ class Gate:
         self,
         people: People,
         rails: Callable[[], Rails],
-        clock: Clock,
-        limits: Limits | None = None,
+        limiter: Limiter,
     ) -> None:
         self._people = people
         self._rails = rails
-        self._clock = clock
-        self._limits = limits or Limits()
-        self._calls: dict[UserId, deque[float]] = {}
-        self._lock = threading.Lock()
+        self._limiter = limiter
 
     def admit(self, command: Command[Any, Any, Any], request: Any, user: UserId) -> None:
         """Let the call pass or refuse it.
@@ -92,7 +77,8 @@ class Gate:
         state = self._people.state
         if user not in state.users:
             raise AccessDenied("this token is not valid any more", reason="user_removed")
-        self._count(user)
+        bench_id = getattr(request, "workbench_id", None)
+        self._limiter.admit(command.name, user, bench_id if isinstance(bench_id, str) else None)
         if any(getattr(request, name, None) for name in PATHS):
             raise AccessDenied("only the home's owner names paths of the server", reason="paths")
         if getattr(request, "reuse", False):  # what is there may be somebody else's
@@ -115,7 +101,7 @@ class Gate:
             LimitExceeded: `user_limit`.
         """
         if user is not None:
-            self._count(user)
+            self._limiter.admit("", user, subject if subject.startswith("wb_") else None)
             self.require(user, subject, role)
 
     def require(self, user: UserId | None, subject: str, role: Role) -> None:
@@ -126,6 +112,15 @@ class Gate:
         """
         if user is not None and not self._people.state.role(user, subject).includes(role):
             raise AccessDenied(f"this needs the role {role.value!r}", reason="role")
+
+    def require_room(self, user: UserId | None) -> None:
+        """Refuse a person who stores as much as they may; for doors that bring files.
+
+        Raises:
+            LimitExceeded: `user_limit`.
+        """
+        if user is not None:
+            self._limiter.require_room(user)
 
     def sees(self, user: UserId | None) -> Callable[[str], bool] | None:
         """Return what says which benches and sessions a person hears of; None hears all."""
@@ -171,25 +166,6 @@ class Gate:
         if isinstance(bench, str):
             return {bench}
         return self._rails().sessions_of(request)
-
-    def _count(self, user: UserId) -> None:
-        most = self._limits.requests_per_minute
-        if not most:
-            return
-        with self._lock:
-            now = self._clock.monotonic()
-            calls = self._calls.setdefault(user, deque())
-            while calls and calls[0] <= now - MINUTE_S:
-                calls.popleft()
-            if len(calls) >= most:
-                wait_ms = max(1, int((calls[0] + MINUTE_S - now) * 1000))
-                raise LimitExceeded(
-                    f"more than {most} requests in a minute",
-                    reason="user_limit",
-                    detail="team.requests_per_minute",
-                    retry=Retry(RetryKind.LATER, wait_ms),
-                )
-            calls.append(now)
 
 
 def role_for(command: Command[Any, Any, Any]) -> Role:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from backshop.base.acting import acting
 from backshop.base.codec import decode, encode
 from backshop.base.command import Command
 from backshop.base.errors import BackshopError, NotFound
@@ -104,7 +105,8 @@ class Registry:
         request = decode(bound.command.request, data)
         facade = self.admitted(name, request, user)
         try:
-            answer = bound.command.run(facade, request)
+            with acting(user):
+                answer = bound.command.run(facade, request)
         except BackshopError as error:
             self.errors.note(data, error.info(bound.command.phase))
             raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, assert_never
@@ -224,9 +224,10 @@ class Settled:
 class People:
     """The people of one home."""
 
-    def __init__(self, store: Store, mint: Mint) -> None:
+    def __init__(self, store: Store, mint: Mint, gone: Callable[[UserId], None]) -> None:
         self._store = store
         self._mint = mint
+        self._gone = gone  # told of everybody who was removed
 
     @property
     def state(self) -> PeopleState:
@@ -287,6 +288,7 @@ class People:
             yield UserRemoved(user_id=user_id)
 
         self._commit(rule)
+        self._gone(user_id)
         return Settled()
 
     def access_set(self, request: AccessSet) -> Settled:

@@ -40,9 +40,9 @@ def require_shared(url: str | None) -> str:
     return url
 
 
-def is_newer(version: str, than: str = __version__) -> bool:
-    """Say whether a program's version is later than another one's."""
-    return _numbers(version) > _numbers(than)
+def is_newer(version: str) -> bool:
+    """Say whether a program's version is later than ours."""
+    return _numbers(version) > _numbers(__version__)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -264,12 +264,20 @@ SETTINGS: tuple[Setting, ...] = (
         allowed="2 to 3600",
         summary="How long a process that is silent keeps the turn it works on, in seconds.",
     ),
-    Setting(
-        name="team.requests_per_minute",
-        default=600,
-        parse=integer(0, 1_000_000),
-        allowed="1 or more, or 0 for no limit",
-        summary="How many commands one person may call in a minute; the owner is not counted.",
+    *(
+        Setting(
+            name=f"team.{name}",
+            default=default,
+            parse=integer(0, most),
+            allowed="1 or more, or 0 for no limit",
+            summary=f"{summary}; the owner is not counted.",
+        )
+        for name, default, most, summary in (
+            ("requests_per_minute", 600, 10**6, "Commands one person may call in a minute"),
+            ("bench_requests_per_minute", 3000, 10**6, "Commands about one workbench in a minute"),
+            ("turns", 8, 10**4, "Turns one person may have running"),
+            ("stored_bytes", 0, 10**15, "Bytes Published may hold in one person's workbenches"),
+        )
     ),
     Setting(
         name="models",

@@ -15,13 +15,13 @@ from backshop.store import COMMANDS as STORE_COMMANDS
 from backshop.store import Store
 
 from .access import Gate
-from .access import Limits as AccessLimits
 from .commands import Offer, Registry
 from .config import Config, load
 from .engine import COMMANDS as ENGINE_COMMANDS
 from .engine import Engine
 from .filing import forgetting, open_formats
 from .hub import Hub
+from .limiting import Limiter, limits_of
 from .logs import guard
 from .looking import Looker
 from .naming import named_bench
@@ -56,11 +56,7 @@ _MODELS = ("Models", "Providers", "Egress", "Usage", "UserGet", "UserSet")
 
 
 class Backshop:
-    """The product on one home. Rooms are made when first asked for.
-
-    >>> with Backshop.open(home) as shop:
-    ...     shop.call("StoreDoctor", {})
-    """
+    """The product on one home. Rooms are made when first asked for."""
 
     def __init__(self, config: Config, store: Store, clock: Clock, mint: Mint) -> None:
         self.config = config
@@ -343,19 +339,23 @@ class Backshop:
     @cached_property
     def people(self) -> People:
         """Who shares this home."""
-        return People(self.store, self.mint)
+        return People(self.store, self.mint, lambda user: self.workshop.stop_turns_of(user))
 
     @cached_property
     def gate(self) -> Gate:
         """Where access is decided."""
-        limits = AccessLimits(requests_per_minute=self.config["team.requests_per_minute"])
-        return Gate(self.people, lambda: self.rails, self.clock, limits)
+        limiter = Limiter(
+            self.store,
+            self.people,
+            self.clock,
+            limits_of(self.config),
+            turns_of=lambda user: len(self.workshop.turns_of(user)),
+            bytes_of=lambda bench: self.benches.desk.raw_state(bench).files.total_bytes,
+        )
+        return Gate(self.people, lambda: self.rails, limiter)
 
     def call(self, name: str, request: object, *, user: UserId | None = None) -> Any:
-        """Run a command by name on parsed JSON and return parsed JSON.
-
-        `user` is whoever asks; without one it is the home's owner.
-        """
+        """Run a command by name on parsed JSON for somebody, or for the home's owner."""
         return self.commands.call(name, request, user=user)
 
     def work(self, *, turns: int, grace_s: float, ready: Callable[[], None]) -> None:

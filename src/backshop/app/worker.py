@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from procrastinate.jobs import Job
 
 AGAIN_S = 2.0  # before a turn that somebody holds is looked at again
+STORE_TRIES, STORE_WAIT_S = 8, 30.0  # a store that is away is waited for, two minutes in all
 _LATELY = datetime(2020, 1, 1, tzinfo=UTC)  # "at once", whatever this machine's clock says
 _LOG = logging.getLogger("backshop")
 
@@ -66,6 +67,8 @@ class Worker:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ends = asyncio.Event()
         self._refusal: OlderWorker | None = None
+        self._tries: dict[str, int] = {}
+        """How often the store was away, turn by turn."""
 
     def run(self, ready: Callable[[], None]) -> None:
         """Work until `stop`; `ready` is called when turns can be taken.
@@ -141,8 +144,15 @@ class Worker:
             await loop.run_in_executor(
                 self._threads, self._workshop.carry_on, bench_id, turn_id, ticket
             )
-        except (TurnActive, StoreBusy, StoreUnavailable):
+        except (TurnActive, StoreBusy):
             await asyncio.sleep(min(AGAIN_S, self._lease_s / 8))
+            raise
+        except StoreUnavailable as error:
+            tries = self._tries[turn_id] = self._tries.get(turn_id, 0) + 1
+            if tries > STORE_TRIES or error.reason is not None:
+                _LOG.warning("a turn is left to its person: %s", error.message)
+                return
+            await asyncio.sleep(min(AGAIN_S**tries, STORE_WAIT_S))
             raise
         except BackshopError as error:
             _LOG.warning("a turn could not be gone on with: %s", error.message)

@@ -182,6 +182,10 @@ class Connections:
     def _connect(self) -> Any:
         raise NotImplementedError
 
+    def _is_lost(self, connection: Any) -> bool:
+        """Say whether the other side has ended a kept connection."""
+        return False
+
     def _begin(self, connection: Any) -> None:
         raise NotImplementedError
 
@@ -191,10 +195,10 @@ class Connections:
     def _take(self) -> Any:
         if self._closed:
             raise StoreUnavailable("the store is closed", reason="closed")
-        try:
-            return self._idle.pop()
-        except IndexError:
-            pass
+        with suppress(IndexError):
+            while self._is_lost(kept := self._idle.pop()):
+                self._drop(kept)
+            return kept
         try:
             return self._connect()
         except self._errors() as error:

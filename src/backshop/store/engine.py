@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import select
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -223,6 +224,14 @@ class Postgres(Connections):
             ) from error
         connection.execute(f"SET lock_timeout = {self._wait_ms}")
         return connection
+
+    def _is_lost(self, connection: Any) -> bool:
+        """An idle connection has nothing to say; one that has is told that the server went."""
+        if connection.closed:
+            return True
+        ear = select.poll()
+        ear.register(connection.fileno(), select.POLLIN)
+        return bool(ear.poll(0))
 
     def _begin(self, connection: Any) -> None:
         connection.execute("BEGIN")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from backshop.base.ambient import Clock
 
 from .engine import Database
-from .errors import LeaseLost
 from .log import check_stream
 
 
@@ -50,14 +49,11 @@ class Leases:
             before_ms = cursor.now_ms(self._clock.now_ms()) - int(since_s * 1000)
             return [str(row[0]) for row in cursor.all("leases_run_out", {"before": before_ms})]
 
-    def keep(self, stream: str, owner: str, duration_s: float) -> None:
-        """Renew a lease that is held.
-
-        Raises:
-            LeaseLost: somebody else has taken it over.
-        """
-        if not self.take(stream, owner, duration_s):
-            raise LeaseLost("the run lease is held by somebody else", reason="lease_lost")
+    def held(self) -> list[str]:
+        """Return the streams whose lease somebody holds."""
+        with self._database.reader() as cursor:
+            now_ms = cursor.now_ms(self._clock.now_ms())
+            return [str(row[0]) for row in cursor.all("leases_held", {"now_ms": now_ms})]
 
     def drop(self, stream: str, owner: str) -> None:
         """Give the lease back; nothing happens if it is not held."""

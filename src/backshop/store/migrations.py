@@ -24,7 +24,12 @@ def _second(database: Database, cursor: Cursor) -> None:
         cursor.text(schema.definition(sql, database.dialect))
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first, _second)
+def _third(database: Database, cursor: Cursor) -> None:
+    for sql in schema.THIRD:
+        cursor.text(schema.definition(sql, database.dialect))
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third)
 VERSION = len(MIGRATIONS)
 
 

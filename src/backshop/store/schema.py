@@ -66,6 +66,11 @@ SECOND = (  # migration 2: states kept beside the log (T3.3)
         PRIMARY KEY (stream, fold))""",
 )
 
+THIRD = (  # migration 3: what was used in a minute (T6.5)
+    """CREATE TABLE IF NOT EXISTS quota (
+        name TEXT NOT NULL PRIMARY KEY, minute {INT} NOT NULL, used {INT} NOT NULL)""",
+)
+
 
 def _list(table: str, but: str = "") -> str:
     return ", ".join(name for name in TABLES[table] if name != but)
@@ -129,11 +134,15 @@ STATEMENTS = {
     " SET current = excluded.current, previous = excluded.previous",
     "ring_first": f"{_insert('keyring')} ON CONFLICT DO NOTHING",
     "lease": "SELECT owner, expires_ms FROM lease WHERE stream = :stream",
+    "leases_held": "SELECT stream FROM lease WHERE expires_ms >= :now_ms ORDER BY stream",
     "leases_run_out": "SELECT stream FROM lease WHERE expires_ms < :before ORDER BY stream",
     "lease_put": f"{_insert('lease')} ON CONFLICT (stream) DO UPDATE"
     " SET owner = excluded.owner, expires_ms = excluded.expires_ms",
     "lease_drop": "DELETE FROM lease WHERE stream = :name AND owner = :owner",
     "leases_drop": "DELETE FROM lease WHERE stream = :name",
+    "quota": "SELECT used FROM quota WHERE name = :name AND minute = :minute",
+    "quota_put": "INSERT INTO quota (name, minute, used) VALUES (:name, :minute, :used)"
+    " ON CONFLICT (name) DO UPDATE SET minute = excluded.minute, used = excluded.used",
     "snapshot": "SELECT code, idx, hash, checksum, data FROM snapshot"
     " WHERE stream = :stream AND fold = :fold",
     "snapshot_put": "INSERT INTO snapshot (stream, fold, code, idx, hash, checksum, data)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,15 +23,15 @@ from .errors import StoreUnavailable
 from .keyring import KeyRing
 from .lease import Leases
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan
+from .news import News
 from .project import Fold, FoldCache, Folded, forward, with_new
+from .quota import Quotas
 from .shared import blobs_at
 from .snapshot import Snapshots
 
 S = TypeVar("S")
 T = TypeVar("T")
 
-_POLL_S = 0.1
-_TOLD_S = 2.0  # how often one looks who would be told
 _PAGE = 1000
 
 
@@ -64,13 +63,11 @@ class Store:
         self._cache = FoldCache()
         self._snapshots = Snapshots(database)
         self._checked: set[str] = set()
-        self._news = threading.Condition()
-        self._heard = 0
-        """The newest position this process knows of without looking."""
-        self.bulletin = database.bulletin(self._hear)
-        """What carries news between machines; None on SQLite."""
+        self._news = News(database, clock)
+        self.bulletin = self._news.bulletin  # None on SQLite
         self.blobs = blobs
         self.leases = Leases(database, clock)
+        self.quotas = Quotas(database, clock)
         self._beginning = Beginning()
 
     def giving(self, beginning: Beginning) -> Store:
@@ -116,8 +113,7 @@ class Store:
 
     def close(self) -> None:
         """Close the database."""
-        if self.bulletin is not None:
-            self.bulletin.close()
+        self._news.close()
         self._snapshots.close()
         self.database.close()
 
@@ -141,7 +137,7 @@ class Store:
             return log.append(cursor, whole, self._clock, self._mint)
 
         appended = self._in_transaction(work)
-        self._hear(appended.last_seq)
+        self._news.hear(appended.last_seq)
         return appended
 
     def update(self, stream: str, fold: Fold[S], rule: Rule[S]) -> tuple[S, Appended]:
@@ -180,7 +176,7 @@ class Store:
                 continue
             for (stream, fold), folded in zip(targets, done[0], strict=True):
                 self._keep(stream, fold, folded)
-            self._hear(done[1].last_seq)
+            self._news.hear(done[1].last_seq)
             return tuple(folded.state for folded in done[0]), done[1]
 
     def _decide_and_append(
@@ -294,20 +290,7 @@ class Store:
 
     def wait(self, after_seq: int, timeout_s: float) -> bool:
         """Wait until there is an event after a position; other processes' events count (T3.1)."""
-        ends = self._clock.monotonic() + timeout_s
-        if self.bulletin is not None:
-            self.bulletin.listen()
-        while True:
-            if self.last_seq() > after_seq:
-                return True
-            left = ends - self._clock.monotonic()
-            if left <= 0:
-                return False
-            with self._news:
-                if self._heard > after_seq:
-                    return True
-                is_told = self.bulletin is not None and self.bulletin.is_listening
-                self._news.wait(min(left, _TOLD_S if is_told else _POLL_S))
+        return self._news.wait(after_seq, timeout_s, self.last_seq)
 
     def find(
         self, kind: str, *, scope_a: str | None = None, scope_b: str | None = None
@@ -397,12 +380,6 @@ class Store:
         with self.database.transaction() as cursor:
             if cursor.count(name, params) == 0:
                 raise NotFound("there is no such stream", reason="not_found")
-
-    def _hear(self, seq: int) -> None:
-        """Wake whoever waits; 0 says that something may have been missed."""
-        with self._news:
-            self._heard = max(self._heard, seq)
-            self._news.notify_all()
 
 
 class _LargeBlobs(BackshopError):

@@ -60,6 +60,7 @@ def _take(
 ) -> Any:
     """Lay the streams down outside the home; with the last of them add all like other sources."""
     site.shop.gate.require(user, bench_id, Role.PUBLISH)  # adding changes Published
+    site.shop.gate.require_room(user)
     limits = site.shop.call("WorkbenchGetScope", {"workbench_id": bench_id})["limits"]
     key, step = words["upload"][:80], words["step"]
     parcel = site.uploads.parcel(key, bench_id, user)

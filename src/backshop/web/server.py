@@ -19,7 +19,7 @@ from starlette.routing import Route
 from backshop import __version__
 from backshop.app import Backshop, running, secret_of
 from backshop.base.canon import parse
-from backshop.base.errors import BackshopError, NotFound, ValidationFailed
+from backshop.base.errors import BackshopError, LimitExceeded, NotFound, ValidationFailed
 
 from . import forms, pages, turns
 from .events import events
@@ -96,16 +96,39 @@ async def enter(request: Request) -> Response:
     """Exchange a one-time link for a cookie, or say where to find one."""
     site: Site = request.app.state.site
     token = request.query_params.get("token")
-    cookie = site.login.exchange(token) if token else None
-    return await _entered(request, cookie, refused=token is not None)
+    if token is None:
+        return await _entered(request, None, refused=False)
+    return await _guarded(request, lambda: site.login.exchange(token))
 
 
 async def enter_by_token(request: Request) -> Response:
     """Let somebody in who shares the home, by their personal token (T6.4)."""
     site: Site = request.app.state.site
     form = await request.form(max_files=0, max_fields=4)
-    user = await site.run(site.shop.people.who, str(form.get("token") or "").strip())
-    return await _entered(request, site.login.cookie_for(user) if user else None, refused=True)
+    token = str(form.get("token") or "").strip()
+
+    def cookie() -> str | None:
+        user = site.shop.people.who(token)
+        return site.login.cookie_for(user) if user else None
+
+    return await _guarded(request, cookie)
+
+
+async def _guarded(request: Request, cookie: Callable[[], str | None]) -> Response:
+    """Look whose token it is, unless too many wrong ones came from there."""
+    site: Site = request.app.state.site
+    address = request.client.host if request.client else ""
+    try:
+        site.guesses.check(address)
+    except LimitExceeded as error:
+        refused = fault_response(error)
+        refused.status_code = 429
+        refused.headers["retry-after"] = str(-(-(error.retry.after_ms or 1000) // 1000))
+        return refused
+    found = await site.run(cookie)
+    if found is None:
+        site.guesses.note_wrong(address)
+    return await _entered(request, found, refused=True)
 
 
 async def _entered(request: Request, cookie: str | None, *, refused: bool) -> Response:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import anyio
 from starlette.responses import JSONResponse, Response
 
-from backshop.app import Backshop, Hub, fault_of
+from backshop.app import Backshop, Guesses, Hub, fault_of
 
 from .security import Door, Login
 from .uploads import Uploads
@@ -27,6 +27,7 @@ class Site:
         self.door = door
         self.login = login
         self.uploads = Uploads(shop.clock)
+        self.guesses = Guesses(shop.clock)
         self._limiter: anyio.CapacityLimiter | None = None
         self._warming = threading.Lock()
         self._is_warm = False

@@ -104,6 +104,8 @@ class TurnStarted:
     """Whether the message is answered again; then `replaces` is the answer that gave way."""
     replaces: MessageId | None = None
     actor: str = "agent"
+    user_id: str | None = None
+    """Who asked for it; None is the home's owner."""
 
 
 @event("workshop.turn_resumed")

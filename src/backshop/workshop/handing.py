@@ -6,17 +6,18 @@ The queue holds no truth: whose turn it is says the lease, how far it came says 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Protocol
 
-from backshop.base.errors import NotFound
+from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import TurnId
 from backshop.bench import BenchDamaged, stream_of
 from backshop.store import StoreBusy, StoreUnavailable
 
 from .book import Book
 from .holding import POLL_S, Hold, is_alive
+from .state import Turn
 
 _LOG = logging.getLogger(__name__)
 
@@ -50,12 +51,17 @@ def is_left_to_us(
     True if it is ours to walk after all: nobody took it up, and the person wants it stopped or the
     queue lost it. The lease is renewed beside this until a worker has taken it over.
     """
-    job = hands.give(bench_id, turn_id, hold.owner)
+    try:
+        job = hands.give(bench_id, turn_id, hold.owner)
+    except BackshopError:
+        hold.runs_out = True  # by that a worker finds the turn
+        raise
     while True:
         try:
             is_pending = hands.is_pending(job)
             turn = book.state(bench_id).turns[turn_id]
-            if turn.is_over and not (turn.is_orphaned and is_pending):
+            goes_on = is_pending and (turn.is_orphaned or turn.is_stranded)
+            if turn.is_over and not goes_on:
                 return False
             is_ours = book.store.leases.holder(stream_of(bench_id)) == hold.owner
             if is_ours and (not is_pending or (turn.is_cancel_asked and hands.withdraw(job))):
@@ -72,12 +78,21 @@ def orphans(book: Book) -> list[tuple[str, str]]:
 
     A worker that dies leaves a job behind, which is retried before that; these have none.
     """
-    found: list[tuple[str, str]] = []
-    for stream in book.store.leases.run_out(book.lease_s):
+    return [(b, t.turn_id) for b, t in _running(book, book.store.leases.run_out(book.lease_s))]
+
+
+def turns_of(book: Book, user_id: str) -> list[tuple[str, str]]:
+    """Return benches and turns that are being worked on for somebody."""
+    found = _running(book, book.store.leases.held())
+    return [(bench_id, turn.turn_id) for bench_id, turn in found if turn.user_id == user_id]
+
+
+def _running(book: Book, streams: Iterable[str]) -> Iterator[tuple[str, Turn]]:
+    """Yield the running turns of the benches among these streams."""
+    for stream in streams:
         kind, _, bench_id = stream.partition(":")
         if kind == "bench":
             with suppress(NotFound, BenchDamaged):
                 turn = book.state(bench_id).running
                 if turn is not None:
-                    found.append((bench_id, turn.turn_id))
-    return found
+                    yield bench_id, turn

@@ -32,6 +32,8 @@ class Hold:
     owner: str
     stop: CancelToken
     is_lost: bool = False
+    runs_out: bool = False
+    """Whether the lease is left to run out instead of being given back."""
     ends: threading.Event = field(default_factory=threading.Event)
 
     def let_go(self) -> None:
@@ -69,7 +71,8 @@ def held(
     finally:
         hold.ends.set()
         keeper.join()
-        book.store.leases.drop(stream, owner)
+        if not hold.runs_out:
+            book.store.leases.drop(stream, owner)
 
 
 def _keep(book: Book, bench_id: str, hold: Hold) -> None:

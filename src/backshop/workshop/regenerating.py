@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from backshop.base.ids import TurnId
 
@@ -39,7 +40,12 @@ def regenerate(book: Book, turns: Turns, request: requests.Regenerate) -> Answer
         if node_id is None or before is None:
             turns.start_run(bench_id, known, wish, hold, lambda now, node: again(node, wish)(now))
             return
-        branch = turns.branched(wish, before)
+        branch = replace(  # another branch of the earlier turn's run (W13.2)
+            wish,
+            run_id=before.run_id,
+            session_id=before.session_id,
+            workflow_id=before.workflow_id,
+        )
         rewinding.with_session(
             book,
             bench_id,

@@ -151,6 +151,15 @@ class Workshop:
         """Whether this process works on a turn."""
         return self._turns.is_walking
 
+    def turns_of(self, user_id: str) -> list[tuple[str, str]]:
+        """Return the benches and turns that are being worked on for somebody."""
+        return handing.turns_of(self.book, user_id)
+
+    def stop_turns_of(self, user_id: str) -> None:
+        """Ask every turn that somebody began to stop, wherever it runs."""
+        for bench_id, turn_id in self.turns_of(user_id):
+            self._turns.cancel(requests.CancelRun(workbench_id=bench_id, turn_id=turn_id))
+
     def orphans(self) -> list[tuple[str, str]]:
         """Return benches and turns that nobody works on, and has not for as long as a lease."""
         return handing.orphans(self.book)

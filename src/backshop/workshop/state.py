@@ -25,7 +25,7 @@ from backshop.bench.state import BenchState, Revision
 from .events import Problem, Spent
 
 RUNNING, PAUSED = "running", "paused"
-BUSY = "BENCH_BUSY"
+BUSY, UNAVAILABLE = "BENCH_BUSY", "STORE_UNAVAILABLE"
 CARDS_OF_CHANGE = ("checkpoint_published", "checkpoint_restored")
 """System events that say that Published is another one since (W15.3)."""
 
@@ -97,6 +97,7 @@ class Turn:
     problem: Problem | None = None
     ended_ms: int | None = None
     spent: Spent = field(default_factory=Spent)
+    user_id: str | None = None
 
     @property
     def is_over(self) -> bool:
@@ -107,6 +108,12 @@ class Turn:
     def is_orphaned(self) -> bool:
         """Whether it stopped because the process that worked on it ended (W5.10)."""
         return self.status == PAUSED and self.problem is not None and self.problem.code == BUSY
+
+    @property
+    def is_stranded(self) -> bool:
+        """Whether it stopped because database or contents could not be reached for a while."""
+        problem = self.problem if self.status == PAUSED else None
+        return problem is not None and (problem.code, problem.reason) == (UNAVAILABLE, None)
 
     @property
     def is_summary_interrupted(self) -> bool:

@@ -78,6 +78,7 @@ def _started(state: WorkshopState, fact: ev.TurnStarted, at_ms: int) -> Workshop
         node_id=fact.node_id,
         workflow_id=fact.workflow_id,
         boundary=state.current_revision(),
+        user_id=fact.user_id,
     )
     state = replace(given_up(state), turn_id=fact.turn_id)
     return turned(state, turn)

@@ -8,13 +8,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from backshop.base.acting import acting_user
 from backshop.base.errors import BackshopError
 from backshop.base.ids import MessageId, TurnId, did
 from backshop.bench import stream_of
 from backshop.models import ModelAdapter, Models
 from backshop.prompts import CancelToken, PromptOverridesStore, Session, TokenUsage
 from backshop.rails import Beside, Driving, Rails
-from backshop.store import Write
+from backshop.store import StoreUnavailable, Write
 
 from . import agent, artifacts, closing, decide, requests
 from .agent import RPI
@@ -117,6 +118,7 @@ class Turns:
             run_id=did("run", session_id, turn_id),
             session_id=session_id,
             workflow_id=RPI,
+            user_id=acting_user(),
         )
 
     def start_run(
@@ -172,15 +174,6 @@ class Turns:
 
         return self.work(bench_id, Work(turn.turn_id, adapter), go_on)
 
-    def branched(self, wish: decide.Begin, before: Turn) -> decide.Begin:
-        """Return a turn as another branch of an earlier turn's run (W13.2)."""
-        return replace(
-            wish,
-            run_id=before.run_id,
-            session_id=before.session_id,
-            workflow_id=before.workflow_id,
-        )
-
     def root_of(self, run_id: str, session_id: str) -> str | None:
         """Return the first node of a run."""
         return self._driving.root_of(run_id, session_id)
@@ -211,18 +204,21 @@ class Turns:
 
         Raises:
             TurnActive: somebody else is still at work on it.
+            StoreUnavailable: it waits for the store to come back.
         """
         turn = self._book.state(bench_id).running
         if turn is None or turn.turn_id != turn_id or not self._took_over(bench_id, turn, ticket):
-            known = self.settled(bench_id)
-            after = known.turns.get(turn_id)
+            after = self.settled(bench_id).turns.get(turn_id)
             is_stopped = turn is not None and turn.is_cancel_asked
-            if after is not None and after.is_orphaned and not is_stopped:
+            if after and not is_stopped and (after.is_orphaned or after.is_stranded):
                 user_message = after.user_message_id
                 self.run(requests.RunAgent(workbench_id=bench_id, message_id=user_message))
-        turn = self._book.state(bench_id).running
-        if turn is not None and turn.turn_id == turn_id:  # let go of, or taken over by another
+        known = self._book.state(bench_id)
+        after = known.turns.get(turn_id)
+        if after and after is known.running:  # let go of, or taken over by another
             raise TurnActive("somebody is at work on this turn", reason="turn_active")
+        if after and after.is_stranded:
+            raise StoreUnavailable("the store was away while the turn was at work")
 
     def _took_over(self, bench_id: str, turn: Turn, ticket: str) -> bool:
         """Walk a turn nobody has walked yet; False if that is not how it is any more."""

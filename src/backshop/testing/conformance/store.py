@@ -384,10 +384,33 @@ class StoreConformance:
 
         with pytest.raises(LeaseLost):
             store.append(Plan((Part("bench:a", [counted(2)], lease="me"),)))
-        with pytest.raises(LeaseLost):
-            store.leases.keep("bench:a", "me", 60)
         assert store.leases.holder("bench:a") == "you"
         assert numbers(store, "bench:a") == [1]
+
+    @pytest.mark.rule("T1.5", "T6.2")
+    def test_a_lease_passes_from_one_holder_to_one_other(self, open_store: OpenStore) -> None:
+        store, other = open_store(), open_store()
+        assert store.leases.take("bench:a", "server", 60)
+
+        assert store.leases.pass_on("bench:a", "server", "first", 60)
+        assert not other.leases.pass_on("bench:a", "server", "second", 60)
+        assert not store.leases.pass_on("bench:a", "server", "server", 60)
+        assert other.leases.pass_on("bench:a", "first", "first", 60)
+
+        assert store.leases.holder("bench:a") == "first"
+        assert store.leases.held() == ["bench:a"]
+        assert store.leases.run_out(0) == []
+
+    @pytest.mark.rule("T6.5")
+    def test_what_is_drawn_in_a_minute_is_counted_once_for_everybody(
+        self, open_store: OpenStore
+    ) -> None:
+        store, other = open_store(), open_store()
+
+        drawn = [one.quotas.draw("ada", 4, 10).granted for one in (store, other, store, other)]
+
+        assert sum(drawn) in (10, 14, 18)  # the minute may have ended in between
+        assert drawn[0] == 4
 
     @pytest.mark.rule("T1.5", "B3.8")
     def test_a_lease_that_ran_out_is_free(self, open_store: OpenStore) -> None:

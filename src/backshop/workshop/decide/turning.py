@@ -37,6 +37,7 @@ class Begin:
     run_id: str | None = None
     session_id: str | None = None
     workflow_id: str | None = None
+    user_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +133,7 @@ def started(
         workflow_id=wish.workflow_id,
         is_again=is_again,
         replaces=replaces,
+        user_id=wish.user_id,
     )
 
 

@@ -1,0 +1,65 @@
+"""Slows down whoever guesses tokens: wrong ones are counted by address, and in all (T6.4)."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+from backshop.base.ambient import Clock
+from backshop.base.errors import LimitExceeded, Retry, RetryKind
+
+MINUTE_S = 60.0
+PER_ADDRESS = 10
+IN_ALL = 200  # from many addresses at once
+ADDRESSES_MAX = 10_000
+
+
+class Guesses:
+    """Wrong tokens of the last minute. A right one is refused too while there were too many."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._wrong: dict[str, deque[float]] = {}
+        self._all: deque[float] = deque()
+        self._lock = threading.Lock()
+
+    def check(self, address: str) -> None:
+        """Refuse an address from which, or a time in which, too many wrong tokens came.
+
+        Raises:
+            LimitExceeded: `too_many_guesses`, with the time to wait.
+        """
+        with self._lock:
+            now = self._clock.monotonic()
+            for wrong, most in ((self._of(address, now), PER_ADDRESS), (self._all, IN_ALL)):
+                _forget(wrong, now)
+                if len(wrong) >= most:
+                    wait_ms = max(1, int((wrong[0] + MINUTE_S - now) * 1000))
+                    raise LimitExceeded(
+                        "too many wrong tokens",
+                        reason="too_many_guesses",
+                        retry=Retry(RetryKind.LATER, wait_ms),
+                    )
+
+    def note_wrong(self, address: str) -> None:
+        """Count a wrong token."""
+        with self._lock:
+            now = self._clock.monotonic()
+            self._wrong.setdefault(address, self._of(address, now)).append(now)
+            self._all.append(now)
+            while len(self._wrong) > ADDRESSES_MAX:
+                self._wrong.pop(next(iter(self._wrong)))
+
+    def _of(self, address: str, now: float) -> deque[float]:
+        found = self._wrong.get(address)
+        if found is None:
+            return deque()
+        _forget(found, now)
+        if not found:
+            del self._wrong[address]
+        return found
+
+
+def _forget(wrong: deque[float], now: float) -> None:
+    while wrong and wrong[0] <= now - MINUTE_S:
+        wrong.popleft()

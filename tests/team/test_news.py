@@ -1,0 +1,95 @@
+"""What one machine does is heard on the others: facts by position, signals as they come (T6.3)."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from tests import postgres
+from tests.team.conftest import until
+
+from backshop.app import About, Backshop, Notification
+from backshop.store import Store
+from backshop.testing.conformance.store import counted, one
+
+pytestmark = [pytest.mark.needs("postgres"), pytest.mark.timeout(300)]
+WAIT_S = 60.0
+
+
+def names(subscription, wanted: str) -> list[str]:
+    """Return the names of what came, until the wanted one did."""
+    seen: list[str] = []
+    ends = time.monotonic() + WAIT_S
+    while wanted not in seen:
+        assert time.monotonic() < ends, seen
+        seen += [note.name for note in subscription.wait(1.0)]
+    return seen
+
+
+@pytest.mark.rule("T6.3", "T3.1", "S5.2")
+def test_facts_and_signals_of_one_machine_are_heard_on_another(tmp_path):
+    with postgres.fresh_database() as url:
+        settings = {"database_url": url}
+        with (
+            Backshop.open(tmp_path / "a", settings=settings) as here,
+            Backshop.open(tmp_path / "b", settings=settings) as there,
+            here.hub.subscribe(About()) as heard,
+        ):
+            bulletin = here.store.bulletin
+            assert bulletin is not None
+            until(lambda: bulletin.is_listening, "the ear", WAIT_S)
+            bench = there.call("WorkbenchCreate", {"name": "There"})["workbench_id"]
+            text = "é" * 5_000  # longer than one message of the database
+            there.hub.publish_signal("WorkshopMessageStream", {"delta": text}, workbench_id=bench)
+
+            found: list[Notification] = []
+            ends = time.monotonic() + WAIT_S
+            while not any(note.name == "WorkshopMessageStream" for note in found):
+                assert time.monotonic() < ends, [note.name for note in found]
+                found += heard.wait(1.0)
+
+    assert found[-1].payload == {"delta": text}
+    assert found[-1].position is None
+    assert found[0].workbench_id == bench  # the fact came before the signal
+    assert found[0].position is not None
+
+
+@pytest.mark.rule("T6.3")
+def test_a_dropped_connection_loses_no_fact(tmp_path):
+    import psycopg
+
+    with postgres.fresh_database() as url:
+        settings = {"database_url": url}
+        with (
+            Backshop.open(tmp_path / "a", settings=settings) as here,
+            Backshop.open(tmp_path / "b", settings=settings) as there,
+            here.hub.subscribe(About()) as heard,
+        ):
+            bulletin = here.store.bulletin
+            assert bulletin is not None
+            until(lambda: bulletin.is_listening, "the ear", WAIT_S)
+            with psycopg.connect(url, autocommit=True) as admin:
+                admin.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+                )
+            there.call("WorkbenchCreate", {"name": "Meanwhile"})
+
+            names(heard, "WorkbenchFilesChanged")
+            until(lambda: bulletin.is_listening, "the ear again", WAIT_S)
+
+
+@pytest.mark.rule("T3.1")
+def test_who_waits_is_woken_and_does_not_look_again_and_again(tmp_path):
+    with (
+        postgres.fresh_database() as url,
+        Store.open(tmp_path / "a", database_url=url) as here,
+        Store.open(tmp_path / "b", database_url=url) as there,
+    ):
+        assert here.bulletin is not None
+        assert not here.wait(here.last_seq(), 0)
+        until(lambda: here.bulletin is not None and here.bulletin.is_listening, "the ear", WAIT_S)
+        before = here.last_seq()
+        there.append(one("bench:a", counted(1)))
+
+        assert here.wait(before, WAIT_S)
