@@ -46,6 +46,8 @@ def main() -> None:
                 for name, path in pages.items():
                     page.goto(served.address + path)
                     page.wait_for_timeout(400)
+                    if page.locator("#sheet, [data-grid]").count():
+                        page.locator(".grid-cell").first.wait_for()
                     page.screenshot(path=OUT / f"{name}-{look}-{width}.png")
                 context.close()
         browser.close()

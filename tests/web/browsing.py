@@ -19,6 +19,7 @@ import httpx2
 import uvicorn
 
 from backshop.app import Backshop
+from backshop.base.ambient import Clock
 from backshop.web import Door, Login, application
 
 ARGUMENTS = [
@@ -83,9 +84,12 @@ class Served:
 
 
 @contextmanager
-def serving(home: Path, *, host: str = "127.0.0.1") -> Iterator[Served]:
+def serving(home: Path, *, host: str = "127.0.0.1", clock: Clock | None = None) -> Iterator[Served]:
     """Serve a home on a free port until the block ends."""
-    with Backshop.open(home) as shop, socket.create_server(("127.0.0.1", 0)) as listening:
+    with (
+        Backshop.open(home, clock=clock) as shop,
+        socket.create_server(("127.0.0.1", 0)) as listening,
+    ):
         door = Door(host=host, port=listening.getsockname()[1])
         login = Login("s" * 40, shop.clock)
         config = uvicorn.Config(application(shop, door, login), log_level="warning", ws="none")

@@ -281,6 +281,29 @@ def test_two_thousand_changed_files_scroll_smoothly(served, new_page, scaled):
     assert worst_ms < FRAME_MS
 
 
+@pytest.mark.rule("U2.4", "S7.3")
+def test_nothing_is_told_by_colour_alone(opened):
+    page = opened("ledger.xlsx")
+    signs = set(page.locator("#changes .change-sign").all_inner_texts())
+    words = {text.strip(" :") for text in page.locator("#changes .unseen").all_text_contents()}
+    cells = page.locator(".grid-cell.marked")
+    cells.first.wait_for()
+    marked = cells.evaluate_all(
+        "all => all.map((one) => one.querySelector('.mark-sign')?.textContent ?? '')"
+    )
+    page = opened("notes.md")
+    lines = page.locator("table.lines tr.added, table.lines tr.removed").evaluate_all(
+        "all => all.map((one) => one.querySelector('.sign')?.textContent.trim() ?? '')"
+    )
+
+    assert signs == {"+", "~", "→", "−"}
+    assert {"Added", "Changed", "Renamed", "Deleted"} <= words
+    assert marked
+    assert set(marked) <= {"+", "~", "−"}
+    assert lines
+    assert "" not in lines
+
+
 @pytest.mark.rule("B9.16")
 @pytest.mark.parametrize("adopted", [True, False])
 def test_published_that_moved_is_settled_on_the_page(served, new_page, adopted):

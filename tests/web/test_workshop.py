@@ -6,6 +6,11 @@ import re
 
 import pytest
 from tests.web.accessible import violations
+from tests.web.browsing import serving
+from tests.web.drafts import Drafting
+from tests.workshop.conftest import story
+
+from backshop.testing.ambient import FixedClock
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
 
@@ -249,3 +254,63 @@ def test_publishing_and_discarding_work_without_scripts(served, browser, new_pag
     assert (answer.status_code, answer.headers["location"]) == (303, f"/bench/{bench}")
     assert again.status_code == 404
     assert not served.call("DraftGetState", workbench_id=bench)["has_draft"]
+
+
+@pytest.mark.rule("U3.8", "W18.5", "W18.7", "B7.8")
+def test_an_old_draft_is_reminded_of_on_every_page_until_it_is_put_off(tmp_path):
+    clock = FixedClock()
+    with serving(tmp_path / "home", clock=clock) as served, served.client() as client:
+        bench = served.bench("Old", {"a.txt": "a"})
+        Drafting(served, bench).put({"a.txt": "b"})
+        pages = [f"/bench/{bench}{path}" for path in ("?stay=1", "/review", "/checkpoints")]
+
+        def reminded():
+            return ["data-reminder" in client.get(path).text for path in pages]
+
+        fresh = reminded()
+        clock.move(25 * 3_600_000)
+        old = reminded()
+        draft_id = served.call("DraftGetState", workbench_id=bench)["draft_id"]
+        form = {"workbench_id": bench, "draft_id": draft_id, "next": pages[1]}
+        answer = client.post("/do/WorkshopDismissReminder", data=form)
+
+        assert (fresh, old, reminded()) == ([False] * 3, [True] * 3, [False] * 3)
+        assert answer.headers["location"] == pages[1]
+
+
+@pytest.mark.rule("U3.8", "W5.12", "W15.10")
+def test_a_paused_turn_is_resumed_on_the_page_while_its_draft_exists(served, new_page):
+    bench = served.bench("Paused", {"a.txt": "a"})
+    good = story(("b.txt", "b"), ("c.txt", "c"), answer="Wrote both.")
+    failing = {
+        "when": {"purpose": "implement", "item": 2},
+        "times": 1,
+        "respond": {"error": "auth"},
+    }
+    served.shop.models.play("fails", [failing, *good])
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:fails")
+    page = new_page(f"/bench/{bench}")
+    send(page, "Write two files")
+    page.locator("#paused").get_by_text("1 of 2 items are done").wait_for(timeout=TURN_MS)
+    offered = page.locator("#paused").get_by_role("button").all_inner_texts()
+    page.goto(f"{served.address}/bench/{bench}")  # and it still stands there later
+    page.get_by_role("button", name="Resume").click()
+    page.wait_for_url("**/review", timeout=TURN_MS)
+
+    assert [text.strip() for text in offered] == ["Resume", "Regenerate"]
+    assert served.paths(bench) == {"a.txt", "b.txt", "c.txt"}
+
+
+@pytest.mark.rule("U1.2", "W20.6", "S7.4")
+def test_markdown_is_cleaned_coloured_and_its_links_are_inert(served):
+    text = (
+        "**Bold** and `code`\n\n```python\ndef add(a, b):\n    return a + b\n```\n\n"
+        "[click](https://example.com/x) <img src=x onerror=alert(1)> <script>alert(1)</script>\n"
+    )
+    with served.client() as client:
+        html = client.post("/markdown", json={"text": text}).json()["html"]
+
+    assert "<strong>Bold</strong>" in html
+    assert re.search(r'<span class="[a-z0-9]+">def</span>', html)
+    assert "https://example.com/x" in html
+    assert not re.search(r"<(a|img|script)[ >]", html)

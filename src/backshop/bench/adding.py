@@ -263,7 +263,7 @@ def _commit(
             state,
             desk.new_checkpoint(),
             "auto",
-            f"Before replacing {replaced} files",
+            f"Before replacing {replaced} {'file' if replaced == 1 else 'files'}",
             desk.totals(state),
             "before_replace",
         )

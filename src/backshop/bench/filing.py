@@ -114,7 +114,7 @@ def remove(desk: Desk, request: requests.WorkbenchFilesRemove) -> Removed:
         if not wanted:
             return Removed(remove_results=tuple(results))
         built = desk.grow(state.published, dict.fromkeys(wanted))
-        text = f"Before removing {len(wanted)} files"
+        text = f"Before removing {len(wanted)} {'file' if len(wanted) == 1 else 'files'}"
         kept = decide.checkpoint(
             state, desk.new_checkpoint(), "auto", text, desk.totals(state), "before_remove"
         )

@@ -49,7 +49,7 @@ on(document, "submit", "form[data-command]", async (event, form) => {
   try {
     const result = await call(form.dataset.command, request);
     const stays = !form.dispatchEvent(new CustomEvent("done", { bubbles: true, cancelable: true, detail: result }));
-    if (!stays) location.assign(form.elements.next?.value || location.href);
+    if (!stays) go(form.elements.next?.value || location.href);
   } catch (error) {
     if (!error.envelope) throw error;
     if (error.envelope.choices?.includes("keep_theirs")) offerToReconcile(form, error.envelope);
@@ -59,6 +59,14 @@ on(document, "submit", "form[data-command]", async (event, form) => {
     if (button) button.disabled = false;
   }
 });
+
+// Go somewhere, and see it as it is now: an address that differs in its last part only is not loaded.
+function go(address) {
+  const wanted = new URL(address, location.href);
+  const isHere = wanted.pathname === location.pathname && wanted.search === location.search;
+  location.assign(wanted);
+  if (isHere) location.reload();
+}
 
 // Others changed Published: the three ways to go on (B9.16), then the review of what came of it.
 function offerToReconcile(form, envelope) {

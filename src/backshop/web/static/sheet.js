@@ -3,6 +3,13 @@ import { el, errorBox } from "./dom.js";
 import { call } from "./rpc.js";
 import { COLS, ROWS, grid, placeOf } from "./grid.js";
 
+// How many cells of a sheet differ; a sheet where all of them are new is new.
+function countOf(marks) {
+  if (!marks) return null;
+  const isNew = [...marks.values()].every((one) => one.change === "added");
+  return el("span", { class: `badge ${isNew ? "added" : "changed"}` }, `${isNew ? "+" : "~"} ${marks.size}`);
+}
+
 export async function workbook(root, { command, request, sheet = "", changes = [], row = 0 }) {
   const tabs = el("div", { class: "sheet-tabs", role: "tablist", "aria-label": "Sheets" });
   const holder = el("div", { class: "grid-holder", role: "tabpanel", id: `${root.id || "book"}-panel` });
@@ -49,7 +56,7 @@ export async function workbook(root, { command, request, sheet = "", changes = [
     tabs.append(...names.map((name) => el("button", {
       type: "button", role: "tab", "data-sheet": name, "aria-controls": holder.id,
       onclick: () => show(name),
-    }, name, touched.get(name) ? el("span", { class: "badge changed" }, `~ ${touched.get(name).size}`) : null)));
+    }, name, countOf(touched.get(name)))));
     tabs.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!step) return;

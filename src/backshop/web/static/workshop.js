@@ -228,9 +228,6 @@ on(document, "click", "[data-restore]", (_, button) => restore(button.dataset.re
 on(document, "click", "[data-details]", (_, button) => details(button.dataset.details));
 on(document, "click", ".menu-items button", (_, button) => { button.closest("details").open = false; });
 on(document, "click", "[data-suggest]", (_, button) => composer.fill(button.textContent));
-on(document, "click", "[data-dismiss]", async (_, button) => {
-  if (await act(() => call("WorkshopDismissReminder", { ...here, draft_id: button.dataset.dismiss }))) button.closest(".reminder").remove();
-});
 $("#stop").addEventListener("click", stop);
 $("#resume").addEventListener("click", () => begin({ message_id: state.resumable_turn.user_message_id ?? lastUserMessage() }));
 $("#turn-details").addEventListener("click", () => details(state.active_turn?.turn_id));
