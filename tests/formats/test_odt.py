@@ -7,13 +7,18 @@ from backshop.formats.odt import extract_lines, get_info, get_map, read
 
 from .archives import archive, source
 
-NAMES = "".join(
-    f' xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-    for prefix, name in [
-        *(("office", "office"), ("text", "text"), ("table", "table"), ("draw", "drawing")),
-        *(("style", "style"), ("svg", "svg-compatible"), ("manifest", "manifest")),
-    ]
+NAMES = (
+    "".join(
+        f' xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for prefix, name in [
+            *(("office", "office"), ("text", "text"), ("table", "table"), ("draw", "drawing")),
+            *(("style", "style"), ("svg", "svg-compatible"), ("manifest", "manifest")),
+            ("fo", "xsl-fo-compatible"),
+        ]
+    )
+    + ' xmlns:dc="http://purl.org/dc/elements/1.1/"'
 )
+
 BODY = """
 <text:tracked-changes><text:changed-region><text:deletion><text:p>gone</text:p></text:deletion>
 </text:changed-region></text:tracked-changes>
@@ -37,7 +42,7 @@ STYLES = """<text:list-style style:name="N"><text:list-level-style-number text:l
 
 def document(tmp_path, body=BODY, extra=None):
     content = (
-        f"<office:document-content{NAMES}><office:automatic-styles>{STYLES}"
+        f"<office:document-content{NAMES}><office:automatic-styles>{STYLES}{LOOKS}"
         f"</office:automatic-styles><office:body><office:text>{body}</office:text></office:body>"
         "</office:document-content>"
     )
@@ -55,15 +60,78 @@ def test_everything_stands_in_its_order(tmp_path):
     lines = extract_lines(document(tmp_path))
 
     assert lines == [
-        "Before  all\tx\ny",
-        "## Market\n review",
+        "Before  all\tx",
+        "y",
+        "## Market review",
         "1. first",
         "  - inner",
         "[table 0: 1x3]",
         "| Item | a\\|b | a\\|b |",
         "See [image 0: A chart].",
         "[header] Page head",
+        "[footnote] aside",
     ]
+
+
+LOOKS = """
+<style:style style:name="Gone" style:family="text"><style:text-properties text:display="none"/>
+</style:style><style:style style:name="Pale" style:family="text" style:parent-style-name="Base">
+<style:text-properties fo:color="#FFFFFF"/></style:style>
+<style:style style:name="Dark" style:family="paragraph">
+<style:paragraph-properties fo:background-color="#000080"/></style:style>
+<style:style style:name="Cell" style:family="table-cell">
+<style:table-cell-properties fo:background-color="#000080"/></style:style>"""
+
+
+@pytest.mark.rule("F4.8", "F12.1")
+def test_text_nobody_sees_is_labelled(tmp_path):
+    pale = '<text:span text:style-name="Pale">pale</text:span>'
+    gone = '<text:span text:style-name="Gone">gone</text:span>'
+    box = f"<draw:frame><draw:text-box><text:p>{pale}</text:p></draw:text-box></draw:frame>"
+    body = (
+        f'<text:p>seen {pale} {gone}</text:p><text:p text:style-name="Dark">{pale}</text:p>'
+        f"<text:p>around{box}</text:p>"
+        "<table:table><table:table-row>"
+        f'<table:table-cell table:style-name="Cell"><text:p>{pale}</text:p></table:table-cell>'
+        f"<table:table-cell><text:p>{pale}</text:p></table:table-cell></table:table-row>"
+        '<table:table-row table:visibility="collapse"><table:table-cell><text:p>row</text:p>'
+        "</table:table-cell></table:table-row></table:table>"
+        '<text:section text:display="none"><text:p>section</text:p></text:section>'
+        '<text:p><text:hidden-paragraph text:is-hidden="true"/>paragraph</text:p>'
+    )
+
+    lines = extract_lines(document(tmp_path, body))
+
+    assert lines[:-1] == [
+        "seen [white text: pale] [hidden: gone]",
+        "pale",
+        "around",
+        "[text box] pale",
+        "[table 0: 2x2]",
+        "| pale | [white text: pale] |",
+        "| [hidden: row] |  |",
+        "[hidden: section]",
+        "[hidden: paragraph]",
+    ]
+
+
+@pytest.mark.rule("F12.1", "F9.7", "F3.1")
+def test_what_stands_beside_the_text_is_read_by_name(tmp_path):
+    body = (
+        "<text:p>One<office:annotation><dc:creator>Ann</dc:creator><text:p>why?</text:p>"
+        '</office:annotation><text:note text:note-class="endnote"><text:note-citation>1'
+        "</text:note-citation><text:note-body><text:p>because</text:p><text:p>so</text:p>"
+        "</text:note-body></text:note></text:p>"
+    )
+    file = document(tmp_path, body)
+
+    assert read(file, Selector()).text == "One"
+    assert read(file, Selector(section="@comments")).text == "[comment by Ann]\nwhy?"
+    assert read(file, Selector(section="@footnotes")).text == "[endnote 1]\nbecause\nso"
+    assert read(file, Selector(section="@headers")).text == "[header]\nPage head"
+    with pytest.raises(FormatError) as caught:
+        read(file, Selector(section="@margin"))
+    assert caught.value.hints == ("@headers", "@comments", "@footnotes")
 
 
 @pytest.mark.rule("F12.1", "F9.2")
@@ -106,7 +174,7 @@ def test_sections_are_read_by_name_or_number(tmp_path):
     with pytest.raises(FormatError) as caught:
         read(file, Selector(section="nowhere"))
     assert caught.value.reason == "unknown_section"
-    assert caught.value.hints == ("0: (untitled)", "1: Market review")
+    assert caught.value.hints == ("1: Market review", "0: (untitled)")  # the closest first
 
 
 @pytest.mark.rule("F9.4", "F32.40", "F5.4")

@@ -17,6 +17,7 @@ from backshop.formats.docx.blank import blank_document
 from backshop.formats.errors import REASONS
 from backshop.formats.pptx.blank import blank_presentation
 
+from .archives import archive
 from .office import edit, map_of, members, paragraph, source, with_body
 
 
@@ -224,3 +225,25 @@ def test_bytes_gone_wrong_are_an_error_of_the_closed_set(tmp_path, kind, changes
         module.read(source(path), Selector())
     except FormatError as error:
         assert error.reason in REASONS
+
+
+@pytest.mark.rule("F4.3", "F4.4", "F23.4")
+@pytest.mark.parametrize("kind", ["docx", "pptx"])
+def test_what_is_embedded_is_told_and_never_opened(document, deck, kind, tmp_path):
+    path = document if kind == "docx" else deck
+    inner = archive({"../../evil": b"x", "bomb.xml": bytes(8 << 20)})  # refused if it were opened
+    folder = "word" if kind == "docx" else "ppt"
+    with zipfile.ZipFile(path, "a") as package:
+        package.writestr(f"{folder}/embeddings/book.xlsx", inner)
+        package.writestr(f"{folder}/embeddings/oleObject1.bin", b"\xd0\xcf\x11\xe0" + bytes(2000))
+    op = (
+        {"op": "append_paragraph", "text": "x"}
+        if kind == "docx"
+        else {"op": "add_slide", "title": "x"}
+    )
+
+    applied, out = edit(path, op)
+
+    assert map_of(path)["security"]["embedded_objects"] is True
+    assert members(out)[f"{folder}/embeddings/book.xlsx"] == inner
+    assert applied.effects.collateral == ()

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 from PIL import Image
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
+from pptx.dml.color import RGBColor
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches, Pt
 
@@ -615,3 +617,84 @@ def test_any_json_as_operations_is_applied_or_refused_cleanly(tmp_path_factory, 
         assert not (folder / "out.pptx").exists()
     else:
         show(folder / "out.pptx")
+
+
+@pytest.mark.rule("F4.8", "F10.4")
+def test_white_text_on_a_white_slide_is_labelled(tmp_path):
+    shown = Presentation()
+    white = RGBColor(255, 255, 255)
+
+    def add(slide, words, left, fill=None):
+        box = slide.shapes.add_textbox(Inches(left), Inches(1), Inches(2), Inches(1))
+        box.text_frame.paragraphs[0].add_run().text = "seen "
+        run = box.text_frame.paragraphs[0].add_run()
+        run.text = words
+        run.font.color.rgb = white
+        if fill is not None:
+            box.fill.solid()
+            box.fill.fore_color.rgb = fill
+
+    first = shown.slides.add_slide(shown.slide_layouts[6])
+    add(first, "pale", 0)
+    add(first, "on blue", 3, RGBColor(0, 0, 128))
+    under = first.shapes.add_shape(1, Inches(6), Inches(0), Inches(3), Inches(3))
+    under.text_frame.text = ""
+    add(first, "on a shape", 6.5)
+    second = shown.slides.add_slide(shown.slide_layouts[6])
+    second.background.fill.solid()
+    second.background.fill.fore_color.rgb = RGBColor(0, 0, 0)
+    add(second, "on black", 0)
+    path = tmp_path / "pale.pptx"
+    shown.save(str(path))
+
+    assert pptx_format.extract_lines(source(path)) == [
+        "# slide 0",
+        "seen [white text: pale]",
+        "seen on blue",
+        "seen on a shape",
+        "# slide 1",
+        "seen on black",
+    ]
+
+
+SURVIVORS = (
+    '<p:transition spd="slow"><p:fade/></p:transition><mc:AlternateContent '
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"><mc:Choice '
+    'Requires="p14" xmlns:p14="urn:p14"><p14:odd kept="1"/></mc:Choice><mc:Fallback/>'
+    "</mc:AlternateContent><p:timing><p:tnLst><p:par><p:cTn id='1'/></p:par></p:tnLst></p:timing>"
+    '<p:extLst><p:ext uri="{1}"><x:unknown xmlns:x="urn:x"><!-- kept --></x:unknown></p:ext>'
+    "</p:extLst>"
+)
+
+
+@pytest.mark.rule("F23.3", "F23.4")
+@pytest.mark.parametrize(
+    "op",
+    [
+        {"op": "set_slide_text", "index": 0, "title": "Other"},
+        {"op": "replace_text", "search": "One", "replace": "Other"},
+        {"op": "append_bullets", "index": 0, "bullets": ["more"]},
+        {"op": "set_hidden", "index": 0, "hidden": True},
+    ],
+    ids=lambda op: op["op"],
+)
+def test_animations_transitions_and_unknown_content_of_an_edited_slide_survive(tmp_path, op):
+    shown = Presentation()
+    shown.slides.add_slide(shown.slide_layouts[1]).shapes.title.text = "One"
+    plain = tmp_path / "plain.pptx"
+    shown.save(str(plain))
+    path = tmp_path / "a.pptx"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members(plain).items():
+            odd = data.replace(b"</p:sld>", SURVIVORS.encode() + b"</p:sld>")
+            archive.writestr(name, odd if name == "ppt/slides/slide1.xml" else data)
+
+    applied, out = edit(path, op)
+
+    def beside_shapes(file: Any) -> list[bytes]:
+        root = etree.fromstring(members(file)["ppt/slides/slide1.xml"])
+        return [etree.tostring(child, method="c14n") for child in root if "cSld" not in child.tag]
+
+    assert beside_shapes(out) == beside_shapes(path)
+    assert len(beside_shapes(out)) == 5
+    assert applied.effects.collateral == ()

@@ -12,11 +12,13 @@ from backshop.base import limits as numbers
 from .errors import fail
 from .notes import Warnings
 from .odtbody import Block, Document, load
+from .ops import section_hints
 from .protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
 from .window import check_chunk, check_selector, chunk_list, chunking, cut, refuse_both
 
 CHUNK = numbers.DOCX_CHUNK_CHARS
 UNTITLED = "(untitled)"
+ASIDES = ("@headers", "@comments", "@footnotes")
 _SPAN = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
 
 
@@ -129,10 +131,13 @@ def read(source: Source, selector: Selector) -> Read:
 
 
 def extract_lines(source: Source) -> list[str]:
-    """Return the lines of the body, then those of headers and footers (F29.1)."""
+    """Return the lines of the body, then those of headers, footers and notes (F29.1)."""
     document = load(source)
-    body = [line.text for line in _lines(document.blocks)]
-    return [*body, *(f"[{kind}] {line}" for kind, line in document.margins)]
+    lines = [text for line in _lines(document.blocks) for text in line.text.split("\n")]
+    lines += [f"[{kind}] {line}" for kind, line in document.margins]
+    for kind, text in document.notes:
+        lines += [f"[{kind}] {line}" for line in text.split("\n")]
+    return lines
 
 
 def extract_document(source: Source) -> dict[str, Json]:
@@ -249,6 +254,8 @@ def _region(
 ) -> tuple[str | None, Sequence[Block]]:
     if section is None:
         return None, document.blocks
+    if section.startswith("@"):
+        return section, _aside(document, section)
     sections = _sections(document)
     wanted = " ".join(section.split()).casefold()
     named = [found for found in sections if found.heading.casefold() == wanted]
@@ -257,9 +264,25 @@ def _region(
     if not named and section.strip().isdecimal():
         named = [found for found in sections if found.index == int(section)]
     if not named:
-        hints = [f"{found.index}: {found.heading}" for found in sections]
+        hints = section_hints(section, [(found.index, found.heading) for found in sections])
         raise fail("unknown_section", f"there is no section {section!r}", hints=hints)
     return section, named[0].blocks
+
+
+def _aside(document: Document, name: str) -> list[Block]:
+    """Return what stands beside the text, each with a line that says what it is (F9.7)."""
+    match name:
+        case "@headers":
+            found = [(kind, line) for kind, line in document.margins]
+        case "@comments":
+            found = [
+                (f"comment by {who}" if who else "comment", text) for who, text in document.comments
+            ]
+        case "@footnotes":
+            found = [(f"{kind} {at}", text) for at, (kind, text) in enumerate(document.notes, 1)]
+        case _:
+            raise fail("unknown_section", f"there is no section {name!r}", hints=ASIDES)
+    return [Block(f"[{label}]\n{text}") for label, text in found]
 
 
 def _chosen(

@@ -175,6 +175,19 @@ def nearest(name: str, known: Iterable[str], most: int = 5) -> list[str]:
     return [next(n for n in names if n.lower() == lower) for lower in close]
 
 
+def section_hints(wanted: str, sections: Iterable[tuple[int, str]]) -> list[str]:
+    """Return sections as `index: heading`, those closest to what was asked for first (F3.1)."""
+    number = int(wanted) if wanted.strip().isdecimal() else None
+    name = wanted.casefold()
+
+    def distance(section: tuple[int, str]) -> float:
+        if number is not None:
+            return abs(section[0] - number)
+        return -difflib.SequenceMatcher(None, name, section[1].casefold()[:200]).ratio()
+
+    return [f"{index}: {heading}" for index, heading in sorted(sections, key=distance)]
+
+
 def _as_list(operations: Json) -> Sequence[Json]:
     if not isinstance(operations, Sequence) or isinstance(operations, str):
         raise problem("bad_type", "operations", "must be a list")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lxml import etree
 
 from backshop.formats.errors import fail
+from backshop.formats.ops import section_hints
 from backshop.formats.protocol import Json, Source
 
 from . import names as n
@@ -32,7 +33,9 @@ def extract_section(source: Source, section_index: int) -> dict[str, Json]:
         raise fail(
             "unknown_section",
             f"there is no section {section_index}",
-            hints=[f"{section.index}: {section.heading}" for section in body.sections],
+            hints=section_hints(
+                str(section_index), [(section.index, section.heading) for section in body.sections]
+            ),
         )
     found = next((s for s in body.sections if s.index == section_index), None)
     return {

@@ -10,6 +10,7 @@ from backshop.base import limits as numbers
 from backshop.formats import window
 from backshop.formats.errors import fail
 from backshop.formats.notes import Warnings
+from backshop.formats.ops import section_hints
 from backshop.formats.protocol import ChunkInfo, Read, Selector, Source
 
 from . import names as n
@@ -93,7 +94,9 @@ def find_section(body: Body, wanted: str, warnings: Warnings) -> Section:
     raise fail(
         "unknown_section",
         f"there is no section {wanted!r}",
-        hints=[f"{section.index}: {section.heading}" for section in body.sections],
+        hints=section_hints(
+            wanted, [(section.index, section.heading) for section in body.sections]
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from . import names as n
 from .deck import Deck, Slide
 from .drawn import drawn_lines
 from .shape import TITLE_TYPES, Shape, level_of, paragraph_text, table_grid
+from .visible import unseen
 
 
 def slide_units(deck: Deck, slide: Slide) -> list[str]:
@@ -51,8 +52,9 @@ def shape_lines(deck: Deck, slide: Slide, shape: Shape) -> Iterator[str]:
     elif shape.kind == "object":
         yield "[object]"
     body = shape.text_body
+    is_unseen = unseen(deck, slide, shape)
     for paragraph in body.iterchildren(n.P_T) if body is not None else ():
-        text = paragraph_text(paragraph)
+        text = paragraph_text(paragraph, is_unseen)
         if text.strip():
             indent = "  " * level_of(paragraph)
             yield "\n".join(indent + line for line in text.split("\n"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from lxml import etree
@@ -193,14 +193,19 @@ def _leaves(
 # --- text ---------------------------------------------------------------------------------------
 
 
-def paragraph_text(paragraph: Element) -> str:
-    """Return the text of a paragraph, line breaks as newlines, fields as what they show."""
+def paragraph_text(paragraph: Element, is_unseen: Callable[[Element], bool] | None = None) -> str:
+    """Return the text of a paragraph, line breaks as newlines, fields as what they show.
+
+    What `is_unseen` says of runs is labelled (F4.8).
+    """
     shown = []
     for child in paragraph:
         if child.tag == n.BR:
             shown.append("\n")
         elif child.tag in (n.R_T, n.FLD):
-            shown.append("".join(text.text or "" for text in child.iterchildren(n.T)))
+            text = "".join(text.text or "" for text in child.iterchildren(n.T))
+            is_pale = is_unseen is not None and text.strip() and is_unseen(child)
+            shown.append(f"[white text: {text}]" if is_pale else text)
         elif child.tag == n.ALTERNATE or (isinstance(child.tag, str) and "math" in child.tag):
             shown.extend(t.text or "" for t in child.iter(n.T, _MATH_T))
     return "".join(shown)
