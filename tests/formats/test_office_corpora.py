@@ -164,3 +164,58 @@ def test_libreoffice_opens_what_it_opened_before_and_shows_the_new_text(
     for made in opened.values():
         text = "".join(map(str, etree.parse(made).getroot().itertext()))
         assert NEW_TEXT in text, made.name
+
+
+EVERY_OP: dict[str, list[dict[str, Any]]] = {
+    ".docx": [
+        {"op": "insert_paragraphs", "anchor": {"paragraph": 0}, "paragraphs": [{"text": "x"}]},
+        {"op": "delete_paragraphs", "from": 0, "to": 0},
+        {"op": "replace_text", "search": "e", "replace": "\u00eb"},
+        {"op": "replace_section", "section": "1", "paragraphs": [{"text": "x", "list": "number"}]},
+        {"op": "append_table", "rows": [["a", "b"]], "anchor": {"paragraph": 0, "at": "before"}},
+        {"op": "set_table_cells", "table": 0, "cells": [{"row": 0, "column": 0, "text": "x"}]},
+        {"op": "add_table_rows", "table": 0, "rows": [["x"]]},
+        {"op": "delete_table_rows", "table": 0, "from": 0, "to": 0},
+        {"op": "set_paragraphs", "paragraphs": [{"text": "x", "style": "Heading 2"}]},
+    ],
+    ".pptx": [
+        {"op": "set_slide_text", "index": 0, "title": "x", "body": "y"},
+        {"op": "append_bullets", "index": 0, "bullets": [{"text": "x", "level": 1}]},
+        {"op": "replace_text", "search": "e", "replace": "\u00eb"},
+        {"op": "set_table_cells", "index": 0, "shape": 0, "cells": [
+            {"row": 0, "column": 0, "text": "x"}]},
+        {"op": "set_notes", "index": 0, "notes": "x"},
+        {"op": "move_slide", "index": 0, "to": 1},
+        {"op": "set_hidden", "index": 0, "hidden": True},
+        {"op": "delete_slide", "index": 0},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.needs("corpora")
+@pytest.mark.rule("F16.13", "F16.14", "F23.1")
+@pytest.mark.parametrize("ending", EVERY_OP)
+def test_every_operation_changes_what_it_aims_at_and_nothing_else(ending, tmp_path, scaled):
+    files = [path for path in FILES if path.suffix == ending][:: scaled(6, 1)]
+    done: dict[str, int] = {}
+
+    for path in files:
+        for number, op in enumerate(EVERY_OP[ending]):
+            out = tmp_path / f"{number}-{path.name}"
+            try:
+                ask = OpsRequest(name=path.name, operations=[op])
+                applied = module_of(path).apply_ops(source(path), ask, out)
+            except FormatError as error:
+                assert error.reason in REASONS
+                assert not out.exists()
+                continue
+            name = str(op["op"])
+            done[name] = done.get(name, 0) + 1
+            before, after = raw_members(path), raw_members(out)
+            changed = {part for part in {*before, *after} if before.get(part) != after.get(part)}
+            assert changed == set(applied.changed_parts), (path.name, op)
+            assert applied.effects.collateral == (), (path.name, op)
+            module_of(path).extract_lines(source(out))
+            assert not opened(path) or opened(out), (path.name, op)
+
+    assert set(done) == {op["op"] for op in EVERY_OP[ending]}

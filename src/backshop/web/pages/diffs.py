@@ -223,7 +223,10 @@ def drawn_slide(
                 "what": mark.get("what", ()),
                 "is_picture": bool(shape.get("has_image")),
                 "picture": address(shape["image_ref"]) if shape.get("image_ref") else None,
-                "paragraphs": [_paragraph(shape, block) for block in shape["text_blocks"]],
+                "paragraphs": [
+                    *(_paragraph(shape, block) for block in shape["text_blocks"]),
+                    *(_plain(line) for line in shape["drawn"]),
+                ],
                 "table": shape.get("table"),
             }
         )
@@ -233,6 +236,11 @@ def drawn_slide(
         "shapes": drawn,
         "missing": positioned["missing_features"],
     }
+
+
+def _plain(line: str) -> dict[str, Any]:
+    """Return a line of a chart or diagram, which is told and not drawn."""
+    return {"runs": [{"text": line}], "size": _BODY_PT, "level": 0, "bullet": False}
 
 
 def _paragraph(shape: Data, block: Data) -> dict[str, Any]:

@@ -1,0 +1,35 @@
+"""Slides as they are drawn in a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
+
+from backshop.formats import Formats
+from backshop.web.pages.diffs import drawn_slide
+
+
+@pytest.mark.rule("U4.2", "F29.3")
+def test_a_chart_is_told_where_it_stands(tmp_path):
+    deck = Presentation()
+    data = CategoryChartData()
+    data.categories = ["East", "West"]
+    data.add_series("Sales", (1, 2))
+    place = (Inches(1), Inches(2), Inches(5), Inches(3))
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    slide.shapes.add_chart(XL_CHART_TYPE.PIE, *place, data)
+    deck.save(str(tmp_path / "a.pptx"))
+
+    with Formats(plugins={}, workers=1) as formats:
+        found: Any = formats.extract_slide(formats.source(tmp_path / "a.pptx"), 0)
+    drawn: Any = drawn_slide(found["slide"]["positioned"], (), "after")
+
+    (shape,) = drawn["shapes"]
+    assert (shape["x"], shape["y"], shape["width"], shape["height"]) == (72, 144, 360, 216)
+    texts = [run["text"] for paragraph in shape["paragraphs"] for run in paragraph["runs"]]
+    assert texts == ["[chart: pie; Sales; East, West]"]
