@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import fcntl
-import signal
+import os
 import stat
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
@@ -120,14 +121,25 @@ def test_a_renderer_that_hangs_is_killed_with_its_children(tmp_path, corpora):
     soffice = program(tmp_path, HANGS, log=str(log))
     docx = file_source(corpora / "office-fixtures" / "simple.docx")
 
-    with Formats(renderer=soffice, plugins={}, limits=Limits(render_timeout_s=1.5)) as formats:
+    with Formats(renderer=soffice, plugins={}, limits=Limits(render_timeout_s=5)) as formats:
         preview = formats.render_page(docx, 0)
 
     assert preview == Preview(available=False, reason="timeout")
-    with log.open("rb") as file:
-        signal.alarm(30)  # the lock is free when the last process that has the file is gone
-        fcntl.flock(file, fcntl.LOCK_EX)
-        signal.alarm(0)
+    assert _is_free(log)
+
+
+def _is_free(held: Path) -> bool:
+    """Wait until the last process that holds the file is gone, which takes a moment at most."""
+    deadline = time.monotonic() + 30
+    with held.open("a+b") as file:
+        while time.monotonic() < deadline:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.sched_yield()
+            else:
+                return True
+    return False
 
 
 @pytest.mark.needs("corpora")
