@@ -27,7 +27,7 @@ def test_a_chart_is_told_where_it_stands(tmp_path):
 
     with Formats(plugins={}, workers=1) as formats:
         found: Any = formats.extract_slide(formats.source(tmp_path / "a.pptx"), 0)
-    drawn: Any = drawn_slide(found["slide"]["positioned"], (), "after")
+    drawn: Any = drawn_slide(found["slide"]["positioned"], (), "after", str)
 
     (shape,) = drawn["shapes"]
     assert (shape["x"], shape["y"], shape["width"], shape["height"]) == (72, 144, 360, 216)
