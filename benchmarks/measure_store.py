@@ -15,9 +15,9 @@ from typing import Any
 import pysqlite3
 
 from backshop.base import tree
-from backshop.base.ids import BlobId
+from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
-from backshop.store import NewEvent, Part, Pin, Placer, Plan, Store, View
+from backshop.store import NewEvent, Part, Pin, Placer, Plan, Shown, Store, View
 from backshop.testing.conformance.store import Counted
 
 from .report import head, medians, row
@@ -178,9 +178,12 @@ class _Trees:
         self._trees = [built.id]
         self._turn = 0
         self._view = View(folder / "view", store.load_tree, Placer(store.blobs))
-        self._view.show(built.id)
+        self._show(built.id)
         self.record()
         self.show()
+
+    def _show(self, wanted: TreeId) -> None:
+        self._view.show(Shown(wanted), lambda *_: None, lambda: None)
 
     def record(self) -> None:
         """Change one file and make it durable."""
@@ -211,11 +214,11 @@ class _Trees:
 
     def back(self) -> None:
         """Go from the newest revision to the one before, folder included."""
-        self._view.show(self._trees[-2])
+        self._show(self._trees[-2])
 
     def show(self) -> None:
         """Show the newest revision."""
-        self._view.show(self._trees[-1])
+        self._show(self._trees[-1])
 
     def checkout(self) -> None:
         """Do the same with git."""

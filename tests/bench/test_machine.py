@@ -54,25 +54,28 @@ class Model:
 
     def publish(self, files: Files) -> None:
         self.generation += 1
-        if files != self.published:
-            self.displace("published")
+        self.displace("published", touched(self.published, files))
         self.published = files
 
     def draw(self, files: Files | None, revision: str = "") -> None:
         """Give the Draft another state, or none."""
-        if files != self.draft:
-            self.displace("draft")
+        if self.draft is not None:
+            self.displace("draft", None if files is None else touched(self.draft, files))
         if files is None:
             self.revisions, self.confirmed = [], set()
         else:
             self.revisions.append((revision, files))
         self.draft = files
 
-    def displace(self, view: str) -> None:
-        """The folder is replaced: what others wrote goes to salvage, nothing is lost."""
+    def displace(self, view: str, touched: set[str] | None = None) -> None:
+        """Files are replaced (None: all): what others wrote there goes to salvage, not elsewhere.
+
+        A folder in a file's place goes too, and a file where a folder has to be.
+        """
         edits = self.edits[view]
-        self.salvaged |= {(path, text) for path, text in edits.items() if text is not None}
-        self.edits[view] = {}
+        hit = {p for p in edits if touched is None or any(same_place(p, t) for t in touched)}
+        self.salvaged |= {(path, text) for path in hit if (text := edits[path]) is not None}
+        self.edits[view] = {path: text for path, text in edits.items() if path not in hit}
 
     def on_disk(self, view: str) -> Files | None:
         head = self.head(view)
@@ -91,6 +94,14 @@ class Model:
             else:
                 found.add(path)
         return found
+
+
+def touched(before: Files, after: Files) -> set[str]:
+    return {path for path in {*before, *after} if before.get(path) != after.get(path)}
+
+
+def same_place(one: str, other: str) -> bool:
+    return one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
 
 
 def overlaid(files: Files, edits: dict[str, str | None]) -> Files:

@@ -14,6 +14,7 @@ from backshop.store import (
     Pin,
     Placer,
     Plan,
+    Shown,
     Store,
     View,
     Write,
@@ -112,8 +113,13 @@ def materialise(folder: Path, say: Say) -> None:
         view = _view(store, folder)
         for number in (1, 0, 1):
             shown = _tree(store, number)
-            view.show(shown)
+            view.show(Shown(shown), keep_nothing, lambda: None)
             say(shown)
+
+
+def keep_nothing(path: str, actual: Path) -> None:
+    """Nobody else writes into the scenario's view."""
+    raise AssertionError(f"not ours: {path}")
 
 
 def collect(folder: Path, say: Say) -> None:

@@ -9,7 +9,7 @@ from tests.postgres import fresh_database
 
 from backshop.base import tree
 from backshop.base.ids import BlobId, TreeId
-from backshop.store import Store
+from backshop.store import Shown, Store
 from backshop.testing.conformance.store import TOTAL
 
 pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(600)]
@@ -170,12 +170,12 @@ def test_killed_while_a_view_changes(harness, start, scaled):
                     if path.is_file()
                 }
                 wanted = {
-                    p: store.blobs.read(f.sha256) for p, f in tree.walk(seen, store.load_tree)
+                    p: store.blobs.read(f.sha256) for p, f in tree.walk(seen.tree, store.load_tree)
                 }
                 assert files == wanted
             for pin in store.pins("bench:b"):
-                wanted_tree = TreeId(pin.ref)
-                view.show(wanted_tree)
+                wanted_tree = Shown(TreeId(pin.ref))
+                view.show(wanted_tree, scenarios.keep_nothing, lambda: None)
                 assert view.shown() == wanted_tree
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from backshop.base import tree
 from backshop.base.paths import BenchPath
-from backshop.store import Placer, StorageCorrupt, Store, View
+from backshop.store import Placer, Shown, StorageCorrupt, Store, View
 
 METHODS = [(), ("link",), ("clone", "link")]
 
@@ -29,6 +29,18 @@ def stored(store, files):
     return built.id
 
 
+def show(view, tree_id, base=tree.EMPTY):
+    """Show a tree; return what was found of others on the way, and whether all of it was new."""
+    kept: dict[str, str] = {}
+    rescued: list[bool] = []
+
+    def keep(path, actual):
+        kept[path] = str(actual.readlink()) if actual.is_symlink() else actual.read_text()
+
+    view.show(Shown(tree_id, base), keep, lambda: rescued.append(True))
+    return kept, bool(rescued)
+
+
 def shown(folder):
     """Return a folder as path → (text, mode)."""
     return {
@@ -46,8 +58,8 @@ def test_every_method_shows_the_same_files(store, tmp_path, methods):
     second = stored(store, {"a.txt": "two", "d/e/run.sh": "go", "d/f.txt": "same", "n/new": "n"})
 
     for wanted in (first, second, first, second):
-        view.show(wanted)
-        assert view.shown() == wanted
+        show(view, wanted)
+        assert view.shown() == Shown(wanted)
 
     assert shown(view.folder) == {
         "a.txt": ("two", 0o444),
@@ -64,48 +76,107 @@ def test_every_method_shows_the_same_files(store, tmp_path, methods):
 def test_only_files_that_differ_are_touched(store, tmp_path):
     view = View(tmp_path / "v", store.load_tree, Placer(store.blobs, methods=()))
     many = {f"f{number}": str(number) for number in range(50)}
-    first, second = stored(store, many), stored(store, many | {"f7": "seven"})
-    view.show(first)
-    view.show(second)  # from now on both folders exist and are brought forward
-    before = {path.name: path.stat().st_ino for path in (tmp_path / ".v.spare").iterdir()}
+    show(view, stored(store, many))
+    before = {path.name: path.stat().st_ino for path in view.folder.iterdir()}
 
-    view.show(stored(store, many | {"f8": "eight"}))
+    assert show(view, stored(store, many | {"f8": "eight"})) == ({}, False)
 
     after = {path.name: path.stat().st_ino for path in view.folder.iterdir()}
     assert {name for name in after if after[name] != before[name]} == {"f8"}
 
 
-@pytest.mark.rule("B4.8")
-def test_a_link_planted_in_the_spare_leads_nowhere(store, tmp_path):
+@pytest.mark.rule("B4.8", "B22.14")
+def test_a_link_planted_in_a_view_leads_nowhere(store, tmp_path):
     view = View(tmp_path / "v", store.load_tree, Placer(store.blobs))
-    first, second = stored(store, {"d/a": "1"}), stored(store, {"d/a": "2", "d/b": "b"})
-    view.show(first)
-    view.show(second)
+    show(view, stored(store, {"d/a": "1", "d/gone": "x", "e": "e"}))
     outside = tmp_path / "outside"
     outside.mkdir()
-    spare = tmp_path / ".v.spare"
-    (spare / "d" / "a").unlink()
-    (spare / "d").rmdir()
-    (spare / "d").symlink_to(outside)
+    (outside / "gone").write_text("theirs")
+    for name in ("a", "gone"):
+        (view.folder / "d" / name).unlink()
+    (view.folder / "d").rmdir()
+    (view.folder / "d").symlink_to(outside)
 
-    view.show(stored(store, {"d/a": "3", "d/b": "b"}))
+    kept, _ = show(view, stored(store, {"d/a": "3", "d/b": "b", "e": "e"}))
 
-    assert list(outside.iterdir()) == []
-    assert shown(view.folder) == {"d/a": ("3", 0o444), "d/b": ("b", 0o444)}
+    assert kept == {"d": str(outside)}
+    assert shown(outside) == {"gone": ("theirs", 0o644)}
+    assert shown(view.folder) == {
+        p: (p[-1] if p != "d/a" else "3", 0o444) for p in ("d/a", "d/b", "e")
+    }
+
+
+@pytest.mark.rule("B3.12", "B2.10")
+def test_what_others_put_in_the_way_is_kept_and_the_rest_of_theirs_stays(store, tmp_path):
+    view = View(tmp_path / "v", store.load_tree, Placer(store.blobs))
+    show(view, stored(store, {"a": "1", "b": "2", "c": "3", "e": "5", "f": "6"}))
+    for name in ("a", "b", "c", "e"):
+        (view.folder / name).unlink()
+    (view.folder / "a").write_text("their a")
+    (view.folder / "b").mkdir()
+    (view.folder / "b" / "inner").write_text("their b")
+    (view.folder / "c").write_text("their c")
+    (view.folder / "n").write_text("their n")
+    (view.folder / "e").write_text("new e")  # by chance what is wanted anyway
+    (view.folder / "stays").write_text("their own")
+
+    wanted = {"a": "one", "b": "two", "e": "new e", "f": "6", "n/x": "x"}
+    kept, _ = show(view, stored(store, wanted))
+
+    assert kept == {"a": "their a", "b/inner": "their b", "c": "their c", "n": "their n"}
+    assert {path: text for path, (text, _) in shown(view.folder).items()} == {
+        **wanted,
+        "stays": "their own",
+    }
+
+
+@pytest.mark.rule("B2.10")
+def test_a_view_of_changes_shows_what_its_base_has_not(store, tmp_path):
+    view = View(tmp_path / "v", store.load_tree, Placer(store.blobs))
+    base = stored(store, {"a": "1", "b": "2", "c": "3"})
+    for files, expected in (
+        ({"a": "one", "b": "2", "c": "3"}, {"a": "one"}),
+        ({"a": "one", "b": "2", "n/x": "x"}, {"a": "one", "n/x": "x"}),
+        ({"a": "1", "b": "two", "c": "3"}, {"b": "two"}),
+        ({"a": "1", "b": "2", "c": "3"}, {}),
+    ):
+        _, is_new = show(view, stored(store, files), base)
+        assert {path: text for path, (text, _) in shown(view.folder).items()} == expected
+    assert not is_new
+    assert show(view, base) == ({}, True)  # whole again: made from nothing
+    assert len(shown(view.folder)) == 3
+
+
+@pytest.mark.rule("B2.10", "T4.4")
+def test_a_folder_out_of_sight_is_where_the_next_one_begins(store, tmp_path):
+    view = View(tmp_path / "bench" / "v", store.load_tree, Placer(store.blobs, methods=()))
+    first, second = stored(store, {"a": "1", "b": "2"}), stored(store, {"a": "one", "b": "2"})
+    show(view, second)
+    same = (view.folder / "b").stat().st_ino
+
+    view.retire(Shown(first))
+
+    assert not view.folder.exists()
+    assert view.shown() is None
+    assert show(view, second) == ({}, False)
+    assert (view.folder / "b").stat().st_ino == same
+    assert shown(view.folder) == {"a": ("one", 0o444), "b": ("2", 0o444)}
+    view.remove()
+    assert list((tmp_path / "bench").iterdir()) == []
 
 
 @pytest.mark.rule("B2.11", "T8.8")
 def test_a_blob_changed_through_a_link_is_never_shown_again(store, tmp_path):
     view = View(tmp_path / "v", store.load_tree, Placer(store.blobs, methods=("link",)))
     tree_id = stored(store, {"a": "good"})
-    view.show(tree_id)
+    show(view, tree_id)
     linked = view.folder / "a"
     linked.chmod(0o644)
     linked.write_text("evil!")
     blob = store.blobs.put(b"other")
 
     with pytest.raises(StorageCorrupt):
-        View(tmp_path / "w", store.load_tree, Placer(store.blobs)).show(tree_id)
+        show(View(tmp_path / "w", store.load_tree, Placer(store.blobs)), tree_id)
 
     assert store.blobs.read(blob) == b"other"
 
@@ -113,10 +184,10 @@ def test_a_blob_changed_through_a_link_is_never_shown_again(store, tmp_path):
 def test_a_note_that_is_nonsense_only_costs_time(store, tmp_path):
     view = View(tmp_path / "v", store.load_tree, Placer(store.blobs))
     first, second = stored(store, {"a": "1"}), stored(store, {"a": "2"})
-    view.show(first)
+    show(view, first)
     (tmp_path / ".v.view.json").write_text("[not ours")
 
-    view.show(second)
+    show(view, second)
 
-    assert view.shown() == second
+    assert view.shown() == Shown(second)
     assert shown(view.folder) == {"a": ("2", 0o444)}

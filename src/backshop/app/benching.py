@@ -17,6 +17,7 @@ def bench_settings(config: Config) -> BenchSettings:
         batch_files=config["bench.batch_files"],
         batch_bytes=config["bench.batch_bytes"],
         trash_days=config["bench.trash_days"],
+        full_view_max=config["bench.full_view_max"],
         max_revisions=config["workshop.max_revisions"],
         checkpoint_max_bytes=config["bench.checkpoint_max_bytes"],
         disk_reserve_bytes=config["bench.disk_reserve_bytes"],

@@ -314,6 +314,7 @@ SETTINGS: tuple[Setting, ...] = (
             ("batch_files", 200, 10_000, "Files one write to a Draft may touch."),
             ("batch_bytes", 256 * MIB, 64 * GIB, "Bytes one write to a Draft may bring."),
             ("trash_days", 7, 3650, "How long a deleted workbench can be taken back."),
+            ("full_view_max", 10_000, 10**6, "Files up to which the Draft's folder is complete."),
         )
     ),
     Setting(

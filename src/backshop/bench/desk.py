@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -42,6 +42,7 @@ from .views import Views
 Rule = Callable[[BenchState], list[BenchEvent]]
 
 
+_TOTALS_KEPT = 10_000
 CONVERSATION = "workshop."
 """How the stored names of the conversation's facts begin; they live in the same stream."""
 
@@ -81,9 +82,10 @@ class Desk:
         self.settings = settings or BenchSettings()
         self.clock = clock
         self.compare = Comparer(store, formats)
-        self.views = Views(store, clock)
+        self.views = Views(store, clock, self.settings.full_view_max)
         self.soundness = Soundness(store)
         self._mint = mint
+        self._totals: dict[TreeId, Totals] = {}
 
     # ------------------------------------------------------------ ids
 
@@ -168,13 +170,39 @@ class Desk:
 
     def totals_after(self, state: BenchState, tree_id: TreeId) -> Totals:
         """Return how much a tree holds that differs a little from Published."""
-        files, size = len(state.files.records), state.files.total_bytes
-        for change in tree.diff(state.published, tree_id, self.store.load_tree):
-            files += (change.after is not None) - (change.before is not None)
-            size += (change.after.size if change.after else 0) - (
-                change.before.size if change.before else 0
-            )
-        return Totals(files, size)
+        known = self._totals.get(tree_id)
+        if known is not None:
+            return known
+        changes = tree.diff(state.published, tree_id, self.store.load_tree)
+        return self._summed(self.totals(state), ((c.before, c.after) for c in changes), tree_id)
+
+    def totals_with(
+        self,
+        state: BenchState,
+        base: TreeId,
+        files: Mapping[BenchPath, tree.File | None],
+        built: TreeId,
+    ) -> Totals:
+        """Return how much a tree holds that was built from another one with these files."""
+        before = (tree.lookup(base, path, self.store.load_tree) for path in files)
+        pairs = zip(before, files.values(), strict=True)
+        return self._summed(self.totals_after(state, base), pairs, built)
+
+    def _summed(
+        self,
+        start: Totals,
+        pairs: Iterable[tuple[tree.File | None, tree.File | None]],
+        tree_id: TreeId,
+    ) -> Totals:
+        """Add what came and take off what went; remembered, so that a batch costs its own size."""
+        count, size = start.files, start.bytes
+        for before, after in pairs:
+            count += (after is not None) - (before is not None)
+            size += (after.size if after else 0) - (before.size if before else 0)
+        if len(self._totals) >= _TOTALS_KEPT:
+            self._totals.clear()
+        self._totals[tree_id] = Totals(count, size)
+        return Totals(count, size)
 
     # ------------------------------------------------------------ writing
 

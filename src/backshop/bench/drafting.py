@@ -116,7 +116,7 @@ def write(
         built_on=base,
         tree=built.id,
         changes=made,
-        after=_after(desk, state, base, files),
+        after=desk.totals_with(state, base, files, built.id),
         source=author.source,
         actor=author.actor,
         kind=author.kind,
@@ -137,22 +137,6 @@ def write(
         no_changes=draft is None or draft.revision_id != ids.revision,
         warnings=done.warnings,
     )
-
-
-def _after(
-    desk: Desk,
-    state: BenchState,
-    base: TreeId,
-    files: dict[BenchPath, tree.File | None],
-) -> decide.Totals:
-    """Return the totals after a batch: those of the base and the difference."""
-    start = desk.totals_after(state, base)
-    count, size = start.files, start.bytes
-    for path, file in files.items():
-        old = tree.lookup(base, path, desk.store.load_tree)
-        count += (file is not None) - (old is not None)
-        size += (file.size if file else 0) - (old.size if old else 0)
-    return decide.Totals(count, size)
 
 
 def _change(

@@ -41,12 +41,6 @@ class RestoreFailed(BackshopError):
     code = "CHECKPOINT_RESTORE_FAILED"
 
 
-class SandboxViolation(BackshopError):
-    """A path leads out of the workbench."""
-
-    code = "SANDBOX_VIOLATION"
-
-
 class SourceUnreadable(BackshopError):
     """A file outside could not be read."""
 

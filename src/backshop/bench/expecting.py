@@ -12,9 +12,9 @@ from collections.abc import Mapping
 
 from backshop.base import tree
 from backshop.base.errors import BackshopError
-from backshop.base.ids import BlobId, TreeId
+from backshop.base.ids import BlobId
 from backshop.base.paths import BenchPath
-from backshop.store import Store
+from backshop.store import Shown, Store
 
 _FOLDERS_KEPT = 16
 _INODES_KEPT = 500_000
@@ -26,15 +26,15 @@ class Expecting:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: OrderedDict[str, tuple[TreeId, Files]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[Shown, Files]] = OrderedDict()
         self._inodes: dict[BlobId, int] = {}
         self._lock = threading.Lock()
 
-    def files(self, folder: str, head: TreeId) -> Mapping[BenchPath, tree.File]:
+    def files(self, folder: str, head: Shown) -> Mapping[BenchPath, tree.File]:
         """Return what a folder should hold; the answer is not to be changed."""
         with self._lock:
             known = self._known.pop(folder, None)
-        found = self._walked(head) if known is None else self._moved(*known, head)
+        found = self._moved(*known, head) if known else self._whole(head)
         with self._lock:
             self._known[folder] = (head, found)
             while len(self._known) > _FOLDERS_KEPT:
@@ -55,16 +55,19 @@ class Expecting:
                 self._inodes[blob] = found
         return found
 
-    def _walked(self, head: TreeId) -> Files:
-        return dict(tree.walk(head, self._store.load_tree))
+    def _whole(self, head: Shown) -> Files:
+        changes = tree.diff(head.base, head.tree, self._store.load_tree)
+        return {one.path: one.after for one in changes if one.after is not None}
 
-    def _moved(self, known: TreeId, files: Files, head: TreeId) -> Files:
+    def _moved(self, known: Shown, files: Files, head: Shown) -> Files:
         if known == head:
             return files
+        if (known.base, head.base) != (tree.EMPTY, tree.EMPTY):
+            return self._whole(head)
         try:
-            changes = list(tree.diff(known, head, self._store.load_tree))
+            changes = list(tree.diff(known.tree, head.tree, self._store.load_tree))
         except (BackshopError, ValueError):  # the old tree was collected meanwhile
-            return self._walked(head)
+            return self._whole(head)
         moved = dict(files)
         for change in changes:
             if change.after is None:

@@ -232,7 +232,7 @@ def draft_state(desk: Desk, state: BenchState) -> DraftState:
     draft = state.draft
     if draft is None or state.bench_id is None:
         return DraftState(has_draft=False, state="NO_DRAFT")
-    outside = desk.views.outside(state.bench_id, "draft", draft.tree)
+    outside = desk.views.outside(state, "draft")
     source = (
         draft.source.kind if draft.source.ref is None else f"{draft.source.kind}:{draft.source.ref}"
     )

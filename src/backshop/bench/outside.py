@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from backshop.base import paths, tree
 from backshop.base.errors import LimitExceeded, ValidationFailed
-from backshop.base.ids import BenchId
 from backshop.base.paths import BenchPath
 
 from . import decide, requests
@@ -24,23 +23,20 @@ def rescan(desk: Desk, request: requests.RepairMode) -> Repaired:
     if request.mode not in ("adopt", "revert"):
         raise ValidationFailed("a rescan adopts or reverts", reason="bad_params")
     with desk.locked(request.workbench_id) as state:
-        draft = decide.require_draft(state)
-        bench_id = BenchId(request.workbench_id)
-        outside = desk.views.outside(bench_id, "draft", draft.tree)
+        decide.require_draft(state)
+        outside = desk.views.outside(state, "draft")
         if not outside:
             return Repaired(published_generation=state.generation)
         if request.mode == "revert":
-            salvaged = desk.views.salvage(bench_id, outside)
-            desk.views.rebuild(bench_id, "draft", draft.tree)
+            salvaged = desk.views.put_back(state, "draft", outside)
             return Repaired(published_generation=state.generation, salvaged=tuple(salvaged))
         puts = adopted(desk, outside)
         if not puts:  # links and pipes only: there is nothing to take over (B4.7)
-            desk.views.rebuild(bench_id, "draft", draft.tree)
+            desk.views.put_back(state, "draft", outside)
             return Repaired(published_generation=state.generation)
         author = Author(source=Source(kind="system"), actor="user", kind="rescan")
         done = write(desk, request.workbench_id, state, puts, author)
-        after = decide.require_draft(desk.state(request.workbench_id))
-        desk.views.rebuild(bench_id, "draft", after.tree)
+        desk.views.put_back(desk.state(request.workbench_id), "draft", outside)
     return Repaired(published_generation=state.generation, draft_revision_id=done.draft_revision_id)
 
 
@@ -49,18 +45,16 @@ def repair_published(desk: Desk, request: requests.RepairMode) -> Repaired:
     if request.mode not in ("restore", "adopt"):
         raise ValidationFailed("a repair restores or adopts", reason="bad_params")
     with desk.locked(request.workbench_id) as state:
-        bench_id = BenchId(request.workbench_id)
-        outside = desk.views.outside(bench_id, "published", state.published)
+        outside = desk.views.outside(state, "published")
         if request.mode == "restore":
-            salvaged = desk.views.salvage(bench_id, outside)
-            desk.views.rebuild(bench_id, "published", state.published)
+            salvaged = desk.views.put_back(state, "published", outside)
             fact = PublishedRepaired(salvaged=tuple(salvaged))
             desk.commit(request.workbench_id, lambda _: [fact])
             return Repaired(published_generation=state.generation, salvaged=tuple(salvaged))
         puts = adopted(desk, outside)
         after = _adopt(desk, state, puts) if puts else state
         if outside:
-            desk.views.rebuild(bench_id, "published", after.published)
+            desk.views.put_back(after, "published", outside)
     return Repaired(published_generation=after.generation)
 
 

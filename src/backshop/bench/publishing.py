@@ -152,7 +152,7 @@ def _require_clean_draft(desk: Desk, state: BenchState, draft: Draft) -> None:
     lost = desk.soundness.beyond(state.published, draft.tree, thorough=True)
     if lost:
         raise BenchDamaged("the Draft lacks contents", reason=lost[0].reason, detail=lost[0].path)
-    outside = desk.views.outside(state.bench_id, "draft", draft.tree)
+    outside = desk.views.outside(state, "draft", mark=True)
     if outside:
         raise ValidationFailed(
             "another program changed the Draft's folder",
@@ -163,7 +163,7 @@ def _require_clean_draft(desk: Desk, state: BenchState, draft: Draft) -> None:
 
 def _require_clean_published(desk: Desk, state: BenchState) -> None:
     assert state.bench_id is not None
-    outside = desk.views.outside(state.bench_id, "published", state.published)
+    outside = desk.views.outside(state, "published", mark=True)
     if outside:
         raise PublishedChanged(
             "another program changed the Published folder",

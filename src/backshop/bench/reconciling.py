@@ -6,18 +6,18 @@ a checkpoint; the Draft then begins from there. Nothing of either side is lost w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backshop.base import paths, tree
-from backshop.base.ids import BenchId, TreeId
-from backshop.base.paths import BenchPath
+from backshop.base.ids import TreeId
 
 from . import decide, outside, requests
 from .answers import Reconciled, Resolved
 from .desk import Desk
 from .events import CheckpointCreated, PublishedAdopted
-from .state import BenchState, Draft
+from .state import BenchState
+from .views import Outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class _Theirs:
     nodes: Mapping[TreeId, bytes]
     adopted: PublishedAdopted | None = None
     checkpoint: CheckpointCreated | None = None
+    edits: Sequence[Outside] = ()
 
 
 def reconcile(desk: Desk, request: requests.PublishedReconcile) -> Reconciled:
     """Settle every path that others changed, and make the Draft publishable again."""
     choices = {paths.bench_path(one.path): one.keep for one in request.choices}
-    bench_id = BenchId(request.workbench_id)
     with desk.locked(request.workbench_id) as state:
         draft = decide.require_draft(state)
         theirs = _theirs(desk, state)
@@ -59,7 +59,7 @@ def reconcile(desk: Desk, request: requests.PublishedReconcile) -> Reconciled:
             built_on=(state.published, draft.tree),
             published=theirs.tree,
             tree=built.id,
-            after=_after(desk, state, draft, files),
+            after=desk.totals_with(state, draft.tree, files, built.id),
             adopted=theirs.adopted,
             checkpoint=theirs.checkpoint,
             paths=tuple(one.path for one in found),
@@ -71,7 +71,7 @@ def reconcile(desk: Desk, request: requests.PublishedReconcile) -> Reconciled:
             blobs=(*theirs.nodes.values(), *built.nodes.values()),
         )
         if theirs.adopted is not None:
-            desk.views.rebuild(bench_id, "published", done.state.published)
+            desk.views.put_back(done.state, "published", theirs.edits)
     return Reconciled(
         published_generation=done.state.generation,
         draft_revision_id=revision,
@@ -82,8 +82,7 @@ def reconcile(desk: Desk, request: requests.PublishedReconcile) -> Reconciled:
 
 
 def _theirs(desk: Desk, state: BenchState) -> _Theirs:
-    assert state.bench_id is not None
-    edits = desk.views.outside(state.bench_id, "published", state.published)
+    edits = desk.views.outside(state, "published")
     puts = outside.adopted(desk, edits)
     if not puts:
         return _Theirs(state.published, {})
@@ -95,6 +94,7 @@ def _theirs(desk: Desk, state: BenchState) -> _Theirs:
         built.nodes,
         PublishedAdopted(tree=built.id, files=tuple(files), removed=tuple(removed)),
         outside.kept_before(desk, state),
+        edits,
     )
 
 
@@ -103,15 +103,3 @@ def _loading(desk: Desk, fresh: Mapping[TreeId, bytes]) -> tree.Load:
         return fresh[node] if node in fresh else desk.store.load_tree(node)
 
     return load
-
-
-def _after(
-    desk: Desk, state: BenchState, draft: Draft, files: Mapping[BenchPath, tree.File | None]
-) -> decide.Totals:
-    start = desk.totals_after(state, draft.tree)
-    count, size = start.files, start.bytes
-    for path, file in files.items():
-        old = tree.lookup(draft.tree, path, desk.store.load_tree)
-        count += (file is not None) - (old is not None)
-        size += (file.size if file else 0) - (old.size if old else 0)
-    return decide.Totals(count, size)

@@ -138,7 +138,7 @@ def change_set(
     entries.sort(key=lambda one: one.collateral == 0)  # stable: kinds stay in their order
     start = offset_of(request.cursor)
     more = start + request.limit < len(entries)
-    outside = desk.views.outside(state.bench_id, "draft", draft.tree)
+    outside = desk.views.outside(state, "draft")
     open_ = [one.path for one in entries if one.deletion_confirmed is False]
     return ChangeSet(
         draft_id=draft.draft_id,

@@ -8,33 +8,37 @@ from __future__ import annotations
 
 import fcntl
 import glob
-import json
 import os
 import shutil
+import stat
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
+from functools import partial
 from pathlib import Path
 
 from backshop.base import tree
 from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import BackshopError, NotFound
-from backshop.base.ids import BenchId, BlobId, TreeId, check_id
+from backshop.base.ids import BenchId, BlobId, check_id
 from backshop.base.paths import BenchPath
-from backshop.store import Placer, Store, View, file_error
+from backshop.base.tree import EMPTY
+from backshop.store import Placer, Shown, Store, View, file_error
 
+from . import describing
 from .compare import Change
 from .errors import BenchBusy
 from .expecting import Expecting
+from .salvage import Salvage
 from .state import BenchState
-from .walking import content_name, copy_durably, entries, is_kept
+from .walking import content_name, entries
 
 LOCK_WAIT_S = 10.0  # B3.7
 _POLL_S = 0.02
 _PROOF_MAX_BYTES = 1024 * 1024 * 1024
+_WRITABLE = 0o222
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +53,10 @@ class Outside:
 class Views:
     """The folders of all benches of one home."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, full_view_max: int) -> None:
         self._store = store
         self._clock = clock
+        self._full_view_max = full_view_max  # files, beyond which a Draft shows its changes
         self._placer = Placer(store.blobs)
         self._expecting = Expecting(store)
         self._threads: dict[BenchId, threading.RLock] = {}
@@ -115,33 +120,43 @@ class Views:
 
     def project(self, state: BenchState) -> list[str]:
         """Bring the folders in line with the heads; return warnings, never an error (B3.6)."""
-        salvaged: list[str] = []
+        assert state.bench_id is not None
+        salvage = self._salvage(state.bench_id)
         for last_try in (False, True):
             try:
-                self._project(state, salvaged)
+                self._project(state, salvage)
                 break
             except (BackshopError, OSError):
                 if last_try:
-                    return ["view_stale", *_warned(salvaged)]
-        return _warned(salvaged)
+                    return ["view_stale", *_warned(salvage)]
+        return _warned(salvage)
 
-    def _project(self, state: BenchState, salvaged: list[str]) -> None:
+    def _project(self, state: BenchState, salvage: Salvage) -> None:
         assert state.bench_id is not None
-        folder = self.folder(state.bench_id)
-        for name, head in _heads(state).items():
+        heads = self.heads(state)
+        for name, head in heads.items():
             view = self.view(state.bench_id, name)
             if _shows(view, head):
                 continue
-            salvaged += self._rescue(state.bench_id, name)
-            if head is None:
+            if head is not None:
+                view.show(head, salvage.keep, partial(self._rescue, state.bench_id, name, salvage))
+            elif self._rescue(state.bench_id, name, salvage) or heads["published"] is None:
                 view.remove()
             else:
-                view.show(head)
-        _write_json(folder / "meta" / "workbench.json", _about(state))
-        _write_json(
-            folder / "meta" / "view.json",
-            {**_shown_heads(state), "written_at": timestamp(self._clock.now_ms())},
-        )
+                view.retire(heads["published"])
+        meta, now = self.meta(state.bench_id), timestamp(self._clock.now_ms())
+        describing.write(meta, state, heads["draft"], self._store.load_tree, now)
+
+    def heads(self, state: BenchState) -> dict[str, Shown | None]:
+        """Return what each folder has to show; the Draft of a large bench only its changes."""
+        draft = state.draft
+        is_small = len(state.files.records) <= self._full_view_max
+        base = EMPTY if draft is None or is_small else draft.base_tree
+        return {
+            "published": Shown(state.published),
+            "draft": None if draft is None else Shown(draft.tree, base),
+            "meta/context": Shown(state.context_tree),
+        }
 
     def view(self, bench_id: BenchId, name: str) -> View:
         """Return one of the views: `published`, `draft` or `meta/context`."""
@@ -155,48 +170,55 @@ class Views:
         if staging.exists() and any(staging.iterdir()):
             shutil.rmtree(staging, ignore_errors=True)
             done.append("staging_removed")
-        for name, head in _heads(state).items():
+        for name, head in self.heads(state).items():
             if not _shows(self.view(state.bench_id, name), head):
                 word = name.rpartition("/")[2]
                 done.append(f"{word}_removed" if head is None else f"{word}_rebuilt")
-        if not done and not self._has_meta(state):
+        if not done and not describing.is_told(self.meta(state.bench_id), state):
             done.append("meta_rewritten")
         return [*done, *self.project(state)] if done else []
-
-    def _has_meta(self, state: BenchState) -> bool:
-        """Whether the files that describe the views are there and say what is so (B2.8)."""
-        assert state.bench_id is not None
-        try:
-            told = json.loads((self.meta(state.bench_id) / "view.json").read_bytes())
-        except (OSError, ValueError):
-            return False
-        return bool(told == {**_shown_heads(state), "written_at": told.get("written_at")})
 
     def replace_odd(self, state: BenchState) -> dict[str, list[str]]:
         """Take links, pipes and devices out of views; return what they were, by view (B4.7)."""
         assert state.bench_id is not None
         found: dict[str, list[str]] = {}
-        for name, head in _heads(state).items():
+        for name, head in self.heads(state).items():
+            if head is None:
+                continue
             folder = str(self.folder(state.bench_id) / name)
             odd = [p for p, entry in entries(folder) if not entry.is_file(follow_symlinks=False)]
-            if odd and head is not None:
-                self.salvage(state.bench_id, self.outside(state.bench_id, name, head))
-                self.rebuild(state.bench_id, name, head)
+            if odd:
+                hidden = [
+                    one
+                    for one in self.outside(state, name)
+                    if any(one.path == p or one.path.startswith(f"{p}/") for p in odd)
+                ]
+                self.put_back(state, name, hidden)
                 found[name] = odd
         return found
+
+    def put_back(self, state: BenchState, name: str, found: Iterable[Outside]) -> list[str]:
+        """Make paths of a view again what its tree says; return what was kept of others."""
+        assert state.bench_id is not None
+        salvage = self._salvage(state.bench_id)
+        view, head = self.view(state.bench_id, name), self.heads(state)[name]
+        assert head is not None, "a view that is looked at has a head"
+        view.show(head, salvage.keep, partial(self._rescue, state.bench_id, name, salvage))
+        view.put_back([BenchPath(one.path) for one in found], salvage.keep)
+        return salvage.kept
 
     def is_stale(self, state: BenchState) -> bool:
         """Say whether a folder does not show its head."""
         assert state.bench_id is not None
-        heads = _heads(state).items()
+        heads = self.heads(state).items()
         return not all(_shows(self.view(state.bench_id, name), head) for name, head in heads)
 
-    def _rescue(self, bench_id: BenchId, name: str) -> list[str]:
-        """Keep what others wrote into a folder that is about to be replaced (B3.4)."""
+    def _rescue(self, bench_id: BenchId, name: str, salvage: Salvage) -> bool:
+        """Keep what others wrote into a folder that is about to go; say whether there was any."""
         view = self.view(bench_id, name)
         shown = view.shown()
         try:
-            found = [] if shown is None else self.outside(bench_id, name, shown, quick=True)
+            found = [] if shown is None else self._differing(view, shown, quick=True)
         except NotFound:  # a tree from before a collection
             shown = None
         if shown is None:  # nobody knows what it should hold: keep what is stored nowhere else
@@ -205,48 +227,56 @@ class Views:
                 for path, entry in entries(str(view.folder))
                 if not self._store.blobs.has(content_name(Path(entry.path)))
             ]
-        if not found:
-            return []
-        kept = self.salvage(bench_id, found)
-        view.forget()
-        return kept
+        for one in found:
+            if one.actual is not None:
+                salvage.keep(one.path, one.actual)
+        return bool(found)
 
-    def outside(
-        self, bench_id: BenchId, name: str, head: TreeId, *, quick: bool = False
-    ) -> list[Outside]:
+    def outside(self, state: BenchState, name: str, *, mark: bool = False) -> list[Outside]:
         """Return what other programs changed in a view (B8.10, B9.4).
 
         A folder that lags behind, as on a machine where nobody looked since another one went on,
-        is compared with what it shows (T6.1). A file that shares its inode with a blob of the
-        right content needs no reading; `quick` takes the blob's content for granted.
+        is compared with what it shows (T6.1). With `mark`, for those who hold the bench, a folder without any is noted as clean: until
+        it is touched again, looking costs one `stat` a file.
         """
-        folder, view = self.folder(bench_id) / name, self.view(bench_id, name)
-        if view.is_new:
+        assert state.bench_id is not None
+        view, head = self.view(state.bench_id, name), self.heads(state)[name]
+        if head is None or view.is_new:
             return []
-        expected = self._expecting.files(str(folder), view.shown() or head)
+        since = view.now_ns() if mark else 0
+        found = self._differing(view, view.shown() or head)
+        if since and not found and view.shown() == head:
+            view.mark_clean(since)
+        return found
+
+    def _differing(self, view: View, head: Shown, *, quick: bool = False) -> list[Outside]:
+        """Compare a folder with what it should hold; `quick` takes contents for granted."""
+        expected = self._expecting.files(str(view.folder), head)
+        clean_ns = view.clean_ns() if view.shown() == head else 0
         found: list[Outside] = []
         seen: set[str] = set()
-        for path, entry in entries(str(folder)):
+        for path, entry in entries(str(view.folder)):
             file = expected.get(BenchPath(path))
             seen.add(path)
             if quick and file and entry.inode() == self._expecting.inode(file.sha256):
                 continue
-            actual = Path(entry.path)
-            if file is None or not self._is_content(actual, file):
-                found.append(Outside(path, file.sha256 if file else None, actual))
+            if file is None or not self._is_content(entry, file, clean_ns):
+                found.append(Outside(path, file.sha256 if file else None, Path(entry.path)))
         found += [
             Outside(path, file.sha256, None) for path, file in expected.items() if path not in seen
         ]
         return sorted(found, key=lambda one: one.path)
 
-    def _is_content(self, actual: Path, file: tree.File) -> bool:
-        here = actual.stat(follow_symlinks=False)
-        if here.st_size != file.size:
+    def _is_content(self, entry: os.DirEntry[str], file: tree.File, clean_ns: int) -> bool:
+        """Say whether a file is ours; what was not touched since the folder was clean is."""
+        here = entry.stat(follow_symlinks=False)
+        if not stat.S_ISREG(here.st_mode) or here.st_size != file.size:
             return False
-        blob = self._store.blobs.stat(file.sha256)
-        if blob is not None and (blob.st_dev, blob.st_ino) == (here.st_dev, here.st_ino):
-            return self._store.blobs.is_sound(file.sha256)
-        return content_name(actual) == file.sha256
+        if here.st_ino == self._expecting.inode(file.sha256):  # the stored content itself
+            is_old = here.st_mtime_ns < clean_ns and not here.st_mode & _WRITABLE
+            return is_old or self._store.blobs.is_sound(file.sha256)
+        is_old = max(here.st_mtime_ns, here.st_ctime_ns) < clean_ns
+        return is_old or content_name(Path(entry.path)) == file.sha256
 
     def proofs(self, state: BenchState, changes: Iterable[Change]) -> dict[BenchPath, bool]:
         """Read changed files back from the Published folder: path → is what it should be (B9.15).
@@ -270,26 +300,12 @@ class Views:
                 found[change.path] = False
         return found
 
-    def salvage(self, bench_id: BenchId, found: list[Outside]) -> list[str]:
-        """Copy outside bytes into a stamped folder; return where they are, below `salvage/`."""
-        kept: list[str] = []
-        base: Path | None = None
-        try:
-            for one in found:
-                if one.actual is None or not is_kept(one.actual):
-                    continue
-                base = base or self._salvage_folder(bench_id)
-                target = base / one.path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                copy_durably(one.actual, target)
-                kept.append(f"{base.name}/{one.path}")
-        except OSError as error:
-            raise file_error(error) from error
-        return kept
+    def _salvage(self, bench_id: BenchId) -> Salvage:
+        return Salvage(self.meta(bench_id) / "salvage", self._clock)
 
     def salvage_blobs(self, bench_id: BenchId, altered: Iterable[tuple[str, BlobId]]) -> list[str]:
         """Keep what somebody wrote over contents, once (B2.11)."""
-        found: list[Outside] = []
+        salvage = self._salvage(bench_id)
         kept = self.meta(bench_id) / "salvage"
         for path, blob in altered:
             actual = self._store.blobs.folder / blob[:2] / blob[2:]
@@ -297,27 +313,8 @@ class Views:
                 continue
             now = content_name(actual)
             if not any(content_name(one) == now for one in kept.glob(f"*/{glob.escape(path)}")):
-                found.append(Outside(path, blob, actual))
-        return self.salvage(bench_id, found)
-
-    def _salvage_folder(self, bench_id: BenchId) -> Path:
-        stamp = timestamp(self._clock.now_ms()).replace(":", "").replace(".", "")
-        parent = self.meta(bench_id) / "salvage"
-        parent.mkdir(parents=True, exist_ok=True)
-        for number in count():
-            folder = parent / (f"{stamp}-{number}" if number else stamp)
-            try:
-                folder.mkdir()
-            except FileExistsError:
-                continue
-            return folder
-        raise AssertionError("unreachable")
-
-    def rebuild(self, bench_id: BenchId, name: str, head: TreeId) -> None:
-        """Make a view from nothing; used after outside edits were looked at."""
-        view = self.view(bench_id, name)
-        view.forget()
-        view.show(head)
+                salvage.keep(path, actual)
+        return salvage.kept
 
 
 def _wait_for(handle: int) -> None:
@@ -332,45 +329,9 @@ def _wait_for(handle: int) -> None:
             time.sleep(_POLL_S)
 
 
-def _heads(state: BenchState) -> dict[str, TreeId | None]:
-    return {
-        "published": state.published,
-        "draft": state.draft.tree if state.draft else None,
-        "meta/context": state.context_tree,
-    }
-
-
-def _shown_heads(state: BenchState) -> dict[str, object]:
-    return {
-        "published_tree": state.published,
-        "draft_tree": state.draft.tree if state.draft else None,
-        "context_tree": state.context_tree,
-    }
-
-
-def _shows(view: View, head: TreeId | None) -> bool:
+def _shows(view: View, head: Shown | None) -> bool:
     return not view.folder.exists() if head is None else view.shown() == head
 
 
-def _warned(salvaged: list[str]) -> list[str]:
-    return ["outside_edits_salvaged"] if salvaged else []
-
-
-def _about(state: BenchState) -> dict[str, object]:
-    return {
-        "workbench_id": state.bench_id,
-        "name": state.name,
-        "created_at": timestamp(state.created_ms),
-        "published_generation": state.generation,
-        "has_draft": state.draft is not None,
-    }
-
-
-def _write_json(path: Path, value: object) -> None:
-    temp = path.with_name(f".{path.name}.tmp")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with temp.open("w", encoding="utf-8") as file:
-        json.dump(value, file, indent=1, sort_keys=True)
-        file.flush()
-        os.fsync(file.fileno())
-    temp.replace(path)
+def _warned(salvage: Salvage) -> list[str]:
+    return ["outside_edits_salvaged"] if salvage.kept else []

@@ -11,7 +11,6 @@ from .errors import (
     KeysDiffer,
     LeaseLost,
     NewerStore,
-    SandboxViolation,
     StorageCorrupt,
     StoreBusy,
     StoreUnavailable,
@@ -22,8 +21,9 @@ from .gc import Swept
 from .health import Health, Status
 from .keyring import KeyRing
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan, wire
-from .materialise import Placer, View
+from .materialise import Shown, View
 from .move import Moved, move_store
+from .placing import Keep, Placer
 from .project import Fold
 from .repair import repair_store
 from .service import Store, Write
@@ -35,7 +35,9 @@ __all__ = [
     "Copied",
     "Finding",
     "Findings",
+    "Keep",
     "Placer",
+    "Shown",
     "View",
     "examine_store",
     "file_error",
@@ -61,7 +63,6 @@ __all__ = [
     "Part",
     "Pin",
     "Plan",
-    "SandboxViolation",
     "Status",
     "StorageCorrupt",
     "Store",

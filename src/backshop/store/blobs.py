@@ -164,8 +164,9 @@ class Blobs:
 
     def stat(self, blob: BlobId) -> os.stat_result | None:
         """Return what the file system knows of a blob that is a file here, or None."""
+        name = check_blob(blob)
         try:
-            return self._file(check_blob(blob)).stat()
+            return os.stat(f"{self.folder}/{name[:2]}/{name[2:]}")  # noqa: PTH116  # speed
         except FileNotFoundError:
             return None
 
@@ -174,11 +175,9 @@ class Blobs:
         return Blobs(self.folder, inline, self._cache)
 
     def inode(self, blob: BlobId) -> int | None:
-        """Return the inode of a blob that is a file; asked ten thousand times in a row."""
-        try:
-            return os.stat(f"{self.folder}/{blob[:2]}/{blob[2:]}").st_ino  # noqa: PTH116  # speed
-        except FileNotFoundError:
-            return None
+        """Return the inode of a blob that is a file, or None."""
+        found = self.stat(blob)
+        return None if found is None else found.st_ino
 
     def remove_leftovers(self, before_ns: int) -> None:
         """Remove temporary files of processes that were killed long ago."""
@@ -228,6 +227,7 @@ class Blobs:
                 target.parent.mkdir(exist_ok=True)
                 folders |= {self.folder, self.folder.parent}  # the folder's own name is new
             temp.rename(target)
+            self._verified[name] = _fingerprint(target)  # just written: read back on a change
             folders.add(target.parent)
         sync_folders(self.folder, sorted(folders))
 

@@ -64,9 +64,3 @@ class LeaseLost(BackshopError):
     """The right to run this turn has passed to somebody else; nothing was changed."""
 
     code = "BENCH_BUSY"
-
-
-class SandboxViolation(BackshopError):
-    """Something other than a file or folder stands where a view should be written."""
-
-    code = "SANDBOX_VIOLATION"

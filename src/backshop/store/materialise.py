@@ -1,106 +1,57 @@
 """Trees as folders on disk: linked, not copied, where the file system can (T4.4, B2.6).
 
-A view is a cache. Each has a spare folder beside it; the spare is brought from the tree it holds
-to the wanted one, touching only files that differ, and then the two exchange places in one
-system call. A note beside them says which tree each folder holds, by inode, so that it stays
-right whichever side of the exchange a crash falls on.
+A view is a cache. It is brought from the tree it shows to the wanted one file by file, touching
+only what differs; each file changes in one step. A note beside it says by inode which tree the
+folder shows and, while files are on their way, which one it is to show, so that whoever comes
+after a crash can go on.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
 import json
 import os
-import shutil
-import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from backshop.base import tree
+from backshop.base.errors import BackshopError
 from backshop.base.ids import TreeId
+from backshop.base.paths import BenchPath
+from backshop.base.tree import EMPTY
 
-from .blobs import Blobs
-from .errors import SandboxViolation
+from .placing import Hand, Keep, Placer, Step, remove_tree
 from .spool import file_error
 
-_FICLONE = 0x40049409
 _RENAME_EXCHANGE = 2
 _AT_FDCWD = -100
-_TEMP = ".bs-tmp-place"  # no bench path begins like this (B4.2)
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_UNSUPPORTED = {
-    *(errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.EINVAL, errno.EPERM, errno.EMLINK),
-    *(errno.ENOSYS, errno.EACCES),
-}
 
 
-class Placer:
-    """Puts blob content at a name inside an open folder: reflink, else hardlink, else copy.
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a folder shows: a whole tree, or only the files of it that `base` has not."""
 
-    What the file system cannot do is tried once and not again.
-    """
-
-    def __init__(self, blobs: Blobs, *, methods: tuple[str, ...] = ("clone", "link")) -> None:
-        self._blobs = blobs
-        self._methods = list(methods)
-
-    def place(self, file: tree.File, folder: int, name: str) -> None:
-        """Create or replace `name` in the folder with the file's content, atomically."""
-        source = self._blobs.path(file.sha256)
-        with suppress(FileNotFoundError):
-            os.unlink(_TEMP, dir_fd=folder)
-        mode = 0o555 if file.mode == "755" else 0o444
-        if not any(self._try(method, source, folder, mode) for method in tuple(self._methods)):
-            self._copy(source, folder, mode)
-        os.rename(_TEMP, name, src_dir_fd=folder, dst_dir_fd=folder)
-
-    def _try(self, method: str, source: Path, folder: int, mode: int) -> bool:
-        try:
-            if method == "clone":
-                self._clone(source, folder, mode)
-            elif mode == 0o444:
-                os.link(source, _TEMP, dst_dir_fd=folder)
-            else:
-                return False  # a mode belongs to the inode, so this one cannot be shared
-        except OSError as error:
-            if error.errno not in _UNSUPPORTED:
-                raise
-            if error.errno != errno.EMLINK:  # too many links to this one blob, others still go
-                self._methods.remove(method)
-            with suppress(FileNotFoundError):
-                os.unlink(_TEMP, dir_fd=folder)
-            return False
-        return True
-
-    def _clone(self, source: Path, folder: int, mode: int) -> None:
-        with source.open("rb") as reading, _created(folder, mode) as target:
-            fcntl.ioctl(target, _FICLONE, reading.fileno())
-
-    def _copy(self, source: Path, folder: int, mode: int) -> None:
-        with (
-            source.open("rb") as reading,
-            _created(folder, mode) as target,
-            os.fdopen(os.dup(target), "wb") as writing,
-        ):
-            shutil.copyfileobj(reading, writing)
+    tree: TreeId
+    base: TreeId = EMPTY
 
 
-@contextmanager
-def _created(folder: int, mode: int) -> Iterator[int]:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    target = os.open(_TEMP, flags, 0o600, dir_fd=folder)
-    try:
-        yield target
-        os.fchmod(target, mode)
-    finally:
-        os.close(target)
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """What is known of a folder, by its inode: it moves with the folder when that is renamed."""
+
+    inode: int
+    tree: TreeId
+    base: TreeId
+    becoming: TreeId | None = None
+    """Set while files are on their way to another tree: each is of one of the two (B2.10)."""
+    clean_ns: int = 0
+    """The file system's time at which nothing in the folder was anybody else's."""
 
 
 class View:
-    """A folder that shows a tree, with its spare. Not for two writers at once (B3.7)."""
+    """A folder that shows a tree, changed file by file. Not for two writers at once (B3.7)."""
 
     def __init__(self, folder: Path, load: tree.Load, placer: Placer) -> None:
         self.folder = folder
@@ -109,94 +60,176 @@ class View:
         self._load = load
         self._placer = placer
 
-    def shown(self) -> TreeId | None:
-        """Return the tree the folder claims to hold, or None if that is not known."""
-        return self._claims().get(_inode(self.folder))
+    def shown(self) -> Shown | None:
+        """Return what the folder claims to show, or None if that is not known."""
+        note = self._read()
+        if note is None or note.becoming is not None or note.inode != _inode(self.folder):
+            return None
+        return Shown(note.tree, note.base)
 
     @property
     def is_new(self) -> bool:
-        """Whether the view was never shown here."""
-        return not self._note.exists() and not self.folder.exists()
+        """Whether nothing was shown here yet, or nothing since the folder went out of sight."""
+        if os.path.lexists(self.folder):
+            return False
+        note = self._read()
+        return note is None or note.inode == _inode(self._spare)
 
-    def show(self, wanted: TreeId) -> None:
-        """Bring the folder to a tree; a reader sees the old one or the new one, never a mixture.
+    def clean_ns(self) -> int:
+        """Return since when the folder may have been touched; 0 if that is not known."""
+        note = self._read()
+        return note.clean_ns if note is not None and note.inode == _inode(self.folder) else 0
+
+    def show(self, wanted: Shown, keep: Keep, rescue: Callable[[], object]) -> None:
+        """Bring the folder to a tree: only files that differ are touched, each in one step.
+
+        `keep` gets what others put where a file has to go; `rescue` is called before a folder
+        of which nothing is known is replaced by a new one.
 
         Raises:
-            DiskFull, WriteFailed: the folder still shows what it showed.
+            DiskFull, WriteFailed: some files may be of the old tree; showing again goes on.
         """
+        if self.shown() == wanted:
+            return
         try:
-            if self.shown() == wanted:
+            note = self._read()
+            place = None if note is None else self._place(note)
+            steps = None if note is None or place is None else self._steps(note, wanted)
+            if note is None or place is None or steps is None:
+                rescue()
+                self._build(wanted)
                 return
-            self._prepare(wanted)
-            self._exchange()
+            self._write(replace(note, becoming=wanted.tree))
+            Hand(place, self._placer, keep).take(steps)
+            self._write(replace(note, tree=wanted.tree, becoming=None))
+            if place != self.folder:
+                place.rename(self.folder)
         except OSError as error:
             raise file_error(error) from error
 
-    def forget(self) -> None:
-        """Claim nothing about the folder any more: somebody else wrote into it."""
-        claims = self._claims()
-        if claims.pop(_inode(self.folder), None) is not None:
-            self._write_claims(claims)
+    def put_back(self, paths: Iterable[BenchPath], keep: Keep) -> None:
+        """Make single paths what they are in the tree the folder shows."""
+        shown = self.shown()
+        assert shown is not None, "the folder has to be known"
+        steps: dict[BenchPath, Step] = {}
+        for path in paths:
+            ours = self._masked(path, tree.lookup(shown.tree, path, self._load), shown.base)
+            steps[path] = Step([ours], ours)
+        try:
+            Hand(self.folder, self._placer, keep).take(steps)
+        except OSError as error:
+            raise file_error(error) from error
+
+    def mark_clean(self, since_ns: int) -> None:
+        """Note that at this time nothing in the folder was anybody else's."""
+        note = self._read()
+        if note is not None:
+            self._write(replace(note, clean_ns=since_ns))
+
+    def now_ns(self) -> int:
+        """Return the time by the file system's clock; 0 when the folder has no note."""
+        try:
+            os.utime(self._note)
+            return self._note.stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
+
+    def retire(self, rest: Shown) -> None:
+        """Put the folder out of sight; the next `show` begins with it, touching what differs.
+
+        It is brought to `rest` meanwhile, so that it keeps no content alive that is let go.
+        """
+        try:
+            remove_tree(self._spare)
+            self.folder.rename(self._spare)
+            note = self._read()
+            steps = None if note is None else self._steps(note, rest)
+            if note is None or steps is None:
+                self.remove()
+                return
+            self._write(replace(note, becoming=rest.tree))
+            Hand(self._spare, self._placer, _nobody).take(steps)
+            self._write(replace(note, tree=rest.tree, becoming=None))
+        except OSError as error:
+            raise file_error(error) from error
 
     def remove(self) -> None:
         """Remove folder, spare and note."""
-        self._note.unlink(missing_ok=True)  # first: what is half removed must claim nothing
-        for path in (self.folder, self._spare):
-            _remove_tree(path)
-
-    def _prepare(self, wanted: TreeId) -> None:
-        """Make the spare hold `wanted`, from what it holds if that is known."""
-        claims = self._claims()
-        held = claims.pop(_inode(self._spare), None)
-        self._write_claims(claims)  # from here on the spare claims nothing
-        if held is None:
-            _remove_tree(self._spare)
-            self._spare.mkdir(parents=True)
-            held = tree.EMPTY
         try:
-            self._bring(held, wanted)
-        except (SandboxViolation, FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            _remove_tree(self._spare)  # somebody else was in there: begin with an empty one
-            self._spare.mkdir(parents=True)
-            self._bring(tree.EMPTY, wanted)
-        self._write_claims({**claims, _inode(self._spare): wanted})
+            self._note.unlink(missing_ok=True)  # first: what is half removed must claim nothing
+            for path in (self.folder, self._spare):
+                remove_tree(path)
+        except OSError as error:
+            raise file_error(error) from error
 
-    def _bring(self, held: TreeId, wanted: TreeId) -> None:
-        changes = list(tree.diff(held, wanted, self._load))
-        for change in changes:
-            if change.after is None:
-                with _opened(self._spare, change.path, create=False) as (folder, name):
-                    os.unlink(name, dir_fd=folder)
-                _remove_empty_parents(self._spare, change.path)
-        for change in changes:
-            if change.after is not None:
-                with _opened(self._spare, change.path, create=True) as (folder, name):
-                    self._placer.place(change.after, folder, name)
+    def _place(self, note: _Note) -> Path | None:
+        """Return where the folder of the note is: in its place, or out of sight."""
+        if note.inode == _inode(self.folder):
+            return self.folder
+        is_spare = note.inode == _inode(self._spare) and not os.path.lexists(self.folder)
+        return self._spare if is_spare else None
 
-    def _exchange(self) -> None:
-        if not self.folder.exists():
+    def _steps(self, note: _Note, wanted: Shown) -> dict[BenchPath, Step] | None:
+        """Return the paths that differ; None if what the folder holds is not known any more."""
+        if note.base != wanted.base:
+            return None
+        found: dict[BenchPath, Step] = {}
+        try:
+            for held in {note.tree, note.becoming or note.tree}:
+                for change in tree.diff(held, wanted.tree, self._load):
+                    path, base = change.path, wanted.base
+                    after = self._masked(path, change.after, base)
+                    step = found.setdefault(path, Step([after], after))
+                    step.known.append(self._masked(path, change.before, base))
+        except (BackshopError, ValueError):  # a tree from before a collection
+            return None
+        return found
+
+    def _masked(self, path: BenchPath, file: tree.File | None, base: TreeId) -> tree.File | None:
+        """Return the file unless the base has just that."""
+        if file is None or base == EMPTY:
+            return file
+        return None if tree.lookup(base, path, self._load) == file else file
+
+    def _build(self, wanted: Shown) -> None:
+        """Make the folder from nothing, aside, and give it its place."""
+        remove_tree(self._spare)
+        self._spare.mkdir(parents=True)
+        changes = tree.diff(wanted.base, wanted.tree, self._load)
+        steps = {c.path: Step([], c.after) for c in changes if c.after is not None}
+        Hand(self._spare, self._placer, _nobody).take(steps)
+        note = _Note(_inode(self._spare), wanted.tree, wanted.base)
+        if os.path.lexists(self.folder) and not _exchange_names(self._spare, self.folder):
+            remove_tree(self.folder)
+        if not os.path.lexists(self.folder):
             self._spare.rename(self.folder)
-        elif not _exchange_names(self._spare, self.folder):
-            aside = self.folder.with_name(f".{self.folder.name}.old")
-            _remove_tree(aside)
-            self.folder.rename(aside)
-            self._spare.rename(self.folder)
-            aside.rename(self._spare)
+        self._write(note)
+        self.mark_clean(self.now_ns())
+        remove_tree(self._spare)
 
-    def _claims(self) -> dict[int, TreeId]:
+    def _read(self) -> _Note | None:
         try:
             raw = json.loads(self._note.read_text(encoding="utf-8"))
-            return {int(inode): TreeId(str(held)) for inode, held in raw.items()}
-        except (OSError, ValueError, AttributeError):
-            return {}  # no note, or not ours: nothing is claimed
+            becoming = raw["becoming"]
+            return _Note(
+                int(raw["inode"]),
+                TreeId(str(raw["tree"])),
+                TreeId(str(raw["base"])),
+                None if becoming is None else TreeId(str(becoming)),
+                int(raw["clean_ns"]),
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return None  # no note, or not ours: nothing is claimed
 
-    def _write_claims(self, claims: dict[int, TreeId]) -> None:
-        known = {_inode(self.folder), _inode(self._spare)}
-        kept = {str(inode): held for inode, held in claims.items() if inode in known}
+    def _write(self, note: _Note) -> None:
         temp = self._note.with_name(f"{self._note.name}.tmp")
         self._note.parent.mkdir(parents=True, exist_ok=True)
-        temp.write_text(json.dumps(kept), encoding="utf-8")
+        temp.write_text(json.dumps(asdict(note)), encoding="utf-8")
         temp.replace(self._note)
+
+
+def _nobody(path: str, actual: Path) -> None:
+    """Nothing of others is in a folder that is being made."""
 
 
 def _inode(path: Path) -> int:
@@ -204,58 +237,6 @@ def _inode(path: Path) -> int:
         return path.stat(follow_symlinks=False).st_ino
     except FileNotFoundError:
         return -1
-
-
-@contextmanager
-def _opened(root: Path, path: str, *, create: bool) -> Iterator[tuple[int, str]]:
-    """Give the open parent folder and the name, resolved segment by segment (B4.8)."""
-    *folders, name = path.split("/")
-    handle = os.open(root, _FOLDER)
-    try:
-        for segment in folders:
-            if create:
-                with suppress(FileExistsError):
-                    os.mkdir(segment, dir_fd=handle)
-            deeper = _open_folder(segment, handle)
-            os.close(handle)
-            handle = deeper
-        yield handle, name
-    finally:
-        os.close(handle)
-
-
-def _open_folder(segment: str, parent: int) -> int:
-    try:
-        return os.open(segment, _FOLDER, dir_fd=parent)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise SandboxViolation("a link stands in a view", reason="sandbox_anomaly") from error
-        raise
-
-
-def _remove_empty_parents(root: Path, path: str) -> None:
-    folders = path.split("/")[:-1]
-    while folders:
-        with _opened(root, "/".join(folders), create=False) as (parent, name):
-            try:
-                os.rmdir(name, dir_fd=parent)
-            except OSError as error:
-                if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-                    return
-                raise
-        folders.pop()
-
-
-def _remove_tree(path: Path) -> None:
-    """Remove a folder without following links; read-only files in it are no obstacle."""
-    try:
-        is_folder = stat.S_ISDIR(path.stat(follow_symlinks=False).st_mode)
-    except FileNotFoundError:
-        return
-    if is_folder:
-        shutil.rmtree(path)
-    else:
-        path.unlink()
 
 
 def _exchange_names(one: Path, two: Path) -> bool:

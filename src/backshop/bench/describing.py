@@ -1,0 +1,88 @@
+"""Files in a bench's `meta/` that say to people and scripts what its folders show (B2.1, B2.8).
+
+Caches, written when they say something new; nobody reads them back as truth.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+from backshop.base import tree
+from backshop.base.ambient import timestamp
+from backshop.base.paths import BenchPath
+from backshop.store import Shown
+
+from .state import BenchState, Draft
+
+
+def write(
+    meta: Path, state: BenchState, draft: Shown | None, load: tree.Load, written_at: str
+) -> None:
+    """Write what is so now; `view.json` last."""
+    _replace(meta / "workbench.json", _about(state))
+    if draft is None:
+        (meta / "draft.json").unlink(missing_ok=True)
+    else:
+        _replace(meta / "draft.json", _about_draft(state, draft, load))
+    _replace(meta / "view.json", {**_trees(state), "written_at": written_at})
+
+
+def is_told(meta: Path, state: BenchState) -> bool:
+    """Whether `view.json` is there and says what is so."""
+    try:
+        told = json.loads((meta / "view.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return bool(told == {**_trees(state), "written_at": told.get("written_at")})
+
+
+def _trees(state: BenchState) -> dict[str, object]:
+    return {
+        "published_tree": state.published,
+        "draft_tree": state.draft.tree if state.draft else None,
+        "context_tree": state.context_tree,
+    }
+
+
+def _about(state: BenchState) -> dict[str, object]:
+    return {
+        "workbench_id": state.bench_id,
+        "name": state.name,
+        "created_at": timestamp(state.created_ms),
+        "published_generation": state.generation,
+        "has_draft": state.draft is not None,
+    }
+
+
+def _about_draft(state: BenchState, shown: Shown, load: tree.Load) -> dict[str, object]:
+    """Say where the Draft began, and what a folder of changes cannot show."""
+    draft = state.draft
+    assert draft is not None, "a Draft that is shown is there"
+    is_whole = shown.base == tree.EMPTY
+    return {
+        "draft_id": draft.draft_id,
+        "created_at": timestamp(draft.created_ms),
+        "base_tree": draft.base_tree,
+        "base_generation": draft.base_generation,
+        "folder": "complete" if is_whole else "changes",
+        "deleted": [] if is_whole else _deleted(draft, shown, load),
+    }
+
+
+def _deleted(draft: Draft, shown: Shown, load: tree.Load) -> list[BenchPath]:
+    touched = {p for _, one in draft.changes.items() for p in (one.path, one.old_path) if p}
+    gone = [path for path in sorted(touched) if tree.lookup(shown.tree, path, load) is None]
+    return [path for path in gone if tree.lookup(shown.base, path, load) is not None]
+
+
+def _replace(path: Path, value: object) -> None:
+    text = json.dumps(value, indent=1, sort_keys=True)
+    with suppress(OSError, ValueError):
+        if path.read_text(encoding="utf-8") == text:
+            return
+    temp = path.with_name(f".{path.name}.tmp")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temp.write_text(text, encoding="utf-8")
+    temp.replace(path)
