@@ -1,14 +1,16 @@
 """Random histories of a workbench against plain dictionaries: whatever happens, both agree.
 
-Two programs work on one home; other programs write into its folders; programs are restarted.
-After every step Published, Draft, checkpoints, file records and both folders on disk are compared
-with the reference, and every byte another program wrote is in the folder or in salvage.
+Two processes work on one home; other programs write into its folders; one process is restarted,
+the other killed. After every step Published, Draft, checkpoints, file records and both folders
+on disk are compared with the reference, and every byte another program wrote is in the folder or
+in salvage.
 """
 
 from __future__ import annotations
 
 import shutil
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,12 +18,11 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from tests.bench.conftest import AGENT
+from tests.bench.programs import Here, Program, There
 from tests.conftest import PROOF
+from tests.postgres import fresh_database
 
-from backshop.app import Backshop
 from backshop.base.errors import BackshopError
-from backshop.bench import Put
 
 STEPS = settings(max_examples=300 if PROOF else 10, stateful_step_count=40)
 WHICH = st.integers(0, 1)
@@ -48,6 +49,7 @@ class Model:
     )
     """What other programs did to a folder: path → their text, None for a file they took away."""
     salvaged: set[tuple[str, str]] = field(default_factory=set)
+    full_view_max: int = 10_000
 
     def head(self, view: str) -> Files | None:
         return self.published if view == "published" else self.draft
@@ -79,7 +81,12 @@ class Model:
 
     def on_disk(self, view: str) -> Files | None:
         head = self.head(view)
-        return None if head is None else overlaid(head, self.edits[view])
+        if head is None:
+            return None
+        is_part = view == "draft" and len(self.published) > self.full_view_max
+        base = self.base[1] if is_part else {}
+        shown = {p: t for p, t in head.items() if base.get(p) != t}
+        return overlaid(shown, self.edits[view])
 
     def deleted(self) -> set[str]:
         """Paths the Draft takes away for good; a move is not a deletion."""
@@ -135,20 +142,29 @@ def refusal(call, *args, **kwargs) -> tuple[str, str | None] | None:
 
 
 class BenchMachine(RuleBasedStateMachine):
-    """Two programs on one bench against `model`."""
+    """Two processes on one bench against `model`."""
+
+    full_view_max = 10_000
+    on_server = False
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="bs-bench-"))
-        self.shops = [Backshop.open(self.folder / "home") for _ in range(2)]
+        self.opened = ExitStack()
+        settings = {"bench.full_view_max": self.full_view_max}
+        if self.on_server:
+            settings["database_url"] = self.opened.enter_context(fresh_database())
+        home = self.folder / "home"
+        self.shops: list[Program] = [Here(home, settings), There(home, settings)]
         self.id = self.shops[0].call("WorkbenchCreate", {"name": "Machine"})["workbench_id"]
         self.bench = self.folder / "home" / "benches" / self.id
-        self.model = Model()
+        self.model = Model(full_view_max=self.full_view_max)
         self.count = 0
 
     def teardown(self) -> None:
         for shop in self.shops:
             shop.close()
+        self.opened.close()
         shutil.rmtree(self.folder)
 
     def call(self, which: int, name: str, /, **request):
@@ -247,15 +263,11 @@ class BenchMachine(RuleBasedStateMachine):
 
     @rule(which=WHICH, files=st.dictionaries(PATHS, TEXTS, min_size=1, max_size=3))
     def write(self, which, files):
-        model, shop = self.model, self.shops[which]
-        puts = [
-            Put(path=path, blob=shop.store.blobs.put(text.encode()), size=len(text))
-            for path, text in files.items()
-        ]
+        model = self.model
         start = model.published if model.draft is None else model.draft
         after = {**start, **files}
 
-        answer = refusal(shop.benches.apply_batch, self.id, puts, AGENT)
+        answer = refusal(self.shops[which].write, self.id, files)
 
         if not valid(after):
             assert answer == ("VALIDATION_FAILED", "path_collision")
@@ -335,10 +347,10 @@ class BenchMachine(RuleBasedStateMachine):
     @rule(which=WHICH, reviewed=st.sampled_from(["none", "now", "other"]), dry=st.booleans())
     def publish(self, which, reviewed, dry):
         model = self.model
-        state = self.shops[which].benches.desk.state(self.id)
+        seen = self.shops[which].look(self.id)
         request = {"dry_run": dry}
-        if reviewed == "now" and state.draft is not None:
-            request["reviewed_tree"] = state.draft.tree
+        if reviewed == "now" and seen.draft_tree is not None:
+            request["reviewed_tree"] = seen.draft_tree
         elif reviewed == "other":
             request["reviewed_tree"] = "0" * 64
 
@@ -386,13 +398,13 @@ class BenchMachine(RuleBasedStateMachine):
     def drawn(self, which: int, files: Files, touched: set[str]) -> None:
         """Follow a batch that took effect."""
         model = self.model
-        state = self.shops[which].benches.desk.state(self.id)
+        seen = self.shops[which].look(self.id)
         if model.draft is None:
             self.began()
-            model.draw(model.published, state.revisions[-2].revision_id)
+            model.draw(model.published, seen.revisions[-2])
         model.confirmed -= touched
-        assert state.draft is not None
-        model.draw(files, state.draft.revision_id)
+        assert seen.draft_revision is not None
+        model.draw(files, seen.draft_revision)
 
     # ---------------------------------------------------------------- checkpoints
 
@@ -492,8 +504,7 @@ class BenchMachine(RuleBasedStateMachine):
 
     @rule(which=WHICH)
     def restart(self, which):
-        self.shops[which].close()
-        self.shops[which] = Backshop.open(self.folder / "home")
+        self.shops[which].restart()
 
     @rule(which=WHICH)
     def open(self, which):
@@ -517,13 +528,6 @@ class BenchMachine(RuleBasedStateMachine):
 
     # ---------------------------------------------------------------- what always holds
 
-    def tree(self, shop: Backshop, tree_id) -> Files:
-        desk = shop.benches.desk
-        return {
-            path: desk.store.blobs.read(file.sha256).decode()
-            for path, file in desk.entries(tree_id).items()
-        }
-
     @invariant()
     def agrees_with_the_model(self):
         self.heads_agree()
@@ -534,17 +538,13 @@ class BenchMachine(RuleBasedStateMachine):
     def heads_agree(self):
         model = self.model
         for shop in self.shops:
-            state = shop.benches.desk.state(self.id)
-            assert self.tree(shop, state.published) == model.published
-            assert state.generation == model.generation
-            draft = None if state.draft is None else self.tree(shop, state.draft.tree)
-            assert draft == model.draft
-            assert [
-                (c.checkpoint_id, c.reason, self.tree(shop, c.tree)) for c in state.checkpoints
-            ] == model.checkpoints
-            records = {path: record.size for path, record in state.files.records.items()}
+            seen = shop.look(self.id)
+            assert seen.published == model.published
+            assert seen.generation == model.generation
+            assert seen.draft == model.draft
+            assert seen.checkpoints == model.checkpoints
             sizes = {path: len(text) for path, text in model.published.items()}
-            assert (records, state.files.total_bytes) == (sizes, sum(sizes.values()))
+            assert (seen.sizes, seen.total_bytes) == (sizes, sum(sizes.values()))
 
     def folders_follow(self):
         for view in ("published", "draft"):
@@ -581,7 +581,24 @@ class BenchMachine(RuleBasedStateMachine):
         assert len(gone) == len(model.deleted())
 
 
-TestBench = pytest.mark.rule("B1.2", "B1.5", "B2.2", "B2.3", "B3.1", "B8.10", "B9.4", "B9.5")(
-    BenchMachine.TestCase
-)
+class LargeMachine(BenchMachine):
+    """The same, large from the second file on: the Draft's folder shows its changes only."""
+
+    full_view_max = 1
+
+
+class ServerMachine(BenchMachine):
+    """The same on PostgreSQL."""
+
+    on_server = True
+
+
+RULES = ("B1.2", "B1.5", "B2.2", "B2.3", "B3.1", "B3.12", "B8.10", "B9.4", "B9.5")
+TestBench = pytest.mark.rule(*RULES)(BenchMachine.TestCase)
 TestBench.settings = STEPS
+TestLargeBench = pytest.mark.rule("B2.10", *RULES)(LargeMachine.TestCase)
+TestLargeBench.settings = settings(STEPS, max_examples=300 if PROOF else 6)
+TestBenchOnServer = pytest.mark.needs("postgres")(
+    pytest.mark.rule("T2.4", *RULES)(ServerMachine.TestCase)
+)
+TestBenchOnServer.settings = settings(STEPS, max_examples=100 if PROOF else 3)

@@ -39,7 +39,7 @@ def start(folder: Path) -> None:
         for number in range(3):
             store.append(Plan((Part("session:s", [counted(number)]),)))
         trees = [_tree(store, number) for number in range(2)]
-        _view(store, folder).show(trees[0])
+        _view(store, folder).show(Shown(trees[0]), keep_nothing, lambda: None)
 
 
 def fresh(folder: Path, say: Say) -> None:
