@@ -8,7 +8,7 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,17 @@ def fresh_database(template: str | None = None) -> Iterator[str]:
     yield root.replace("/postgres?", f"/{name}?")
     with psycopg.connect(root, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def twin(start: Path, target: Path) -> Iterator[Path]:
+    """Copy a folder whose `*-url` files name databases on a server, databases included."""
+    with ExitStack() as stack:
+        shutil.copytree(start, target)
+        for url in target.glob("*-url"):
+            copied = stack.enter_context(fresh_database(url.read_text(encoding="utf-8")))
+            url.write_text(copied, encoding="utf-8")
+        yield target
 
 
 class PrivateServer:

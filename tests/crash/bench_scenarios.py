@@ -21,7 +21,9 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.shop = Backshop.open(folder / "home")
+        url = folder / "home-url"
+        settings = {"database_url": url.read_text(encoding="utf-8")} if url.exists() else None
+        self.shop = Backshop.open(folder / "home", settings=settings)
         known = self.shop.call("WorkbenchList", {"include_trash": True})["workbenches"]
         self.id = known[0]["workbench_id"] if known else self._new()
 
@@ -73,9 +75,11 @@ def start(folder: Path) -> None:
         bench.call("WorkbenchFilesRemove", workbench_paths=["b.txt"])
 
 
-def start_draft(folder: Path) -> None:
-    """The same with a Draft that waits."""
+def start_draft(folder: Path, full_view_max: int = 10_000) -> None:
+    """The same with a Draft that waits; its folder may show its changes only."""
     start(folder)
+    with Bench(folder) as bench:
+        bench.shop.call("SettingsSet", {"key": "bench.full_view_max", "value": full_view_max})
     with Bench(folder) as bench:
         bench.write({"a.txt": "changed", "new.txt": "new"})
 
@@ -204,6 +208,9 @@ def correct(folder: Path, say: Say) -> None:
         ):
             bench.call(name, **request)
             say("done")
+
+
+publish_changes, correct_changes = publish, correct  # where the Draft's folder is not complete
 
 
 def context(folder: Path, say: Say) -> None:

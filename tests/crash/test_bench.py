@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.conftest import PROOF
 from tests.crash import bench_scenarios as scenarios
 from tests.crash.bench_scenarios import THEIRS, Bench
-from tests.crash.harness import Harness, Outcome
+from tests.crash.harness import CALLS, Harness, Outcome
+from tests.postgres import fresh_database, twin
 
 pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(3600)]
 SCENARIOS = "tests.crash.bench_scenarios"
@@ -17,8 +19,10 @@ Files = dict[str, str]
 WITHOUT_DRAFT = ("add", "batch", "restore", "remove", "replace", "repair", "context", "trash")
 COMMANDS = (
     *("add", "batch", "publish", "discard", "restore", "recover", "remove", "replace", "repair"),
-    *("reconcile", "rescan", "correct", "context"),
+    *("reconcile", "rescan", "correct", "context", "publish_changes", "correct_changes"),
 )
+LARGE = ("publish_changes", "correct_changes")
+TALK = f"{CALLS},sendto"  # what a client of a server writes goes out through a socket
 
 
 class Snapshot(NamedTuple):
@@ -61,18 +65,22 @@ def _told(path: str) -> bool:
     return not path.endswith("source.json")
 
 
-def begun(tmp_path: Path, name: str) -> Path:
+def begun(tmp_path: Path, name: str, url: str | None = None) -> Path:
     folder = tmp_path / "start"
     folder.mkdir()
-    (scenarios.start if name in WITHOUT_DRAFT else scenarios.start_draft)(folder)
+    if url is not None:
+        (folder / "home-url").write_text(url, encoding="utf-8")
+    if name in WITHOUT_DRAFT:
+        scenarios.start(folder)
+    else:
+        scenarios.start_draft(folder, full_view_max=1 if name in LARGE else 10_000)
     return folder
 
 
 def stages(name: str, start: Path) -> list[Snapshot]:
     """Return the states a whole run goes through, each once it was acknowledged."""
     folder = start.with_name("whole")
-    shutil.copytree(start, folder)
-    with Bench(folder) as bench:
+    with twin(start, folder), Bench(folder) as bench:
         seen = [snapshot(bench)]
         getattr(scenarios, name)(
             folder, lambda text: seen.append(snapshot(bench)) if text == "done" else None
@@ -91,6 +99,12 @@ def on_disk(folder: Path) -> Files | None:
     }
 
 
+def is_large(bench: Bench) -> bool:
+    """Whether the Draft's folder shows its changes only."""
+    settings = bench.shop.call("SettingsGet", {})["settings"]
+    return any(s["name"] == "bench.full_view_max" and s["value"] == 1 for s in settings)
+
+
 def check(outcome: Outcome, wanted: list[Snapshot]) -> None:
     """After the next open: one of the allowed states, folders like it, nothing of theirs lost."""
     done = sum(text.startswith("done") for text in outcome.said)
@@ -100,23 +114,37 @@ def check(outcome: Outcome, wanted: list[Snapshot]) -> None:
         found = snapshot(bench)
         again = bench.call("WorkbenchOpen")
         views = {view: on_disk(bench.place / view) for view in ("published", "draft")}
+        shown = {"published": found.published, "draft": found.draft}
+        if found.draft is not None and is_large(bench):
+            base = wanted[0].published.items()
+            shown["draft"] = dict(found.draft.items() - base)
 
         assert found in wanted[done : done + 2]
         assert (again["health"], again["recovery"]) == ("ok", [])
         kept = on_disk(bench.place / "meta" / "salvage") or {}
         for place in theirs:
             view, _, name = place.partition("/")
-            shown = (views[view] or {}).pop(name, None)
-            assert shown == THEIRS or THEIRS in kept.values()
+            text = (views[view] or {}).pop(name, None)
+            assert text == THEIRS or THEIRS in kept.values()
         for view, files in (("published", found.published), ("draft", found.draft)):
             if files is not None and "adopted.txt" not in files:
                 (views[view] or {}).pop("adopted.txt", None)  # still an edit of somebody else's
-        assert views == {"published": found.published, "draft": found.draft}
+        assert views == shown
         assert not any((bench.place / "meta").glob("tmp/*"))
 
 
 @pytest.mark.rule(
-    "B3.2", "B3.3", "B3.4", "B9.13", "B9.16", "B9.14", "B10.12", "B22.23", "B22.24", "B22.31"
+    "B3.2",
+    "B3.3",
+    "B3.4",
+    "B9.13",
+    "B9.16",
+    "B9.14",
+    "B10.12",
+    "B22.23",
+    "B22.24",
+    "B22.31",
+    "B22.83",
 )
 @pytest.mark.parametrize("name", COMMANDS)
 def test_killed_anywhere_it_is_before_or_after(harness, tmp_path, scaled, name):
@@ -126,6 +154,24 @@ def test_killed_anywhere_it_is_before_or_after(harness, tmp_path, scaled, name):
     for kill in harness.kills(f"{SCENARIOS}:{name}", start, sample=scaled(9, 10_000)):
         assert kill.ended == "killed" or kill.ended.startswith("done")
         check(kill, wanted)
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.rule("B3.2", "B3.3", "B3.4", "B9.13", "B10.12", "T8.17")
+@pytest.mark.parametrize("name", COMMANDS if PROOF else ("batch", "publish", "restore"))
+def test_a_client_of_a_server_killed_anywhere(harness, tmp_path, scaled, name):
+    story = f"{SCENARIOS}:{name}"
+    with fresh_database() as url:
+        start = begun(tmp_path, name, url)
+        wanted = stages(name, start)
+        with twin(start, tmp_path / "counted") as folder:
+            total = harness.count(story, folder, TALK)
+        for point in range(1, total + 1, max(1, total // scaled(3, total))):
+            with twin(start, tmp_path / "killed") as folder:
+                kill = harness.run(story, folder, f"signal=KILL:when={point}", TALK)
+                assert kill.ended == "killed" or kill.ended.startswith("done")
+                check(kill, wanted)
+            shutil.rmtree(folder)
 
 
 @pytest.mark.rule("B3.6", "B3.10", "B22.32", "B22.33")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 
 import pytest
 from tests.conftest import PROOF
 from tests.crash import rails_story
 from tests.crash.harness import CALLS, Harness, Outcome
-from tests.postgres import fresh_database
+from tests.postgres import fresh_database, twin
 
 from backshop.testing.agent import Agent, rails_of
 
@@ -79,17 +76,6 @@ def test_killed_anywhere_in_an_import(harness, start, scaled):
         check_import(kill)
 
 
-@contextmanager
-def copied(start: Path, target: Path) -> Iterator[Path]:
-    """Give a copy of a start whose databases are on a server, databases included."""
-    with ExitStack() as stack:
-        shutil.copytree(start, target)
-        for url in target.glob("*-url"):
-            twin = stack.enter_context(fresh_database(url.read_text(encoding="utf-8")))
-            url.write_text(twin, encoding="utf-8")
-        yield target
-
-
 @pytest.mark.needs("postgres")
 @pytest.mark.rule("C94", "C38", "C39", "R9.3", "T8.17")
 @pytest.mark.parametrize(
@@ -104,8 +90,8 @@ def test_a_client_of_a_server_killed_anywhere(
     with fresh_database() as url:
         (start / f"{home}-url").write_text(url, encoding="utf-8")
         rails_story.start(start)
-        with copied(start, tmp_path / "counted") as folder:
+        with twin(start, tmp_path / "counted") as folder:
             total = harness.count(name, folder, TALK)
         for point in range(1, total + 1, max(1, total // scaled(sample, total))):
-            with copied(start, tmp_path / f"killed-{point}") as folder:
+            with twin(start, tmp_path / f"killed-{point}") as folder:
                 check(harness.run(name, folder, f"signal=KILL:when={point}", TALK))

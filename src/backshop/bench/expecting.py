@@ -31,7 +31,10 @@ class Expecting:
         self._lock = threading.Lock()
 
     def files(self, folder: str, head: Shown) -> Mapping[BenchPath, tree.File]:
-        """Return what a folder should hold; the answer is not to be changed."""
+        """Return what a view in this folder should hold; the answer is not to be changed.
+
+        One is remembered for all views of a folder: Draft and Published differ by little.
+        """
         with self._lock:
             known = self._known.pop(folder, None)
         found = self._moved(*known, head) if known else self._whole(head)

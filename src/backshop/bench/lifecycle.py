@@ -198,12 +198,13 @@ def health_of(desk: Desk, state: BenchState) -> tuple[str, str | None]:
         return "damaged", lost[0].reason
     if desk.views.is_stale(state):
         return "degraded", "view_stale"
-    older = {(c.tree, c.context_tree) for c in state.checkpoints}
-    for files, context in sorted(older):
-        lost = desk.soundness.beyond(state.published, files)
-        lost = lost or desk.soundness.beyond(state.context_tree, context)
+    files, context = state.published, state.context_tree
+    for kept in reversed(state.checkpoints):  # each against the next younger: they differ little
+        lost = desk.soundness.beyond(files, kept.tree)
+        lost = lost or desk.soundness.beyond(context, kept.context_tree)
         if lost:
             return "degraded", f"checkpoint_{lost[0].reason}"
+        files, context = kept.tree, kept.context_tree
     return "ok", None
 
 

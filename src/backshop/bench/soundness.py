@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from backshop.base import tree
 from backshop.base.errors import BackshopError
 from backshop.base.ids import BenchId, BlobId, TreeId
-from backshop.base.tree import EMPTY
 from backshop.store import Store
 
 from .state import BenchState
@@ -108,5 +107,5 @@ class Soundness:
 
 def heads(state: BenchState) -> dict[str, TreeId]:
     """Return the trees a bench cannot do without."""
-    draft = EMPTY if state.draft is None else state.draft.tree
-    return {"published": state.published, "context": state.context_tree, "draft": draft}
+    found = {"published": state.published, "context": state.context_tree}
+    return found if state.draft is None else {**found, "draft": state.draft.tree}

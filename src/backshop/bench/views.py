@@ -35,6 +35,7 @@ from .salvage import Salvage
 from .state import BenchState
 from .walking import content_name, entries
 
+VIEWS = ("published", "draft", "meta/context")
 LOCK_WAIT_S = 10.0  # B3.7
 _POLL_S = 0.02
 _PROOF_MAX_BYTES = 1024 * 1024 * 1024
@@ -61,6 +62,7 @@ class Views:
         self._expecting = Expecting(store)
         self._threads: dict[BenchId, threading.RLock] = {}
         self._held: dict[BenchId, bool] = {}  # read and written under the thread's lock only
+        self._looked_at: set[Path] = set()  # folders without outside edits, while they are held
         self._guard = threading.Lock()
 
     def folder(self, bench_id: BenchId) -> Path:
@@ -88,6 +90,7 @@ class Views:
                     yield
                 finally:
                     self._held[bench_id] = False
+                    self._looked_at -= {self.folder(bench_id) / name for name in VIEWS}
         finally:
             mine.release()
 
@@ -140,7 +143,7 @@ class Views:
                 continue
             if head is not None:
                 view.show(head, salvage.keep, partial(self._rescue, state.bench_id, name, salvage))
-            elif self._rescue(state.bench_id, name, salvage) or heads["published"] is None:
+            elif heads["published"] is None or self._has_others(state.bench_id, name, salvage):
                 view.remove()
             else:
                 view.retire(heads["published"])
@@ -213,6 +216,14 @@ class Views:
         heads = self.heads(state).items()
         return not all(_shows(self.view(state.bench_id, name), head) for name, head in heads)
 
+    def _has_others(self, bench_id: BenchId, name: str, salvage: Salvage) -> bool:
+        """Keep what others wrote, unless that was looked for since the bench is held.
+
+        What comes after that look is not lost either: the folder only goes out of sight.
+        """
+        is_known_clean = self.folder(bench_id) / name in self._looked_at
+        return not is_known_clean and self._rescue(bench_id, name, salvage)
+
     def _rescue(self, bench_id: BenchId, name: str, salvage: Salvage) -> bool:
         """Keep what others wrote into a folder that is about to go; say whether there was any."""
         view = self.view(bench_id, name)
@@ -247,11 +258,12 @@ class Views:
         found = self._differing(view, view.shown() or head)
         if since and not found and view.shown() == head:
             view.mark_clean(since)
+            self._looked_at.add(view.folder)
         return found
 
     def _differing(self, view: View, head: Shown, *, quick: bool = False) -> list[Outside]:
         """Compare a folder with what it should hold; `quick` takes contents for granted."""
-        expected = self._expecting.files(str(view.folder), head)
+        expected = self._expecting.files(str(view.folder.parent), head)
         clean_ns = view.clean_ns() if view.shown() == head else 0
         found: list[Outside] = []
         seen: set[str] = set()
