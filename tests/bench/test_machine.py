@@ -151,7 +151,7 @@ class BenchMachine(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="bs-bench-"))
         self.opened = ExitStack()
-        settings = {"bench.full_view_max": self.full_view_max}
+        settings: dict[str, object] = {"bench.full_view_max": self.full_view_max}
         if self.on_server:
             settings["database_url"] = self.opened.enter_context(fresh_database())
         home = self.folder / "home"
