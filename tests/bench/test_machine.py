@@ -24,7 +24,8 @@ from tests.postgres import fresh_database
 
 from backshop.base.errors import BackshopError
 
-STEPS = settings(max_examples=300 if PROOF else 10, stateful_step_count=40)
+pytestmark = pytest.mark.timeout(7200 if PROOF else 900)
+STEPS = settings(max_examples=300 if PROOF else 8, stateful_step_count=40)
 WHICH = st.integers(0, 1)
 PATHS = st.sampled_from(["a.txt", "b.txt", "A.txt", "d/c.txt", "d/e/f.txt", "d", "a.txt/x"])
 TEXTS = st.sampled_from(["", "one", "two", "three\n"])
@@ -597,8 +598,8 @@ RULES = ("B1.2", "B1.5", "B2.2", "B2.3", "B3.1", "B3.12", "B8.10", "B9.4", "B9.5
 TestBench = pytest.mark.rule(*RULES)(BenchMachine.TestCase)
 TestBench.settings = STEPS
 TestLargeBench = pytest.mark.rule("B2.10", *RULES)(LargeMachine.TestCase)
-TestLargeBench.settings = settings(STEPS, max_examples=300 if PROOF else 6)
+TestLargeBench.settings = settings(STEPS, max_examples=300 if PROOF else 4)
 TestBenchOnServer = pytest.mark.needs("postgres")(
     pytest.mark.rule("T2.4", *RULES)(ServerMachine.TestCase)
 )
-TestBenchOnServer.settings = settings(STEPS, max_examples=100 if PROOF else 3)
+TestBenchOnServer.settings = settings(STEPS, max_examples=100 if PROOF else 2)
