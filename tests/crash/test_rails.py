@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 import pytest
 from tests.conftest import PROOF
 from tests.crash import rails_story
