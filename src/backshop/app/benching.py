@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from backshop.bench import KEYWORDS, BenchSettings, Limits
 
 from .config import Config, in_force
+
+if TYPE_CHECKING:
+    from backshop.bench import Bench
+    from backshop.bench.state import BenchState
+    from backshop.workshop import Workshop
+
+
+def ask_conversation(bench: Bench, workshop: Callable[[], Workshop]) -> None:
+    """Let the bench ask the conversation what only that knows; opening it loads its rooms."""
+
+    def summarise(state: BenchState) -> str | None:
+        if state.draft is None or state.draft.source.kind != "workshop":
+            return None
+        return workshop().draft_summary(str(state.bench_id))
+
+    bench.summarise = summarise
+    bench.retell = lambda bench_id, until: workshop().retell(bench_id, until)
 
 
 def bench_settings(config: Config) -> BenchSettings:

@@ -30,7 +30,6 @@ from .people import People
 
 if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for (S2.4)
     from backshop.bench import Bench
-    from backshop.bench.state import BenchState
     from backshop.formats import Formats
     from backshop.models import Models
     from backshop.prompts import Prompts
@@ -158,18 +157,12 @@ class Backshop:
         """Files, Draft, review and checkpoints."""
         from backshop.bench import Bench
 
-        from .benching import bench_settings
+        from .benching import ask_conversation, bench_settings
 
         settings = bench_settings(self.config)
         made = Bench(self.store, self.formats, self.mint, self.clock, settings)
-        made.summarise = self._draft_summary
+        ask_conversation(made, lambda: self.workshop)
         return made
-
-    def _draft_summary(self, state: BenchState) -> str | None:
-        """Ask the conversation, if it made the Draft at all: opening it loads its rooms."""
-        if state.draft is None or state.draft.source.kind != "workshop":
-            return None
-        return self.workshop.draft_summary(str(state.bench_id))
 
     @cached_property
     def prompts(self) -> Prompts:

@@ -23,6 +23,7 @@ from .context import (
 from .desk import CONVERSATION, Commit, Committed, Desk, stream_of, written
 from .drafting import Author, Put
 from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
+from .forking import Retold
 from .handing import Handed, hand_out, hand_out_all
 from .injection import Injected, Told, inject
 from .lifecycle import draft_state
@@ -87,6 +88,7 @@ __all__ = [
     "Notice",
     "PublishedChanged",
     "Put",
+    "Retold",
     "Source",
     "Told",
     "Workspace",

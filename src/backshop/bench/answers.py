@@ -47,6 +47,7 @@ class BenchInfo:
     parent_workbench_id: str | None = None
     fork_mode: str | None = None
     forked_at: str | None = None
+    forked_from_message_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

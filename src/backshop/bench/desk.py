@@ -39,7 +39,8 @@ from .soundness import Soundness
 from .state import BenchState
 from .views import Views
 
-Rule = Callable[[BenchState], list[BenchEvent]]
+Rule = Callable[[BenchState], Sequence[object]]
+"""Decides facts of the bench; facts of the conversation may stand among them."""
 
 
 _TOTALS_KEPT = 10_000
@@ -56,7 +57,7 @@ def _apply(state: BenchState, event: Event) -> BenchState:
     return apply(state, fact, event.at_ms, event.seq)
 
 
-FOLD: Fold[BenchState] = Fold("bench", 3, BenchState(), _apply)
+FOLD: Fold[BenchState] = Fold("bench", 4, BenchState(), _apply)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ class BenchCreated:
     files: tuple[FileFact, ...] = ()
     parent_bench_id: BenchId | None = None
     fork_mode: str | None = None
+    forked_from_message_id: MessageId | None = None
     default_model_id: str | None = None
     """What the person had chosen for new workbenches when this one was made (M2.6)."""
     actor: str = "user"

@@ -58,6 +58,7 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
                 created_ms=at_ms,
                 parent_bench_id=fact.parent_bench_id,
                 fork_mode=fact.fork_mode,
+                forked_from=fact.forked_from_message_id,
             )
         case BenchRenamed(name=name):
             return replace(state, name=name)

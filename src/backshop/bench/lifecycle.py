@@ -16,7 +16,7 @@ from .desk import Desk, stream_of
 from .errors import BenchDamaged
 from .events import Recovered
 from .state import PROFILES, BenchState
-from .values import FileFact, Limits
+from .values import Limits
 
 PAGE_MAX = 200
 _LOOKED_AT_FILES = 20_000  # of one page of the list; the rest of it is judged by its log
@@ -161,30 +161,6 @@ def scope(desk: Desk, request: requests.BenchRequest) -> Scope:
     )
 
 
-def fork(desk: Desk, request: requests.WorkbenchFork) -> Created:
-    """Make another bench from this one's Published; no content is copied (B5.7)."""
-    bench_id = desk.new_bench()
-    with desk.locked(request.workbench_id) as state:
-        files = _as_facts(desk, state)
-        model_id = desk.settings.default_model()
-        facts = decide.fork(state, bench_id, request.name, request.mode, files, model_id)
-        desk.commit(bench_id, lambda _: facts)
-    return Created(workbench_id=bench_id)
-
-
-def _as_facts(desk: Desk, state: BenchState) -> Sequence[FileFact]:
-    return [
-        FileFact(
-            path=path,
-            file_id=desk.new_file(),
-            sha256=file.sha256,
-            size=file.size,
-            imported=True,
-        )
-        for path, file in desk.entries(state.published).items()
-    ]
-
-
 # ---------------------------------------------------------------- how it is
 
 
@@ -225,6 +201,7 @@ def info(state: BenchState, health: str) -> BenchInfo:
         parent_workbench_id=state.parent_bench_id,
         fork_mode=state.fork_mode,
         forked_at=timestamp(state.created_ms) if state.fork_mode else None,
+        forked_from_message_id=state.forked_from,
     )
 
 

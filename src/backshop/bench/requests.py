@@ -59,6 +59,7 @@ class WorkbenchFork:
     workbench_id: str
     mode: str = "clone_files_only"
     name: str | None = None
+    from_message_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from . import (
     context,
     drafting,
     filing,
+    forking,
     glance,
     keeping,
     lifecycle,
@@ -83,6 +84,8 @@ class Bench:
         self.differ = Differ(self.desk, formats)
         self.summarise: Summarise = _unsaid
         """Says what a Draft is about; set by whoever keeps the conversation (B13.2)."""
+        self.retell: forking.Retell = forking.no_conversation
+        """Tells the conversation again for a fork; set by the same."""
 
     def giving(self, beginning: Beginning) -> Bench:
         """Return the same benches for somebody who gets what they make."""
@@ -121,7 +124,7 @@ class Bench:
 
     def fork(self, request: requests.WorkbenchFork) -> Created:
         """Make another workbench from this one."""
-        return lifecycle.fork(self.desk, request)
+        return forking.fork(self.desk, request, self.retell)
 
     def get_scope(self, request: requests.BenchRequest) -> Scope:
         """Say how much a workbench may hold."""

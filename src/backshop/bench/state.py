@@ -175,6 +175,7 @@ class BenchState:
     updated_ms: int = 0
     parent_bench_id: BenchId | None = None
     fork_mode: str | None = None
+    forked_from: MessageId | None = None
 
     @property
     def exists(self) -> bool:

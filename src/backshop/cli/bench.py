@@ -112,11 +112,22 @@ def undelete(door: Door, bench: str) -> None:
 @BENCH
 @click.option("--name", help="Name of the new workbench.")
 @click.option("--with-context", is_flag=True, help="Take the context items along.")
+@click.option("--with-chat", is_flag=True, help="Take context items and conversation along.")
+@click.option("--from", "message", metavar="MESSAGE", help="End at this message, files of then.")
 @pass_door
-def fork(door: Door, bench: str, name: str | None, with_context: bool) -> None:
+def fork(
+    door: Door,
+    bench: str,
+    name: str | None,
+    with_context: bool,
+    with_chat: bool,
+    message: str | None,
+) -> None:
     """Make another workbench from this one's Published files."""
     mode = "clone_files_and_context_no_chat" if with_context else "clone_files_only"
+    mode = "clone_all" if with_chat or message else mode
     request = {"mode": mode, **({"name": name} if name else {})}
+    request |= {"from_message_id": message} if message else {}
     door.show(ask(door, "WorkbenchFork", bench, **request), lambda v: str(v["workbench_id"]))
 
 

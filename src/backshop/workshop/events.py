@@ -21,6 +21,8 @@ from backshop.base.ids import (
     TurnId,
 )
 
+from .copied import ConversationCopied
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -390,4 +392,5 @@ WorkshopEvent = (
     | ReminderDismissed
     | ToolCalled
     | ToolAnswered
+    | ConversationCopied
 )

@@ -10,8 +10,9 @@ from backshop.bench import events as be
 from backshop.bench import fold as bench_fold
 from backshop.bench.events import BenchEvent
 
+from . import copying, turnfold
 from . import events as ev
-from . import turnfold
+from .copied import ConversationCopied
 from .events import WorkshopEvent
 from .records import added, given_up, sister, system, turned, without_none
 from .state import Record, ToolEntry, Undo, WorkshopState
@@ -152,6 +153,8 @@ def _conversation(state: WorkshopState, fact: WorkshopEvent, at_ms: int, seq: in
             return replace(state, dismissed=(draft_id, reminder, at_ms))
         case ev.ToolCalled() | ev.ToolAnswered():
             return _logged(state, fact, at_ms)
+        case ConversationCopied(records=records):
+            return copying.taken_over(state, records, seq)
     assert_never(fact)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from backshop.base.errors import DiskFull
 from backshop.base.ids import BlobId, ToolResultId, TurnId
 from backshop.bench import BenchBusy, Committed
-from backshop.bench.events import BatchApplied, BenchEvent
+from backshop.bench.events import BatchApplied
 from backshop.bench.state import BenchState
 from backshop.models import Called, ToolCall
 
@@ -149,7 +149,7 @@ class ToolJournal:
     def commit(
         self,
         bench_id: str,
-        rule: Callable[[BenchState], list[BenchEvent]],
+        rule: Callable[[BenchState], Sequence[object]],
         *,
         blobs: Sequence[bytes] = (),
         keep: Sequence[BlobId] = (),

@@ -10,7 +10,7 @@ from itertools import takewhile
 from backshop.base.ambient import timestamp
 from backshop.base.codec import encode
 from backshop.base.errors import NotFound, ValidationFailed
-from backshop.base.ids import MessageId, TurnId
+from backshop.base.ids import CheckpointId, MessageId, TurnId
 from backshop.bench import DraftState
 
 from . import requests
@@ -28,7 +28,7 @@ from .answers import (
 from .book import Book
 from .cutting import slice_bytes
 from .receipts import receipt
-from .state import Record, ToolEntry, Turn, WorkshopState
+from .state import CARDS_OF_CHANGE, Record, ToolEntry, Turn, WorkshopState
 
 PAGE_MAX = 1000
 SUMMARY_MAX_BYTES = 4096  # of a Draft, cut at the end of a line
@@ -155,8 +155,16 @@ def conversation(book: Book, request: requests.GetConversation) -> Conversation:
     for record, is_active in shown[start:end]:
         if request.include_tools and record.type == "assistant_message":
             messages += _traffic(book, known, record)
-        messages.append(message_of(record, active=is_active))
+        messages.append(message_of(_with_card(known, record), active=is_active))
     return Conversation(messages=tuple(messages), has_more=start > 0, head_id=known.head_id)
+
+
+def _with_card(known: WorkshopState, record: Record) -> Record:
+    """Say on a card whether what was before can still be brought back (B10.8)."""
+    if record.event_kind not in CARDS_OF_CHANGE:
+        return record
+    kept = known.bench.checkpoint(CheckpointId(str(record.metadata.get("checkpoint_id"))))
+    return replace(record, metadata={**record.metadata, "restorable": kept is not None})
 
 
 def _everything(known: WorkshopState, line: list[Record]) -> list[tuple[Record, bool]]:

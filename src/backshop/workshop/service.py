@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from backshop.base.ambient import Clock, Mint
 from backshop.base.errors import BackshopError
-from backshop.base.ids import TurnId
+from backshop.base.ids import MessageId, TurnId
 from backshop.base.limits import RUN_LEASE_S
-from backshop.bench import Bench, draft_state, stream_of
+from backshop.bench import Bench, Retold, draft_state, stream_of
 from backshop.models import DefaultModel, Models
 from backshop.prompts import PromptOverridesStore
 from backshop.rails import Rails
 
-from . import decide, handing, metrics, reading, regenerating, requests, rewinding
+from . import copying, decide, handing, metrics, reading, regenerating, requests, rewinding
 from .answers import (
     Answered,
     CancelAnswer,
@@ -89,6 +89,10 @@ class Workshop:
     def draft_summary(self, bench_id: str) -> str | None:
         """Return what was said about the Draft when it was made; for the review."""
         return reading.draft_summary(self.book.state(bench_id))
+
+    def retell(self, bench_id: str, until: MessageId | None) -> Retold:
+        """Tell a conversation again for a fork of its workbench."""
+        return copying.retold(self.book.state(bench_id), until)
 
     def get_conversation(self, request: requests.GetConversation) -> Conversation:
         """Return a page of the conversation."""

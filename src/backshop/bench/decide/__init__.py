@@ -3,7 +3,17 @@
 Trees are built by the caller beforehand and come in as values; ids come in ready-made.
 """
 
-from .bench import change_context, create, delete, fork, name_of, rename, set_limits, undelete
+from .bench import (
+    ForkWish,
+    change_context,
+    create,
+    delete,
+    fork,
+    name_of,
+    rename,
+    set_limits,
+    undelete,
+)
 from .checkpoint import (
     checkpoint,
     checkpoint_by_hand,
@@ -45,6 +55,7 @@ __all__ = [
     "LISTED_PATHS",
     "BatchIds",
     "BatchWish",
+    "ForkWish",
     "PublishWish",
     "RebaseWish",
     "Settled",

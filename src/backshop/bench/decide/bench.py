@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import (
     BenchId,
+    MessageId,
     TreeId,
 )
 from backshop.base.tree import EMPTY
@@ -19,6 +21,7 @@ from backshop.bench.events import (
     BenchRenamed,
     BenchUndeleted,
     ContextChanged,
+    HeadMoved,
     LimitsSet,
 )
 from backshop.bench.state import PROFILES, BenchState
@@ -90,33 +93,45 @@ def create(
     ]
 
 
-def fork(
-    state: BenchState,
-    bench_id: BenchId,
-    name: str | None,
-    mode: str,
-    files: Sequence[FileFact],
-    model_id: str | None = None,
-) -> list[BenchEvent]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkWish:
+    """What the new bench begins with."""
+
+    bench_id: BenchId
+    name: str | None
+    mode: str
+    tree: TreeId
+    context_tree: TreeId
+    files: Sequence[FileFact]
+    model_id: str | None = None
+    message_id: MessageId | None = None
+    """Where the conversation that comes along ends."""
+    is_cut: bool = False
+    """Whether that was asked for, rather than being its end."""
+
+
+def fork(state: BenchState, wish: ForkWish) -> list[BenchEvent]:
     """Make another bench from this one's Published; trees are shared (B5.7)."""
     require_no_draft(state)
-    if mode not in ("clone_files_only", "clone_files_and_context_no_chat"):
+    if wish.mode not in ("clone_files_only", "clone_files_and_context_no_chat", "clone_all"):
         raise ValidationFailed("there is no such way to fork", reason="bad_mode")
     assert state.bench_id is not None
-    return [
-        BenchCreated(
-            bench_id=bench_id,
-            name=name_of(name or "", default=f"{state.name[: NAME_MAX_CHARS - 7]} (fork)"),
-            limits=state.limits,
-            profile=state.profile,
-            tree=state.published,
-            context_tree=EMPTY if mode == "clone_files_only" else state.context_tree,
-            files=tuple(files),
-            parent_bench_id=state.bench_id,
-            fork_mode=mode,
-            default_model_id=model_id,
-        )
-    ]
+    created = BenchCreated(
+        bench_id=wish.bench_id,
+        name=name_of(wish.name or "", default=f"{state.name[: NAME_MAX_CHARS - 7]} (fork)"),
+        limits=state.limits,
+        profile=state.profile,
+        tree=wish.tree,
+        context_tree=EMPTY if wish.mode == "clone_files_only" else wish.context_tree,
+        files=tuple(wish.files),
+        parent_bench_id=state.bench_id,
+        fork_mode=wish.mode,
+        forked_from_message_id=wish.message_id if wish.is_cut else None,
+        default_model_id=wish.model_id,
+    )
+    return (
+        [created] if wish.message_id is None else [created, HeadMoved(message_id=wish.message_id)]
+    )
 
 
 def rename(state: BenchState, name: str) -> list[BenchEvent]:
