@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from importlib import import_module
 
 import pytest
@@ -28,7 +29,7 @@ def gather(subscription, count):
     while len(found) < count:
         more = subscription.wait(WAIT_S)
         assert more, f"only {[one.name for one in found]} came"
-        found += more
+        found += [one for one in more if one.name != "WorkbenchClutterChanged"]
     return found
 
 
@@ -207,6 +208,34 @@ def test_usage_is_told_at_once_and_then_once_a_second_at_most(shop, tmp_path):
     assert {(one.name, one.position) for one in told} == {("UsageUpdated", None)}
     assert counted == sorted(counted)
     assert len(told) <= min(5, 1 + seconds)
+
+
+def clutter(subscription):
+    """Return the next clutter bar that is announced; weighing loads rooms the first time."""
+    ends = time.monotonic() + 60
+    while time.monotonic() < ends:
+        more = subscription.wait(WAIT_S)
+        found = [one for one in more if one.name == "WorkbenchClutterChanged"]
+        if found:
+            return found[0]
+    raise AssertionError("nobody said how crowded it is")
+
+
+@pytest.mark.rule("B16.8", "B6.12")
+def test_a_bench_that_gets_more_or_less_crowded_says_so(shop, tmp_path):
+    bench = make_bench(shop, tmp_path)
+    big = tmp_path / "big.txt"
+    big.write_text("word " * 20_000)
+    with shop.hub.subscribe(About(workbench_id=bench)) as live:
+        shop.call("WorkbenchFilesAdd", {"workbench_id": bench, "source_paths": [str(big)]})
+        fuller = clutter(live)
+        shop.call("WorkbenchRename", {"workbench_id": bench, "new_name": "Same weight"})
+        shop.call("WorkbenchFilesRemove", {"workbench_id": bench, "workbench_paths": ["big.txt"]})
+        lighter = clutter(live)
+
+    assert lighter.payload == shop.call("WorkbenchGetClutter", {"workbench_id": bench})
+    assert fuller.payload["score"] > lighter.payload["score"] > 0
+    assert (lighter.position, lighter.workbench_id) == (None, bench)
 
 
 def test_closing_ends_every_wait(shop):

@@ -20,8 +20,9 @@ from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import BackshopError
 from backshop.store import Event, Store
 
-from .notices import ONCE_A_SECOND, PER_FACT, Fact, Look, Notification, notifications
+from .notices import CLUTTER, ONCE_A_SECOND, PER_FACT, Fact, Look, Notification, notifications
 
+WEIGH_S = 60  # how long closing waits for a bench that is just being weighed
 FOLLOW_S = 0.5  # how long the follower waits before it looks whether it is to end
 PENDING_MAX = 10_000  # notifications a slow subscriber may be behind; then it has to resume
 _PAGE = 500
@@ -111,10 +112,15 @@ class Hub:
         self._last: dict[tuple[str, str | None], float] = {}
         """When each notification that comes once a second was sent last, bench by bench."""
         self._held: dict[tuple[str, str | None], Notification] = {}
+        self._crowded: set[str] = set()
+        """Benches whose clutter may be another one now."""
         self._lock = threading.Lock()  # held while notifications are sent: their order is its order
         self._subscribers: set[Subscription] = set()
         self._seq: int | None = None
         self._thread: threading.Thread | None = None
+        self._weigher = threading.Thread(
+            target=self._weigh_often, name="backshop-clutter", daemon=True
+        )
         self._ends = threading.Event()
 
     @property
@@ -189,6 +195,7 @@ class Hub:
         self.disconnect()
         if self._thread is not None:
             self._thread.join(FOLLOW_S * 4)
+            self._weigher.join(WEIGH_S)
 
     # ------------------------------------------------------------ private
 
@@ -201,6 +208,7 @@ class Hub:
         self._seq = self._store.last_seq()
         self._thread = threading.Thread(target=self._follow, name="backshop-hub", daemon=True)
         self._thread.start()
+        self._weigher.start()  # apart, because a large bench takes a while to weigh
 
     def _follow(self) -> None:
         while not self._ends.is_set():
@@ -224,10 +232,39 @@ class Hub:
             self._seq = page[-1].seq
 
     def _send(self, note: Notification) -> None:
+        if note.name == CLUTTER:
+            if note.workbench_id is not None:
+                self._crowded.add(note.workbench_id)
+            return
         if note.name in ONCE_A_SECOND and not self._is_due(note):
             return
         for one in self._subscribers:
             one.offer(note)
+
+    def _weigh_often(self) -> None:
+        while not self._ends.wait(FOLLOW_S):
+            try:
+                self._weigh()
+            except BackshopError as error:  # a worker's loop: the store may come back
+                _LOG.warning("clutter could not be weighed: %s", error.message)
+
+    def _weigh(self) -> None:
+        """Say how crowded benches are now, where that is news (B16.8)."""
+        now = self._clock.monotonic()
+        with self._lock:
+            due = [one for one in self._crowded if now - self._last.get((CLUTTER, one), -1.0) >= 1]
+            self._crowded.difference_update(due)
+            is_wanted = bool(self._subscribers)
+        for own in due if is_wanted else ():
+            if self._ends.is_set():
+                return
+            self._last[CLUTTER, own] = now
+            bar = self._look.clutter(own)
+            if bar is not None:
+                note = Notification(name=CLUTTER, payload=bar, workbench_id=own)
+                with self._lock:
+                    for one in self._subscribers:
+                        one.offer(note)
 
     def _is_due(self, note: Notification) -> bool:
         """Say whether a second has passed since the last of its kind; if not, hold it back."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError
@@ -16,12 +16,17 @@ if TYPE_CHECKING:  # loaded with the first record somebody hears of (S2.4)
     from backshop.workshop import Workshop
 
 
+Call = Callable[[str, dict[str, Any]], Any]
+
+
 class Looker:
     """Records and Drafts of benches; a bench that cannot be read has neither."""
 
-    def __init__(self, store: Store, workshop: Callable[[], Workshop]) -> None:
+    def __init__(self, store: Store, workshop: Callable[[], Workshop], call: Call) -> None:
         self._store = store
         self._workshop = workshop
+        self._call = call
+        self._bars: dict[str, tuple[str, float]] = {}
 
     def record(self, workbench_id: str, message_id: str) -> tuple[Data, int] | None:
         """Return a record of the conversation and the position of the fact that made it."""
@@ -39,6 +44,18 @@ class Looker:
             return self._workshop().book.state(workbench_id).bench.draft is not None
         except BackshopError:  # thrown away or damaged
             return False
+
+    def clutter(self, workbench_id: str) -> Data | None:
+        """Return how crowded a workbench is, None if that is what was said of it last."""
+        try:
+            bar: Data = self._call("WorkbenchGetClutter", {"workbench_id": workbench_id})
+        except BackshopError:  # thrown away or damaged
+            return None
+        seen = (bar["level"], round(bar["score"], 2))
+        if self._bars.get(workbench_id) == seen:
+            return None
+        self._bars[workbench_id] = seen
+        return bar
 
     def used(self, workbench_id: str, run_id: str | None) -> Data | None:
         """Return what a run, or else the whole workbench, has used by now."""

@@ -31,6 +31,10 @@ class Look(Protocol):
         """Return what a run, or else the whole workbench, has used by now."""
         ...
 
+    def clutter(self, workbench_id: str) -> Data | None:
+        """Return how crowded a workbench is, None if that is what was said of it last (B16.8)."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
@@ -111,12 +115,13 @@ def is_signal(name: str) -> bool:
     return name in SIGNALS or name.endswith(("Progress", "Warning"))
 
 
+CLUTTER = "WorkbenchClutterChanged"
 ONCE_A_SECOND = frozenset({"UsageUpdated"})  # M16: the newest one is enough
 
 SIGNALS = frozenset(
     {
         "UsageUpdated",
-        "WorkbenchClutterChanged",
+        CLUTTER,
         "WorkshopAssistantStream",
         "WorkshopToolComplete",
         "WorkshopToolExecuting",
@@ -375,3 +380,12 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "user_input_recorded": (("RailsRunChanged", _run("input")),),
     "gap_recorded": (("RailsRunChanged", _run("gap")),),
 }
+
+for _kind in (
+    *("files.added", "files.removed", "file.renamed", "published.adopted", "checkpoint.restored"),
+    *("draft.batch_applied", "draft.rewound", "draft.published", "draft.discarded"),
+    *("context.changed", "workshop.message_sent", "workshop.model_switched", "workshop.rewound"),
+    *("workshop.redone", "workshop.answer_streamed", "workshop.turn_ended"),
+    *("workshop.turn_paused", "workshop.compressed"),
+):  # what the bar depends on (B16.8); the hub weighs it when it has time, so the row is empty
+    TABLE[_kind] = (*TABLE[_kind], (CLUTTER, _pick()))

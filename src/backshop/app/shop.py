@@ -205,7 +205,7 @@ class Backshop:
     @cached_property
     def hub(self) -> Hub:
         """Notifications of everything that is committed, here or by another process."""
-        return Hub(self.store, Looker(self.store, lambda: self.workshop), self.clock)
+        return Hub(self.store, Looker(self.store, lambda: self.workshop, self.call), self.clock)
 
     @cached_property
     def contextual(self) -> Contextual:
