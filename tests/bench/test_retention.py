@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from backshop.app import Backshop
+from backshop.base.ambient import Mint, SystemClock
 from backshop.base.errors import BackshopError
+from backshop.base.ids import MessageId
 
-from .conftest import Room
+from .conftest import AGENT, Room
 
 
 @pytest.mark.rule("B8.15", "B22.51")
@@ -30,6 +34,27 @@ def test_old_revisions_become_stubs_and_the_newest_stay(tmp_path):
         state = shop.benches.desk.state(room.id)
         wanted = {one.tree for one in state.revisions if one.draft is not None}
         assert wanted <= {pin.ref for pin in shop.store.pins(f"bench:{room.id}")}
+
+
+@pytest.mark.rule("B8.15", "B8.14")
+def test_steps_on_the_way_to_a_message_go_before_what_messages_are_bound_to(tmp_path):
+    settings = {"workshop.max_revisions": 10, "model.default": "scripted:demo"}
+    with Backshop.open(tmp_path / "home", settings=settings) as shop:
+        room = Room(shop, tmp_path)
+        room.add({"a.txt": "zero"})
+        made = {}
+        for name in ("one", "two"):
+            message = MessageId(Mint(SystemClock()).new("msg"))
+            author = replace(AGENT, message_id=message)
+            made[name] = [
+                room.write({"a.txt": f"{name} {n}"}, author).draft_revision_id for n in range(7)
+            ]
+        live = {r.revision_id for r in shop.benches.desk.state(room.id).revisions if r.draft}
+
+        assert made["one"][-1] in live  # a rewind to the first message still has its files
+        assert set(made["two"]) <= live
+        assert len(live) == 10
+        assert made["one"][0] not in live
 
 
 @pytest.mark.rule("B10.6")

@@ -146,9 +146,11 @@ class Gate:
         return facade
 
     def filtered(self, response: Any, user: UserId) -> Any:
-        """Leave out of a list of workbenches what is not theirs."""
-        from backshop.bench import BenchList  # loaded by now if the command is one of its own
+        """Leave out of an answer what is not theirs: workbenches, and places on the disk."""
+        from backshop.bench import BenchList, Scope  # loaded by now if the command is of there
 
+        if isinstance(response, Scope):
+            return replace(response, sandbox_root=None)
         if not isinstance(response, BenchList):
             return response
         state = self._people.state

@@ -43,7 +43,8 @@ def parse(raw: str, *, max_depth: int = DEFAULT_MAX_DEPTH) -> Parsed:
     _refuse_if("\\" in raw, "backslash")
     _refuse_if(_CONTROL.search(raw) is not None, "control_character")
     _refuse_if(_BIDI.search(raw) is not None, "bidi_control")
-    _refuse_if(_FORBIDDEN.search(raw) is not None, "forbidden_character")
+    bad = _FORBIDDEN.search(raw)
+    _refuse_if(bad is not None, "forbidden_character", bad[0] if bad else "")
     path = unicodedata.normalize("NFC", raw)
     _refuse_if(len(path.encode()) > PATH_MAX_BYTES, "path_too_long")
     segments = path.split("/")
@@ -73,8 +74,7 @@ def _check_segment(segment: str) -> None:
     _refuse_if(segment.lower().startswith(_TEMP_PREFIX), "reserved_prefix")
 
 
-def _refuse_if(broken: bool, rule: str) -> None:
+def _refuse_if(broken: bool, rule: str, found: str = "") -> None:
     if broken:
-        raise ValidationFailed(
-            f"not a workbench path: {rule.replace('_', ' ')}", reason="bad_path", detail=rule
-        )
+        said = f"{rule.replace('_', ' ')} {found}".rstrip()
+        raise ValidationFailed(f"not a workbench path: {said}", reason="bad_path", detail=rule)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .answers import BenchList, DraftState
+from .answers import BenchList, DraftState, Scope
 from .clutter import (
     HEAVY_TEXT,
     UNKNOWN_WINDOW_TOKENS,
@@ -89,6 +89,7 @@ __all__ = [
     "PublishedChanged",
     "Put",
     "Retold",
+    "Scope",
     "Source",
     "Told",
     "Workspace",

@@ -14,6 +14,7 @@ from backshop.base import paths, tree
 from backshop.base.errors import LimitExceeded, ValidationFailed
 from backshop.base.ids import FileId
 from backshop.base.paths import BenchPath, collision_key
+from backshop.base.progress import report
 from backshop.formats import FormatError, classify
 
 from . import decide, requests, sources
@@ -48,9 +49,11 @@ class _Adding:
     conflicts: list[BenchPath]
     size_bytes: int = 0
 
-    def skip(self, source: Path, reason: str) -> None:
+    def skip(self, source: Path, reason: str, detail: str | None = None) -> None:
         """Say that a source is passed over."""
-        self.results.append(AddResult(source_path=str(source), status="skipped", reason=reason))
+        self.results.append(
+            AddResult(source_path=str(source), status="skipped", reason=reason, detail=detail)
+        )
 
 
 def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
@@ -93,7 +96,7 @@ def _planned(
             size = gate.look(found.source)
             _place(adding, state, request.on_conflict, found, folder, size)
         except Skip as skip:
-            adding.skip(found.source, skip.reason)
+            adding.skip(found.source, skip.reason, skip.detail)
     return adding
 
 
@@ -139,7 +142,9 @@ def _target(raw: str, max_depth: int) -> paths.Parsed:
         return paths.parse(raw, max_depth=max_depth)
     except ValidationFailed as error:
         too_deep = error.detail == "too_deep"
-        raise Skip("depth_limit" if too_deep else "invalid_name") from error
+        if too_deep:
+            raise Skip("depth_limit") from error
+        raise Skip("invalid_name", error.message) from error
 
 
 def _free(path: BenchPath, keys: dict[str, BenchPath]) -> BenchPath:
@@ -159,7 +164,8 @@ def _read(desk: Desk, state: BenchState, adding: _Adding, gate: Gate) -> dict[Be
     facts: dict[BenchPath, FileFact] = {}
     room = _Room(state, len(adding.planned))
     with desk.store.blobs.batch() as batch:
-        for one in adding.planned:
+        for number, one in enumerate(adding.planned):
+            report("files read", number, len(adding.planned))
             try:
                 taken = gate.take(one.source, batch)
             except Skip as skip:

@@ -95,6 +95,8 @@ class Scope:
     profile: str
     supported_types: tuple[str, ...] = ()
     """Kinds of files that can be looked into; others are kept as they are."""
+    sandbox_root: str | None = None
+    """The workbench's folder on this machine; for the home's owner only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +138,8 @@ class AddResult:
     path: str | None = None
     file_id: str | None = None
     reason: str | None = None
+    detail: str | None = None
+    """What is wrong with a name that is not a path of a workbench."""
     opaque_notice: bool | None = None
     normalized_from: str | None = None
 

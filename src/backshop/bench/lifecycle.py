@@ -158,6 +158,7 @@ def scope(desk: Desk, request: requests.BenchRequest) -> Scope:
         ),
         profile=state.profile,
         supported_types=tuple(kind.value for kind in Kind if kind is not Kind.BINARY),
+        sandbox_root=str(desk.views.folder(BenchId(request.workbench_id))),
     )
 
 

@@ -22,11 +22,12 @@ _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Skip(Exception):
-    """This one source is passed over; the word says why (B6.7)."""
+    """This one source is passed over; the word says why (B6.7), the detail more of it."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, detail: str | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True)

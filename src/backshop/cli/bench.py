@@ -160,7 +160,11 @@ def add(
         ask(door, "WorkbenchFilesAdd", bench, **request),
         lambda value: table(
             [
-                (one["status"], one.get("path", one["source_path"]), one.get("reason", ""))
+                (
+                    one["status"],
+                    one.get("path", one["source_path"]),
+                    one.get("detail", one.get("reason", "")),
+                )
                 for one in value["add_results"]
             ],
             ("", "file", ""),

@@ -39,8 +39,9 @@ class Parcel:
         """Put a file beside the others, at most one byte more than may be added."""
         try:
             path = paths.bench_path(name)
-        except ValidationFailed:
-            self.refused.append({"source_path": name, "status": "failed", "reason": "invalid_path"})
+        except ValidationFailed as error:
+            said = {"source_path": name, "status": "failed", "reason": "invalid_path"}
+            self.refused.append({**said, "detail": error.message})
             return
         target = Path(self.folder.name) / path
         try:

@@ -103,11 +103,20 @@ def prune(state: BenchState, max_revisions: int) -> list[BenchEvent]:
 
 
 def _pruned_revisions(state: BenchState, most: int) -> list[BenchEvent]:
-    """Return the fact that the oldest states of Drafts go; never that of the present one."""
-    live = [r.revision_id for r in state.revisions if r.draft is not None]
+    """Return the fact that states of Drafts go: first steps on the way to a message, then old ones.
+
+    The last state bound to a message is what a rewind to it needs; those before it are only steps,
+    except under the newest message, whose turn may be at work. The present one never goes.
+    """
+    live = [r for r in state.revisions if r.draft is not None]
+    last = {r.message_id: r.revision_id for r in live}
+    newest = live[-1].message_id if live else None
+    steps = [r for r in live if r.message_id != newest and last[r.message_id] != r.revision_id]
+    others = [r for r in live if r not in steps]
     current = None if state.draft is None else state.draft.revision_id
-    gone = tuple(one for one in live[: max(0, len(live) - most)] if one != current)
-    return [RevisionsPruned(revision_ids=gone)] if gone else []
+    gone = [r.revision_id for r in (*steps, *others)[: max(0, len(live) - most)]]
+    gone = [one for one in gone if one != current]
+    return [RevisionsPruned(revision_ids=tuple(gone))] if gone else []
 
 
 def _pruned_checkpoints(state: BenchState) -> list[BenchEvent]:

@@ -262,7 +262,7 @@ async function add(files) {
     const add_results = await upload($("#adding"), bench, files);
     if (!add_results) { toast("Stopped; nothing was added"); return; }
     const bad = add_results.filter((one) => ["skipped", "failed"].includes(one.status));
-    if (bad.length) toast(`${bad.length} of ${add_results.length} not added: ${bad.slice(0, 3).map((one) => `${one.source_path} (${(one.reason ?? one.status).replaceAll("_", " ")})`).join(", ")}`, { seconds: 15 });
+    if (bad.length) toast(`${bad.length} of ${add_results.length} not added: ${bad.slice(0, 3).map((one) => `${one.source_path} (${(one.detail ?? one.reason ?? one.status).replaceAll("_", " ")})`).join(", ")}`, { seconds: 15 });
     else toast(`${add_results.length} ${add_results.length === 1 ? "file" : "files"} added`);
   } catch (error) {
     if (!error.envelope) throw error;
