@@ -37,6 +37,25 @@ def test_publishing_and_removing_ask_nobody_again_and_new_material_does(room):  
     assert status(room) == (False, ["c.txt"])
 
 
+@pytest.mark.rule("B17.2", "B17.1", "B22.41")
+def test_the_log_of_a_workbench_tells_of_its_consents_and_of_no_others(room):  # noqa: F811
+    room.add({"a.txt": "hello"})
+    other = room.shop.call("WorkbenchCreate", {"name": "Other"})["workbench_id"]
+    grant(room)
+    checkpoint = room.call("CheckpointCreate")["checkpoint_id"]
+    room.call("EgressRevokeConsent")
+    room.call("CheckpointRestore", checkpoint_id=checkpoint)
+
+    kinds = [one["kind"] for one in room.call("AuditList")["entries"]]
+    wanted = ["consent_granted", "checkpoint_created", "consent_revoked", "checkpoint_created"]
+    assert kinds == ["bench_created", "files_added", *wanted, "checkpoint_restored"]
+    assert status(room)[0] is False  # stays revoked
+    entries = room.shop.call("AuditList", {"workbench_id": other})["entries"]
+    assert [one["kind"] for one in entries] == ["bench_created"]
+    granted = room.call("AuditList", kinds=["consent_granted"])["entries"][0]
+    assert {"provider_id", "model_id", "scope_hash"} <= granted.keys()
+
+
 @pytest.mark.rule("M4.8", "M4.11")
 def test_a_fork_and_a_restored_checkpoint_bring_no_consent(room):  # noqa: F811
     room.add({"a.txt": "hello"})

@@ -57,6 +57,37 @@ def test_the_whole_round_in_the_terminal(run, tmp_path):
     assert "draft_published" in run("bench", "audit", "Reports")[1]
 
 
+@pytest.mark.rule("S4.3", "B1.3")
+def test_a_checkpoint_is_found_by_the_beginning_of_its_id_and_else_named(run, tmp_path):
+    run("bench", "create", "Reports")
+    (tmp_path / "a.txt").write_text("one")
+    run("bench", "add", "Reports", str(tmp_path / "a.txt"))
+    first = run("checkpoint", "create", "Reports", "before lunch")[1].strip()
+    run("checkpoint", "create", "Reports", "after lunch")
+
+    unknown, said = run("checkpoint", "restore", "Reports", "cp_nope")
+    unclear, asked = run("checkpoint", "show", "Reports", "cp_")
+
+    assert unknown != 0
+    assert "there is no checkpoint 'cp_nope'" in said
+    assert f"{first} (before lunch)" in said
+    assert unclear != 0
+    assert "could be 2 checkpoints" in asked
+    assert run("checkpoint", "restore", "Reports", first)[0] == 0
+    assert run("checkpoint", "show", "Reports", first[:-1])[0] == 0
+
+
+@pytest.mark.rule("B6.7", "B4.2")
+def test_a_name_that_cannot_be_added_says_which_character(run, tmp_path):
+    run("bench", "create", "Reports")
+    bad = tmp_path / "what?.txt"
+    bad.write_text("one")
+
+    said = run("bench", "add", "Reports", str(bad))[1]
+
+    assert "forbidden character ?" in said
+
+
 @pytest.mark.rule("S4.3")
 def test_a_name_that_fits_two_is_refused_with_both(run):
     ids = [run("bench", "create", "Twin")[1].strip() for _ in range(2)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backshop.base.ambient import timestamp
@@ -49,7 +50,10 @@ OTHERS = {  # facts other rooms note in the same stream; read without knowing th
     "workshop.model_switched": "model_switched",
     "workshop.turn_started": "run_started",
     "workshop.turn_ended": "run_finished",
+    "consent.granted": "consent_granted",
+    "consent.revoked": "consent_revoked",
 }
+_HOME = "home"  # where consents are kept: they are the person's, and outlive a restore (B10.11)
 PAGE_MAX = 1000
 _LISTED = 50
 _REFS = (
@@ -67,7 +71,7 @@ def page(desk: Desk, request: requests.AuditList) -> AuditPage:
         raise NotFound("there is no such workbench", reason="not_found")
     entries: list[AuditEntry] = []
     before: Event | None = None
-    for event in desk.store.read(stream_of(request.workbench_id)):
+    for event in _events(desk, request.workbench_id):
         kind = _kind(event, before)
         before = event
         if event.seq <= request.after_seq or kind is None:
@@ -78,6 +82,16 @@ def page(desk: Desk, request: requests.AuditList) -> AuditPage:
             return AuditPage(entries=tuple(entries), next_after_seq=entries[-1].seq)
         entries.append(_entry(event, kind))
     return AuditPage(entries=tuple(entries))
+
+
+def _events(desk: Desk, bench_id: str) -> Iterator[Event]:
+    """Yield the facts of a bench, and those of the home that are about it, in their order."""
+    about = (
+        event
+        for event in desk.store.read(_HOME)
+        if event.kind in OTHERS and event.data.get("workbench_id") == bench_id
+    )
+    return heapq.merge(desk.store.read(stream_of(bench_id)), about, key=lambda event: event.seq)
 
 
 def export(desk: Desk, request: requests.BenchRequest) -> AuditText:

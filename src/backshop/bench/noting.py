@@ -26,7 +26,7 @@ class Noted:
     """Something was refused, failed, or was found out of place; nothing changed by it."""
 
     kind: str
-    """`publish_failed`, `restore_failed`, `tool_refused`, `sandbox_anomaly` or `error`."""
+    """`publish_failed`, `restore_failed`, `tool_refused` or `sandbox_anomaly`."""
     paths: tuple[str, ...] = ()
     error: str | None = None
     reason: str | None = None

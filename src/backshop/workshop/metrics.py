@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from backshop.bench import events as be
+from backshop.bench.noting import Noted
 from backshop.store import Event
 
 from . import events as ev
@@ -80,6 +81,12 @@ class _Count:
                 self.found["drafts_created"] += 1
             case be.BatchApplied():
                 self.found["batches_applied"] += 1
+            case be.DraftPublished():
+                self.found["drafts_published"] += 1
+            case be.DraftDiscarded():
+                self.found["drafts_discarded"] += 1
+            case Noted(error=str(code)):
+                self.found[f"failures_total{{{fact.kind},{code}}}"] += 1
             case ev.Rewound():
                 self.found[f"undo_total{{{fact.mode or 'plain'}}}"] += 1
                 self.found["undo_distance"] += fact.discarded_count
