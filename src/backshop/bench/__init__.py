@@ -38,6 +38,7 @@ from .listing import (
 )
 from .manifest import BenchManifest, Contents, Manifests
 from .mounting import BenchView
+from .noting import Noted
 from .processing import files_of as context_files
 from .processing import problems as context_problems
 from .service import Bench
@@ -85,6 +86,7 @@ __all__ = [
     "Listing",
     "ManifestUnavailable",
     "Manifests",
+    "Noted",
     "Notice",
     "PublishedChanged",
     "Put",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from backshop.bench import Noted
 from backshop.bench import events as be
-from backshop.bench.noting import Noted
 from backshop.store import Event
 
 from . import events as ev
