@@ -7,8 +7,7 @@ happened in, so a card of a publish in a copy says that it cannot be restored.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
 from backshop.base.ids import MessageId
 from backshop.bench import Retold
@@ -16,7 +15,7 @@ from backshop.bench import Retold
 from . import decide
 from .copied import ConversationCopied, CopiedRecord
 from .errors import RevisionPruned
-from .state import Record, WorkshopState
+from .state import WorkshopState
 
 _RECORDS_A_FACT = 200
 _OF_MOVES = frozenset({"undo", "redo", "regenerate"})
@@ -74,24 +73,3 @@ def _told(state: WorkshopState, head: MessageId | None, *, is_cut: bool) -> Iter
                 event_kind=one.event_kind,
                 metadata_json=json.dumps(dict(one.metadata), sort_keys=True),
             )
-
-
-def taken_over(state: WorkshopState, records: Sequence[CopiedRecord], seq: int) -> WorkshopState:
-    """Add copied records; none of them belongs to a turn of this workbench."""
-    known = state.records
-    for one in records:
-        record = Record(
-            message_id=one.message_id,
-            type=one.type,
-            role=one.role,
-            text=one.text,
-            created_ms=one.created_ms,
-            parent_id=one.parent_id,
-            seq=seq,
-            advances_head=one.advances_head,
-            status=one.status,
-            event_kind=one.event_kind,
-            metadata=json.loads(one.metadata_json),
-        )
-        known = known.put(one.message_id, record)
-    return replace(state, records=known)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import assert_never
 
@@ -10,9 +12,9 @@ from backshop.bench import events as be
 from backshop.bench import fold as bench_fold
 from backshop.bench.events import BenchEvent
 
-from . import copying, turnfold
 from . import events as ev
-from .copied import ConversationCopied
+from . import turnfold
+from .copied import ConversationCopied, CopiedRecord
 from .events import WorkshopEvent
 from .records import added, given_up, sister, system, turned, without_none
 from .state import Record, ToolEntry, Undo, WorkshopState
@@ -154,7 +156,7 @@ def _conversation(state: WorkshopState, fact: WorkshopEvent, at_ms: int, seq: in
         case ev.ToolCalled() | ev.ToolAnswered():
             return _logged(state, fact, at_ms)
         case ConversationCopied(records=records):
-            return copying.taken_over(state, records, seq)
+            return _copied(state, records, seq)
     assert_never(fact)
 
 
@@ -276,3 +278,24 @@ def _logged(
         return replace(state, tools=state.tools.put(key, entry))
     values = {one.name: getattr(fact, one.name) for one in fields(fact) if one.name != "actor"}
     return replace(state, tools=state.tools.put(key, ToolEntry(at_ms=at_ms, **values)))
+
+
+def _copied(state: WorkshopState, records: Sequence[CopiedRecord], seq: int) -> WorkshopState:
+    """Add copied records; none of them belongs to a turn of this workbench."""
+    known = state.records
+    for one in records:
+        record = Record(
+            message_id=one.message_id,
+            type=one.type,
+            role=one.role,
+            text=one.text,
+            created_ms=one.created_ms,
+            parent_id=one.parent_id,
+            seq=seq,
+            advances_head=one.advances_head,
+            status=one.status,
+            event_kind=one.event_kind,
+            metadata=json.loads(one.metadata_json),
+        )
+        known = known.put(one.message_id, record)
+    return replace(state, records=known)
