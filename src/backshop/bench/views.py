@@ -247,8 +247,8 @@ class Views:
         """Return what other programs changed in a view (B8.10, B9.4).
 
         A folder that lags behind, as on a machine where nobody looked since another one went on,
-        is compared with what it shows (T6.1). With `mark`, for those who hold the bench, a folder without any is noted as clean: until
-        it is touched again, looking costs one `stat` a file.
+        is compared with what it shows (T6.1). With `mark`, for those who hold the bench, a folder
+        without any is noted as clean: until it is touched again, looking costs one `stat` a file.
         """
         assert state.bench_id is not None
         view, head = self.view(state.bench_id, name), self.heads(state)[name]
