@@ -50,7 +50,7 @@ def test_a_map_tells_lines_chunks_and_outline(tmp_path):
     }
 
 
-@pytest.mark.rule("F6.2")
+@pytest.mark.rule("F6.2", "F32.79")
 @pytest.mark.parametrize(
     ("content", "lines", "newline"),
     [

@@ -163,7 +163,7 @@ def test_what_a_cell_cannot_hold_exactly_is_text(source, cache, tmp_path):
     ]
 
 
-@pytest.mark.rule("F28.1", "F32.78")
+@pytest.mark.rule("F28.1", "F26.6", "F32.78")
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -346,7 +346,7 @@ def test_a_workbook_that_is_missing_is_made(source, cache, tmp_path):
     assert cells(out, "Result")[1] == ["Baker", 12.5, datetime.datetime(2024, 3, 1), True]
 
 
-@pytest.mark.rule("F28.7", "F32.77")
+@pytest.mark.rule("F28.7", "F26.6", "F32.77")
 @pytest.mark.parametrize(
     ("request_", "expected"),
     [
@@ -359,6 +359,8 @@ def test_a_workbook_that_is_missing_is_made(source, cache, tmp_path):
          "unknown_sheet"),
         ({"mode": "replace_sheet", "sheet": "A/B"}, "bad_sheet_name"),
         ({"mode": "replace_sheet", "target": "book.csv"}, "bad_value"),
+        ({"mode": "replace_sheet", "query": "SELECT getenv('HOME')"}, "sql_forbidden_function"),
+        ({"mode": "replace_sheet", "query": "FROM 'other.csv'"}, "sql_forbidden_table"),
     ],
 )  # fmt: skip
 def test_a_refused_update_leaves_nothing(source, cache, base, tmp_path, request_, expected):

@@ -14,6 +14,7 @@ from .edit import SheetEdit
 from .headers import renamed_header
 from .session import Session
 from .survey import islands
+from .values import content
 
 _CENTS = Decimal("0.01")
 Totals = dict[str, Decimal]
@@ -24,7 +25,13 @@ def summarize_by_category(session: Session, op: Op) -> str:
     names = _sources(op)
     category = _column(op, "category_col")
     amount = _column(op, "amount_col")
-    header = str(op.args["category_header"])
+    header = content(
+        op.args["category_header"],
+        "string",
+        f"{op.where}.category_header",
+        session.book.date_1904,
+        session.warnings,
+    )
     if session.edits:
         session.flush()
     totals = []
@@ -33,7 +40,7 @@ def summarize_by_category(session: Session, op: Op) -> str:
         totals.append(_totals(session, source, category, amount))
     titles = [session.book.sheet(name).name for name in names]
     target = session.edit_or_create(str(op.args["sheet"]), op.where)
-    rows = [[Content("string", header)]]
+    rows = [[header]]
     rows[0] += [Content("string", f"{title}_Total") for title in titles]
     rows[0].append(Content("string", "Grand_Total"))
     for key in sorted({key for found in totals for key in found}):
