@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import xlsxwriter
 
 from backshop.cli import main
 
@@ -80,6 +81,21 @@ def test_two_files_are_compared_by_lines(tmp_path, capsys):
     assert people == "--- a.txt\n+++ b.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n"
     assert program["stats"] == {"added": 1, "removed": 1}
     assert program["flags"] == ["no_newline_new"]
+
+
+@pytest.mark.rule("S4.2", "F29.5")
+def test_two_workbooks_are_compared_by_cells(tmp_path, capsys):
+    old, new = tmp_path / "a.xlsx", tmp_path / "b.xlsx"
+    for path, names, value in ((old, ("Q1", "Gone"), 1), (new, ("First",), 2)):
+        with xlsxwriter.Workbook(str(path)) as file:
+            for name in names:
+                file.add_worksheet(name).write(0, 0, value)
+
+    assert main(["file", "diff", str(old), str(new)]) == 0
+
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[:3] == ["First (was Q1)", "cell what before after", "A1 value 1 2"]
+    assert "Gone removed" in lines
 
 
 @pytest.mark.rule("S4.2", "F27.5")

@@ -211,7 +211,9 @@ def _cells(value: Mapping[str, Any]) -> str:
     """Return a cell diff for people."""
     lines: list[str] = []
     for sheet in value["sheets"]:
-        marks = [word for word in ("added", "removed", "renamed") if sheet.get(word)]
+        marks = [word for word in ("added", "removed") if sheet.get(word)]
+        if sheet.get("renamed_from"):
+            marks.append(f"(was {clean(sheet['renamed_from'])})")
         cells = sheet.get("cells") or []
         if marks or cells:
             title = clean(str(sheet.get("name") or sheet.get("sheet") or ""))

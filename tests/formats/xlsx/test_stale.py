@@ -1,0 +1,130 @@
+"""No result stays stale: after edits every stored result is what LibreOffice computes anew."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+import xlsxwriter
+
+from .. import second_reader
+from .books import edit, source
+
+SHEETS = ("One", "Two", "It's 3")
+ROWS = 24
+
+
+def _ref(rng: random.Random, row: int, sheet: str) -> str:
+    """A reference to something above: in this sheet, another, a name, or a column of the table."""
+    at = rng.randint(1, max(1, row - 1))
+    other = rng.choice(SHEETS)
+    quoted = "'" + other.replace("'", "''") + "'"
+    prefix = "" if other == sheet else f"{quoted}!"
+    dollar = rng.choice(("", "$"))
+    col = "A" if row < 3 else rng.choice("AAB")
+    return rng.choice(
+        (
+            f"{prefix}{dollar}{col}{dollar}{at}",
+            f"{prefix}{dollar}{col}{at}",
+            f"SUM({prefix}A1:B{at})",
+            f"MAX({prefix}$A$1:{dollar}A{at})",
+            f'COUNTIF({prefix}A1:A{at},">3")',
+            "Rate",
+            "SUM(Sales[Amount])",
+            f"INDEX({prefix}A1:A{max(2, at)},{rng.randint(1, 2)})",
+        )
+    )
+
+
+def _formula(rng: random.Random, row: int, sheet: str) -> str:
+    one, two = _ref(rng, row, sheet), _ref(rng, row, sheet)
+    return rng.choice(
+        (
+            f"={one}+{two}",
+            f"={one}*2-{two}",
+            f"=IF({one}>{two},{one},{two}+1)",
+            f"=ROUND({one}/3,2)",
+            f'={one}&"-"&{two}',
+            f"=SUM({one},{two})",
+            f"=MIN({one},{two},7)",
+            f"=({one}+{two})%",
+        )
+    )
+
+
+def build(path: Path, seed: int, results: dict[tuple[str, int, int], object]) -> None:
+    """Write the workbook of a seed; formulas in column B read column A and each other."""
+    rng = random.Random(seed)
+    with xlsxwriter.Workbook(str(path)) as file:
+        for name in SHEETS:
+            sheet = file.add_worksheet(name)
+            for row in range(1, ROWS + 1):
+                sheet.write_number(row - 1, 0, rng.randint(0, 9))
+                for col in (1, 2):
+                    text = _formula(rng, row, name)
+                    value = results.get((name, row, col + 1), 0)
+                    sheet.write_formula(row - 1, col, text, None, value)
+        table = file.get_worksheet_by_name("Two")
+        data = [[n, n * 1.5] for n in range(4)]
+        columns = [{"header": "Id"}, {"header": "Amount"}]
+        table.add_table("F1:G5", {"name": "Sales", "data": data, "columns": columns})
+        file.define_name("Rate", "='It''s 3'!$A$2")
+
+
+def results(path: Path) -> dict[tuple[str, int, int], object]:
+    book = openpyxl.load_workbook(path, data_only=True)
+    return {
+        (sheet.title, cell.row, cell.column): cell.value
+        for sheet in book
+        for row in sheet.iter_rows(min_col=2, max_col=3, max_row=ROWS)
+        for cell in row
+        if cell.value is not None
+    }
+
+
+def _same(one: object, two: object) -> bool:
+    if isinstance(one, int | float) and isinstance(two, int | float):
+        return abs(one - two) <= 1e-9 * max(1.0, abs(one))
+    return str(one) == str(two) or (str(one)[:1] == str(two)[:1] == "#")
+
+
+@pytest.mark.rule("F24.2", "F24.3", "F24.8")
+@pytest.mark.needs("libreoffice")
+def test_after_edits_no_stored_result_is_stale(tmp_path, scaled):
+    seeds = range(scaled(3, 40))
+    first = [tmp_path / f"first{seed}.xlsx" for seed in seeds]
+    for seed, path in enumerate(first):
+        build(path, seed, {})
+    fresh = second_reader.convert(first, tmp_path, "xlsx")
+    edited: list[Path] = []
+    kept = 0
+    for seed, path in enumerate(fresh):
+        base, out = tmp_path / f"base{seed}.xlsx", tmp_path / f"edited{seed}.xlsx"
+        build(base, seed, results(path))
+        rng = random.Random(-seed)
+        cells: list[Any] = [{"cell": f"A{rng.randint(1, ROWS)}", "value": rng.randint(0, 99)}]
+        if seed % 3 == 0:
+            cells = [{"cell": "G3", "value": 100}]
+        sheet = "Two" if seed % 3 == 0 else rng.choice(SHEETS)
+        operations: list[Any] = [{"op": "set_cells", "sheet": sheet, "cells": cells}]
+        if seed % 4 == 1:
+            operations.append({"op": "rename_sheet", "sheet": "One", "new_name": "First one"})
+        edit(source(base), out, *operations)
+        edited.append(out)
+
+    theirs = second_reader.convert(edited, tmp_path, "xlsx")
+
+    assert len(theirs) == len(edited)
+    for mine, other in zip(edited, theirs, strict=True):
+        computed, wanted = results(mine), results(other)
+        kept += len(computed)
+        stale = {
+            place: (value, wanted.get(place))
+            for place, value in computed.items()
+            if not _same(value, wanted.get(place))
+        }
+        assert stale == {}, mine.name
+    assert kept > 0.7 * len(edited) * len(SHEETS) * ROWS * 2
