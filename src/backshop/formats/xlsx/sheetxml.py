@@ -30,6 +30,7 @@ _REFERENCE = re.compile(rb"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _FEW_ROWS = 32  # found one by one faster than by passing all
 _CHECKED_BYTES = 4 << 20
+_CHECKED_BY_MAP_BYTES = 16 << 20
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._\-]+)[\"']")
 
 
@@ -156,7 +157,7 @@ class SheetXml:
     def __init__(self, data: bytes, part: str) -> None:
         self.part = part
         if len(data) <= _CHECKED_BYTES:
-            check_xml(data)  # a large part is checked by its map and by every write
+            check_xml(data)  # a larger part is checked by its map and by every write
         self.data = plain_xml(data)
         root = _ROOT.search(self.data)
         if not root or root[2] != b"worksheet":
@@ -170,8 +171,11 @@ class SheetXml:
         self._masters: dict[str, RawCell] | None = None
 
     def check(self) -> None:
-        """Refuse a large part that is not XML all through; small ones were checked before."""
-        if len(self.data) > _CHECKED_BYTES:
+        """Refuse a part that is not XML all through; small ones were checked before.
+
+        The largest are left to writes: parsing them would cost more than reading them.
+        """
+        if _CHECKED_BYTES < len(self.data) <= _CHECKED_BY_MAP_BYTES:
             check_xml(self.data)
 
     def _find_data(self) -> None:
