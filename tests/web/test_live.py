@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import psutil
 import pytest
+from tests.conftest import PROOF
 from tests.web.scrolling import FRAME_MS, worst_frame_ms
 from tests.workshop.conftest import says
 
-pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(3600 if PROOF else 180)]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backshop.workshop import receipts
-from backshop.workshop.receipts import Result, Shelf
+from backshop.workshop.receipts import Result, Shelf, place_of
 
 
 def result(size: int, number: int = 1) -> Result:
@@ -159,3 +159,23 @@ def test_a_slice_begins_and_ends_between_characters():
     assert receipts.recall(1, "t", data, offset=2, max_bytes=3).content == "€"
     assert receipts.recall(1, "t", data, offset=0, max_bytes=2).content == "a"
     assert receipts.recall(1, "t", data, offset=99).content == ""
+
+
+@pytest.mark.rule("U3.2", "W4.1")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"path": "a.xlsx", "sheet": "Sheet1", "range": "A1:F50"}, "Sheet1 A1:F50"),
+        ({"path": "a.txt", "line_start": 1, "line_count": 200}, "lines 1 to 200"),
+        ({"path": "a.csv", "row_start": 5, "row_count": 1}, "rows from 5"),
+        ({"path": "a.pptx", "slide_index": 2}, "slide 3"),
+        ({"path": "a.pdf", "pages": "1-5"}, "pages 1-5"),
+        (
+            {"operations": [{"sheet": "Plan"}, {"sheet": "Costs"}, {"sheet": "Plan"}, 3]},
+            "Plan, Costs",
+        ),
+        ({"path": "a.txt", "sheet": 7, "line_start": "x", "operations": "no"}, ""),
+    ],
+)
+def test_the_part_of_a_file_that_a_call_is_about_is_told_in_words(arguments, words):
+    assert place_of(arguments) == words
