@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: run node test proof check format bench rules docs golden screenshots clean
+.PHONY: run node test proof check format bench load rules docs site golden screenshots clean
 
 $(STAMP): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once; uv makes it faster where it is installed)"
@@ -51,12 +51,18 @@ format: $(STAMP)
 bench: $(STAMP) ## ratios against baselines of the same run
 	$(BIN)/python -m benchmarks $(ARGS)
 
+load: $(STAMP) ## a team at work for some minutes; ARGS="--minutes 2 --database sqlite"
+	$(BIN)/python -m benchmarks.load $(ARGS)
+
 rules: $(STAMP) ## which rules no test cites yet
 	$(BIN)/python tools/rules.py tests src/backshop/testing
 
 docs: $(STAMP) ## write the generated reference pages
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/skills.py
+
+site: $(STAMP) ## the documentation as HTML into build/site; every link is checked
+	$(BIN)/python tools/site.py build/site
 
 golden: $(STAMP) ## add new stored events and the tool catalog to tests/golden
 	$(BIN)/python tools/golden.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -256,3 +257,29 @@ def test_a_database_server_killed_under_load_loses_nothing_acknowledged(tmp_path
 
             assert numbers(store, "bench:a")[: len(acknowledged)] == acknowledged
             assert store.health("bench:a").is_healthy
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.rule("T2.7", "T6.1")
+def test_a_server_without_a_free_connection_is_waited_for(tmp_path):
+    import psycopg
+    from tests.postgres import fresh_database, server
+
+    with fresh_database() as url, Store.open(tmp_path / "home", database_url=url) as store:
+        store.append(one("bench:a", counted(1)))
+        store.database._idle.pop().close()
+        taken = []
+        with suppress(psycopg.OperationalError):
+            while True:
+                taken.append(psycopg.connect(server().get_uri()))
+
+        def give_back() -> None:
+            for connection in taken:
+                connection.close()
+
+        timer = threading.Timer(0.3, give_back)
+        timer.start()
+        try:
+            assert numbers(store, "bench:a") == [1]
+        finally:
+            timer.join(10)

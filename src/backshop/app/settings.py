@@ -61,6 +61,14 @@ SETTINGS: tuple[Setting, ...] = (
         summary="Where contents are kept; by default the folder blobs in the home.",
     ),
     Setting(
+        name="web.public_url",
+        env="BACKSHOP_PUBLIC_URL",
+        default=None,
+        parse=url("http", "https"),
+        allowed="http://name or https://name",
+        summary="What people type into their browser where a proxy stands before the server.",
+    ),
+    Setting(
         name="log",
         env="BACKSHOP_LOG",
         default="warning",

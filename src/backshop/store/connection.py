@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,6 +15,17 @@ from .bulletin import Bulletin
 from .errors import StoreUnavailable
 
 Row = Mapping[str, Any]
+
+_CONNECTION_WAIT_S = 10.0  # for a server that has no connection left
+_CONNECTION_PAUSE_S = 0.05
+
+
+class NoConnectionLeft(Exception):
+    """Control flow: the server serves as many as it may; `refused` says so to people."""
+
+    def __init__(self, refused: StoreUnavailable) -> None:
+        super().__init__(refused.message)
+        self.refused = refused
 
 
 class Cursor:
@@ -78,6 +90,8 @@ class Connections:
     dialect = ""
     journal = ""
     _begin_snapshot = ""
+    _kept = 64
+    """Connections that stay open while nobody uses them."""
 
     def __init__(self) -> None:
         self._idle: deque[Any] = deque()
@@ -195,17 +209,24 @@ class Connections:
     def _take(self) -> Any:
         if self._closed:
             raise StoreUnavailable("the store is closed", reason="closed")
-        with suppress(IndexError):
-            while self._is_lost(kept := self._idle.pop()):
-                self._drop(kept)
-            return kept
-        try:
-            return self._connect()
-        except self._errors() as error:
-            raise self.translated(error) from error
+        ends = 0.0
+        while True:
+            with suppress(IndexError):
+                while self._is_lost(kept := self._idle.pop()):
+                    self._drop(kept)
+                return kept
+            try:
+                return self._connect()
+            except self._errors() as error:
+                raise self.translated(error) from error
+            except NoConnectionLeft as error:  # others give theirs back soon
+                ends = ends or time.monotonic() + _CONNECTION_WAIT_S
+                if time.monotonic() >= ends:
+                    raise error.refused from error
+            time.sleep(_CONNECTION_PAUSE_S)
 
     def _give_back(self, connection: Any) -> None:
-        if self._closed:
+        if self._closed or len(self._idle) >= self._kept:
             self._drop(connection)
         else:
             self._idle.append(connection)

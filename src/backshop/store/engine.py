@@ -17,7 +17,7 @@ from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError, DiskFull, InternalError, ValidationFailed
 
 from .bulletin import NEWS, Bulletin
-from .connection import Connections, Cursor, Row
+from .connection import Connections, Cursor, NoConnectionLeft, Row
 from .errors import DuplicateKey, StorageCorrupt, StoreBusy, StoreUnavailable
 
 SEQ_LOCK = 0x6261636B  # key of the advisory lock that puts `seq` in commit order (T2.4)
@@ -140,6 +140,7 @@ class Postgres(Connections):
 
     dialect = "postgresql"
     journal = "server"
+    _kept = 16  # a server has 100 for everybody
     _begin_snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
     def __init__(self, url: str, *, lock_wait_ms: int) -> None:
@@ -197,7 +198,8 @@ class Postgres(Connections):
 
     def bulletin(self, heard: Callable[[int], None]) -> Bulletin:
         """Return what carries news between the machines."""
-        return Bulletin(self._connect, self._errors(), heard)
+        away = (*self._errors(), BackshopError, NoConnectionLeft)
+        return Bulletin(self._connect, away, heard)
 
     def _lock_name(self, cursor: Cursor, name: str) -> None:
         key = int(sha256_hex(name.encode())[:15], 16)
@@ -219,9 +221,12 @@ class Postgres(Connections):
             said = re.search(r"FATAL: +(.+)", str(error))
             if said is None:
                 raise
-            raise StoreUnavailable(
+            refused = StoreUnavailable(
                 "the database server refused the connection", reason="refused", detail=said[1]
-            ) from error
+            )
+            if "too many clients" in said[1] or "remaining connection slots" in said[1]:
+                raise NoConnectionLeft(refused) from error
+            raise refused from error
         connection.execute(f"SET lock_timeout = {self._wait_ms}")
         return connection
 

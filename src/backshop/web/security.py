@@ -121,6 +121,8 @@ class Door:
     port: int
     names: tuple[str, ...] = field(default=())
     """Further host names it answers to."""
+    public_url: str | None = None
+    """What people type into their browser where a proxy stands in front (T6.1)."""
 
     @property
     def loopback(self) -> bool:
@@ -129,11 +131,21 @@ class Door:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; cookies do not know ports, so the port is in the name."""
-        return f"backshop_{self.port}"
+        """The name of the cookie; cookies do not know ports, so the port is in the name.
+
+        Servers behind one name share it, whatever their ports.
+        """
+        return "backshop" if self.public_url else f"backshop_{self.port}"
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers come over TLS."""
+        return self.public_url is not None and self.public_url.startswith("https:")
 
     def answers_to(self, host: str) -> bool:
         """Say whether a Host header is ours. A name that leads here by DNS alone is not."""
+        if self.public_url and host.lower() == urlsplit(self.public_url).netloc.lower():
+            return True
         name, port = _split_host(host)
         if port != self.port:
             return False

@@ -151,7 +151,7 @@ async def _entered(request: Request, cookie: str | None, *, refused: bool) -> Re
         max_age=COOKIE_DAYS * 86_400,
         httponly=True,
         samesite="strict",
-        secure=request.url.scheme == "https",
+        secure=site.door.is_secure or request.url.scheme == "https",
     )
     return answer
 
@@ -194,7 +194,12 @@ def serve(
 
     listening = _listen(host, port)
     bound = listening.getsockname()[1]
-    door = Door(host=host, port=bound, names=(socket.gethostname().lower(),))
+    door = Door(
+        host=host,
+        port=bound,
+        names=(socket.gethostname().lower(),),
+        public_url=shop.config["web.public_url"],
+    )
     login = Login(secret_of(shop.config.home, KEY_FILE), shop.clock)
     config = uvicorn.Config(
         application(shop, door, login),
