@@ -104,3 +104,46 @@ def test_mode_and_inputs_are_changed_from_outside(backshop):
     assert graph["driver"] == "cli"
     assert "One [one]" in forked[1]
     assert backshop("session", "start", "--title", "Notes")[0] == 0
+
+
+@pytest.mark.rule("S4.3")
+def test_a_session_or_run_is_named_by_its_beginning(backshop):
+    starts = [json.loads(backshop("run", "start", "user.flow", "--json")[1]) for _ in range(2)]
+    one, two = ([start["session"][key] for start in starts] for key in ("sessionId", "runId"))
+    ref = starts[0]["session"]["resumeRef"]
+    session = shortest(one[0], one[1])
+    run = shortest(two[0], two[1])
+
+    shown = backshop("session", "show", session)
+    bare = backshop("session", "show", session.removeprefix("sess_"))
+    kept = backshop("session", "keep", session)
+    step = backshop("run", "show", run)
+    by_ref = backshop("run", "show", ref[:8])
+    gone_on = backshop("run", "continue", run, "--notes", "did one")
+    graph = backshop("run", "graph", run)
+    exported = backshop("session", "export", session, "--format", "markdown", "--run", run)
+    many = backshop("session", "show", "sess_", "--json")
+    none = backshop("run", "show", "run_zzz")
+    empty = backshop("run", "show", "")
+    deleted = backshop("session", "delete", session, "--yes")
+
+    assert one[0] in shown[1]
+    assert bare == shown
+    assert kept == (0, "kept\n")
+    assert "One [one]" in step[1]
+    assert by_ref == step
+    assert "Two [two]" in gone_on[1]
+    assert (graph[0], exported[0]) == (0, 0)
+    error = json.loads(many[1])["error"]
+    assert (many[0], error["code"]) == (1, "VALIDATION_ERROR")
+    assert error["details"]["candidates"] == sorted(one)
+    assert "could be 2 sessions" in error["message"]
+    assert (none[0], empty[0]) == (1, 1)
+    assert "there is no run 'run_zzz'" in none[1]
+    assert deleted == (0, f"deleted {one[0]}\n")
+
+
+def shortest(name, other):
+    """The shortest beginning of a name that the other does not share."""
+    same = next(n for n, (a, b) in enumerate(zip(name, other, strict=True)) if a != b)
+    return name[: same + 1]

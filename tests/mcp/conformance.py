@@ -61,7 +61,7 @@ def _tool(
     *,
     schema: dict[str, Any] = NOTHING,
     is_error: bool = False,
-    steps: int | None = None,
+    reports: tuple[tuple[int, int], ...] = (),
 ) -> OfferedTool:
     def call(_: Mapping[str, Any], __: object) -> Called:
         return Called((text,), {"text": text}, is_error=is_error)
@@ -75,19 +75,22 @@ def _tool(
         read_only=True,
         idempotent=True,
         call=call,
-        progress=None if steps is None else lambda _: (steps, steps),
+        progress=(lambda _: reports) if reports else None,
     )
 
 
 class Fixture(Offering):
     """Offers the suite's tools; opens no home."""
 
+    def person(self, token: str) -> None:
+        """Nobody shares what is not there."""
+
     def tools(self) -> dict[str, OfferedTool]:
         """Return what the suite calls and our kind of tool can answer."""
         found = [
             _tool("test_simple_text", "This is a simple text response for testing."),
             _tool("test_error_handling", "This tool intentionally fails.", is_error=True),
-            _tool("test_tool_with_progress", "done", steps=100),
+            _tool("test_tool_with_progress", "done", reports=((0, 100), (50, 100), (100, 100))),
             _tool("json_schema_2020_12_tool", "done", schema=ADDRESS),
             _tool("test_x_mcp_header", "done", schema=REGION),
         ]

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from backshop.rails import respond
 from backshop.testing.workflows import LOOP_CONTROL, flow, step
 
 BOTH_DATABASES = True
@@ -44,6 +45,21 @@ def test_the_same_acknowledgement_a_hundred_times_gives_the_same_bytes(agent):
 
     assert again == {bytes_of(once)}
     assert ann.events(first) == count
+
+
+@pytest.mark.rule("C41", "R6.12")
+def test_a_later_program_with_other_words_repeats_what_was_said_before(agent, monkeypatch):
+    ann = agent(TWO)
+    first = ann.start("user.flow")
+    said = ann.reply(first, "did one")
+    for intent in list(respond._CLOSING):
+        monkeypatch.setitem(respond._CLOSING, intent, "Words of a later version.")
+    later = agent(home="home")
+    again = later.reply(first, "did one")
+    fetched = later.answer("continue_workflow", stateToken=said.structured["stateToken"])
+
+    assert bytes_of(again) == bytes_of(said)
+    assert "Words of a later version." in fetched.texts[0]
 
 
 @pytest.mark.rule("C28", "R6.13")
@@ -198,6 +214,28 @@ def test_a_run_keeps_the_text_it_began_with(agent, tmp_path):
     assert [one["code"] for one in second["warnings"]] == ["WORKFLOW_DRIFT"]
     assert [one["code"] for one in looked["warnings"]] == ["WORKFLOW_SOURCE_MISSING"]
     assert looked["pending"]["prompt"].startswith("Do two.")
+
+
+@pytest.mark.rule("R2.7", "R1.38", "R8.10")
+def test_a_run_keeps_the_bindings_it_began_with(agent, tmp_path):
+    slot = {"slotId": "review", "purpose": "Who reviews", "default": "wr.rpi"}
+    ann = agent(flow(step("one", prompt="Start {{wr.bindings.review}}."), extensionPoints=[slot]))
+    place = tmp_path / "project"
+    (place / ".backshop").mkdir(parents=True)
+    first = ann.start("user.flow", workspacePath=str(place))
+    calm = ann.look(first)
+    bound = json.dumps({"user.flow": {"review": "team.own"}})
+    (place / ".backshop" / "bindings.json").write_text(bound, encoding="utf-8")
+    looked = ann.look(first)
+
+    assert calm["warnings"] == []
+    assert [one["code"] for one in looked["warnings"]] == ["BINDING_DRIFT", "WORKFLOW_DRIFT"]
+    assert looked["warnings"][0]["details"] == {
+        "slotId": "review",
+        "pinned": "wr.rpi",
+        "current": "team.own",
+    }
+    assert looked["pending"]["prompt"].startswith("Start wr.rpi.")
 
 
 @pytest.mark.rule("R2.7", "R3.5")

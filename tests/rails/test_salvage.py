@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -197,3 +198,38 @@ def test_an_optional_field_of_a_later_program_is_passed_over_and_kept(agent, tmp
 
     assert second["pending"]["stepId"] == "two"
     assert '"brightness":7' in lines
+
+
+@pytest.mark.rule("C86", "R4.17")
+@pytest.mark.parametrize(
+    ("health", "reason"),
+    [("corrupt_tail", "head_mismatch"), ("unknown_version", "unknown_schema_version")],
+)
+def test_a_lost_end_and_a_later_version_are_named_and_nothing_goes_on(
+    agent, tmp_path, health, reason
+):
+    ann = agent(WORK)
+    first = ann.start("user.flow")
+    ann.go(first, "first floor")
+    other = ann.start("user.flow")
+    session = first["session"]["sessionId"]
+    stream = f"session:{session}"
+    *_, last = ann.rails.sessions.store.read(stream)
+    ann.rails.sessions.store.close()
+    with sqlite3.connect(tmp_path / "home" / "store.db") as database:
+        if health == "corrupt_tail":
+            database.execute("DELETE FROM event WHERE stream = ? AND idx = ?", (stream, last.idx))
+        else:  # as a later program would have written it, with the right hash
+            digest = replace(last, v=2).computed_hash()
+            change = "UPDATE event SET v = 2, hash = ? WHERE stream = ? AND idx = ?"
+            database.execute(change, (digest, stream, last.idx))
+            database.execute("UPDATE stream SET last_hash = ? WHERE stream = ?", (digest, stream))
+    database.close()
+    later = agent(home="home")
+    refused = later.error("continue_workflow", stateToken=first["stateToken"])
+    rows = {one["sessionId"]: one for one in later.studio("RailsSessionsList")["sessions"]}
+
+    assert refused["code"] == "SESSION_NOT_HEALTHY"
+    assert refused["details"]["reason"] == reason
+    assert rows[session]["health"] == health
+    assert later.go(other)["kind"] == "ok"

@@ -9,6 +9,7 @@ import pytest
 from backshop.testing.workflows import LOOP_CONTROL, flow, step
 
 TWO = flow(step("one"), step("two"))
+NEVER = {"runCondition": {"var": "never", "equals": "so"}}
 NONSTOP = {"autonomy": "full_auto_never_stop"}
 
 
@@ -321,3 +322,31 @@ def test_what_a_blocked_attempt_brought_is_shown_and_not_in_the_recap(agent):
     assert ann.call("resume_session", {"query": "only words"})["candidates"][0]["whyMatched"] == [
         "recency_fallback"
     ]
+
+
+@pytest.mark.rule("U6.2", "R7.26")
+def test_a_long_run_is_shown_in_windows_that_together_are_all_of_it(agent):
+    steps = [step(f"s{n}", **(NEVER if n % 5 == 3 else {})) for n in range(30)]
+    ann = agent(flow(*steps))
+    answer = first = ann.start("user.flow")
+    while answer["pending"] is not None:
+        answer = ann.go(answer)
+    ann.go(ann.look(first), "a branch")
+    run_id = first["session"]["runId"]
+    whole = ann.studio("RailsRunGet", runId=run_id)
+    windows, around = [], whole["nodes"][0]["nodeId"]
+    while around is not None:
+        windows.append(ann.studio("RailsRunGet", runId=run_id, limit=10, around=around))
+        around = windows[-1]["window"]["later"]
+    newest = ann.studio("RailsRunGet", runId=run_id, limit=10)
+
+    seen = {one["nodeId"]: one for window in windows for one in window["nodes"]}
+    skipped = {repr(one): one for window in windows for one in window["skipped"]}
+    assert whole["window"]["total"] == len(whole["nodes"]) == whole["window"]["count"]
+    assert (whole["window"]["earlier"], whole["window"]["later"]) == (None, None)
+    assert list(seen.values()) == whole["nodes"]
+    assert list(skipped.values()) == whole["skipped"] != []
+    assert {len(window["nodes"]) for window in windows} == {10}
+    assert newest["preferredTip"] in {one["nodeId"] for one in newest["nodes"]}
+    assert newest["window"]["earlier"] in seen
+    assert newest["window"]["later"] is None

@@ -281,6 +281,36 @@ def test_mode_keep_export_delete_and_import_work_from_the_pages(served, ann, new
     assert row["origin"]["sessionId"] == session
 
 
+@pytest.mark.rule("U6.2", "U1.5")
+def test_a_long_run_opens_at_its_tip_and_leads_to_its_other_parts(served, new_page):
+    work = flow(
+        loop("pass", step("look"), step("note"), type="for", count=200, maxIterations=200),
+        step("end"),
+        name="user.long",
+    )
+    folder = served.shop.config.home / "workflows"
+    (folder / "user.long.json").write_text(json.dumps(work), encoding="utf-8")
+    agent = Agent(served.shop.rails)
+    answer = first = agent.start("user.long", goal="A long way")
+    for _ in range(260):
+        answer = agent.go(answer)
+    run, page = first["session"]["runId"], new_page()
+    page.goto(f"{served.address}/studio/run/{run}")
+    drawn = page.locator("a.box").count()
+    tips = page.locator("a.box.current").count()
+    said = page.locator("#ways").inner_text()
+    agent.go(answer)  # it goes on while the page is open
+    page.get_by_text("of 262").wait_for()
+    page.get_by_role("link", name="Earlier (62)").click()
+    page.get_by_text("Steps 1 to 200 of 262").wait_for()
+    begun = page.locator("a.box").first.get_attribute("data-id")
+
+    assert (drawn, tips) == (200, 1)
+    assert "Steps 62 to 261 of 261" in said
+    assert begun == served.call("RailsRunGet", runId=run)["nodes"][0]["nodeId"]
+    assert page.get_by_role("link", name="Later (62)").count() == 1
+
+
 @pytest.mark.rule("U1.4")
 def test_actions_work_as_plain_posts(served, ann):
     first = ann.start("user.review", goal="No scripts", context={"ticket": "T"})

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for 
     from backshop.formats import Formats
     from backshop.models import Models
     from backshop.prompts import Prompts
-    from backshop.rails import Catalog, Definitions, Places, Rails
+    from backshop.rails import Catalog, Definitions, Places, Rails, Studio
     from backshop.workshop import Contextual, Digests, Gatherer, Workshop
 
     from .queue import TurnQueue
@@ -146,6 +146,13 @@ class Backshop:
             start_session=config["rails.tools.start_session"],
         )
         return Rails(self.store, self._catalog, settings=settings)
+
+    @cached_property
+    def sessions(self) -> Studio:
+        """Sessions as a person sees them: listed, shown, exported, imported, kept, deleted."""
+        from backshop.rails import Studio
+
+        return Studio(self.rails, self.clock)
 
     @cached_property
     def formats(self) -> Formats:

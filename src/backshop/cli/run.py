@@ -52,7 +52,9 @@ def _output_options(command: Any) -> Any:
 
 @click.group(cls=DoorGroup)
 def run() -> None:
-    """Start, continue and look at runs of workflows. RUN is a resume ref (r-…) or a token."""
+    """Start, continue and look at runs of workflows. RUN is a resume ref (r-…), a run id,
+    the beginning of one, or a token.
+    """
 
 
 @run.command()
@@ -113,7 +115,7 @@ def continue_(
         preferences=_given(autonomy=autonomy, riskPolicy=risk_policy) or None,
     )
     with door.shop() as shop:
-        found = None
+        found, run_ref = None, _place(shop, run_ref)
         if ack is None and (content or done):
             found = shop.call("continue_workflow", {"stateToken": run_ref})
             ack = found.get("ackToken")
@@ -131,7 +133,7 @@ def continue_(
 def checkpoint(door: Door, run_ref: str, notes: str | None, artifacts: tuple[Any, ...]) -> None:
     """Record progress at RUN without advancing."""
     with door.shop() as shop:
-        here = shop.call("continue_workflow", {"stateToken": run_ref})
+        here = shop.call("continue_workflow", {"stateToken": _place(shop, run_ref)})
         request = {
             "stateToken": here["stateToken"],
             "checkpointToken": here["checkpointToken"],
@@ -145,14 +147,15 @@ def checkpoint(door: Door, run_ref: str, notes: str | None, artifacts: tuple[Any
 @pass_door
 def show(door: Door, run_ref: str) -> None:
     """Show the pending step of RUN and what happened so far."""
-    door.call("continue_workflow", {"stateToken": run_ref}, _step)
+    with door.shop() as shop:
+        door.show(shop.call("continue_workflow", {"stateToken": _place(shop, run_ref)}), _step)
 
 
 @run.command()
 @click.argument("run_ref", metavar="RUN")
 @pass_door
 def graph(door: Door, run_ref: str) -> None:
-    """Show RUN as a graph of its nodes; RUN may also be a run id."""
+    """Show RUN as a graph of its nodes."""
     with door.shop() as shop:
         door.show(shop.call("RailsRunGet", {"runId": _run_id(shop, run_ref)}), _graph)
 
@@ -200,11 +203,22 @@ def _output(notes: str | None, artifacts: tuple[Any, ...]) -> dict[str, Any]:
     return _given(notesMarkdown=notes, artifacts=list(artifacts) or None)
 
 
+def _place(shop: Backshop, run_ref: str) -> str:
+    """Return what fetches the step: a token as it is, of anything else the resume ref."""
+    from backshop.rails import resume_ref  # loaded by now (S2.4)
+
+    return run_ref if _is_token(run_ref) else resume_ref(shop.rails.run_id(run_ref))
+
+
 def _run_id(shop: Backshop, run_ref: str) -> str:
-    if run_ref.startswith("run_"):
-        return run_ref
+    if not _is_token(run_ref):
+        return shop.rails.run_id(run_ref)
     found = shop.call("continue_workflow", {"stateToken": run_ref})
     return str(found["session"]["runId"])
+
+
+def _is_token(text: str) -> bool:
+    return ".v" in text  # ids and resume refs have no dots
 
 
 def _step(answer: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 @click.group(cls=DoorGroup)
 def session() -> None:
-    """Find, show, export, import and delete sessions."""
+    """Find, show, export, import and delete sessions. SESSION is an id or its beginning."""
 
 
 @session.command("list")
@@ -36,7 +36,9 @@ def list_(
 @pass_door
 def session_show(door: Door, session_id: str) -> None:
     """Show SESSION: its runs and its own notes."""
-    door.call("RailsSessionGet", {"sessionId": session_id}, _session)
+    with door.shop() as shop:
+        request = {"sessionId": shop.rails.session_id(session_id)}
+        door.show(shop.call("RailsSessionGet", request), _session)
 
 
 @session.command("start")
@@ -83,8 +85,11 @@ def export(
     output: Path | None,
 ) -> None:
     """Export SESSION to standard output or to a file."""
-    request = _given(sessionId=session_id, format=kind, runId=run_id, salvage=salvage, times=times)
+    request = _given(format=kind, salvage=salvage, times=times)
     with door.shop() as shop:
+        request["sessionId"] = shop.rails.session_id(session_id)
+        if run_id is not None:
+            request["runId"] = shop.rails.run_id(run_id)
         found = shop.call("RailsSessionExport", request)
     if output is None:
         door.show(found, lambda value: str(value["text"]).rstrip("\n"))
@@ -108,8 +113,10 @@ def import_(door: Door, file: Path) -> None:
 @pass_door
 def keep(door: Door, session_id: str, off: bool) -> None:
     """Keep SESSION for good."""
-    request = {"sessionId": session_id, "keep": not off}
-    door.call("RailsSessionSetKeep", request, lambda value: "kept" if value["keep"] else "not kept")
+    with door.shop() as shop:
+        request = {"sessionId": shop.rails.session_id(session_id), "keep": not off}
+        kept = shop.call("RailsSessionSetKeep", request)
+        door.show(kept, lambda value: "kept" if value["keep"] else "not kept")
 
 
 @session.command()
@@ -118,10 +125,12 @@ def keep(door: Door, session_id: str, off: bool) -> None:
 @pass_door
 def delete(door: Door, session_id: str, yes: bool) -> None:
     """Delete SESSION; its tokens end with it."""
-    if not yes:
-        door.confirm(f"Delete {clean(session_id)} for good?")
-    request = {"sessionId": session_id, "confirm": session_id}
-    door.call("RailsSessionDelete", request, lambda value: f"deleted {value['sessionId']}")
+    with door.shop() as shop:
+        found = shop.rails.session_id(session_id)
+        if not yes:
+            door.confirm(f"Delete {clean(found)} for good?")
+        deleted = shop.call("RailsSessionDelete", {"sessionId": found, "confirm": found})
+        door.show(deleted, lambda value: f"deleted {value['sessionId']}")
 
 
 @session.command("rotate-keys")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,10 +31,10 @@ class OfferedTool:
     idempotent: bool
     call: Callable[[Mapping[str, Any], UserId | None], Called] = field(repr=False)
     """Gets the arguments and who asks; None is the home's owner (T6.4)."""
-    progress: Callable[[Mapping[str, Any]], tuple[int, int]] | None = field(
+    progress: Callable[[Mapping[str, Any]], Sequence[tuple[int, int]]] | None = field(
         default=None, repr=False
     )
-    """How far an answer of this tool is, (done, of), for clients that asked to be told."""
+    """What to report to clients that asked how far it is: (done, of), in order."""
 
     @property
     def takes_workspace(self) -> bool:

@@ -63,8 +63,8 @@ def build(offering: Offering) -> Server[Any]:
             arguments |= {"workspacePath": root} if root else {}
         called = await _run(tool, arguments, user)
         if tool.progress is not None and not called.is_error:
-            done, total = await anyio.to_thread.run_sync(tool.progress, called.structured)
-            await context.session.report_progress(done, total)  # nothing if nobody asked
+            for done, total in await anyio.to_thread.run_sync(tool.progress, called.structured):
+                await context.session.report_progress(done, total)  # nothing if nobody asked
         return _result(called)
 
     return Server(

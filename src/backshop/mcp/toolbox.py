@@ -126,7 +126,7 @@ def _rails_tools(shop: Backshop) -> list[OfferedTool]:
             progress=progress if tool.name == "continue_workflow" else None,
         )
 
-    def progress(answer: Mapping[str, Any]) -> tuple[int, int]:
-        return shop.rails.progress(dict(answer))
+    def progress(answer: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
+        return (shop.rails.progress(dict(answer)),)
 
     return [adapted(tool) for tool in offered(shop.rails.settings)]

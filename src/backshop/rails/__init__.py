@@ -2,6 +2,14 @@
 
 from .artifact import Shown
 from .artifact import shown as shown_artifact
+from .asks import (
+    SessionDelete,
+    SessionExport,
+    SessionGet,
+    SessionImport,
+    SessionSetKeep,
+    SessionsList,
+)
 from .authoring import Authoring, Checked, Saved, SourceText, starting_point
 from .beside import Beside
 from .builtins import Builtin, builtins
@@ -25,10 +33,11 @@ from .requests import (
     StartSession,
     StartWorkflow,
 )
-from .respond import Answer
+from .respond import Answer, resume_ref
 from .service import Rails
 from .settings import Settings
 from .sources import Places
+from .studio import Studio
 from .tools import TOOLS, RailsTool, offered
 from .wholes import announcing
 
@@ -61,7 +70,14 @@ __all__ = [
     "Severity",
     "Shown",
     "SourceKind",
+    "SessionDelete",
+    "SessionExport",
+    "SessionGet",
+    "SessionImport",
+    "SessionSetKeep",
+    "SessionsList",
     "SourceText",
+    "Studio",
     "StartSession",
     "StartWorkflow",
     "Standing",
@@ -70,6 +86,7 @@ __all__ = [
     "builtins",
     "git_places",
     "read_git_sources",
+    "resume_ref",
     "starting_point",
     "offered",
     "shown_artifact",

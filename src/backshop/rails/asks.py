@@ -39,9 +39,11 @@ class SessionGet:
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunGet:
-    """Which run."""
+    """Which run; with a limit only so many nodes, around one or else around the preferred tip."""
 
     run_id: str
+    around: str | None = None
+    limit: int | None = field(default=None, metadata={"ge": 1, "le": 5000})
 
 
 @camel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from backshop.base.ambient import timestamp
 from backshop.base.codec import encode
@@ -23,8 +24,14 @@ from .views import node_title, output_row, pending_id, run_row, salvage_of, unkn
 Json = dict[str, object]
 
 
-def run_graph(sessions: Sessions, run_id: str) -> Json:
-    """Return a run as a graph: nodes with badges, edges with causes, the preferred tip."""
+def run_graph(
+    sessions: Sessions, run_id: str, *, around: str | None = None, limit: int | None = None
+) -> Json:
+    """Return a run as a graph: nodes with badges, edges with causes, the preferred tip.
+
+    With a limit it is a window of that many nodes in the order they were made, around the given
+    one or the preferred tip.
+    """
     session_id = sessions.home_of_run(run_id)
     if session_id is None:
         raise unknown("run", run_id)
@@ -33,7 +40,9 @@ def run_graph(sessions: Sessions, run_id: str) -> Json:
     run = state.runs.get(run_id)
     if run is None:  # beyond the damage
         raise unknown("run", run_id)
-    nodes = graph.run_nodes(state, run_id)
+    every = graph.run_nodes(state, run_id)
+    window = _window(every, around or run.preferred, limit)
+    nodes = every[window.first : window.end]
     main = {one.node_id for one in graph.upwards(state, run.preferred)}
     return {
         "sessionId": session_id,
@@ -51,8 +60,36 @@ def run_graph(sessions: Sessions, run_id: str) -> Json:
             for node in nodes
             if node.edge is not None
         ],
-        "skipped": _skipped(sessions, found, run_id),
+        "skipped": _skipped(sessions, found, run_id, every, window),
+        "window": {
+            "first": window.first,
+            "count": len(nodes),
+            "total": len(every),
+            "earlier": every[window.before].node_id if window.first else None,
+            "later": every[window.after].node_id if window.end < len(every) else None,
+        },
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """Which of a run's nodes are meant, and in the middle of which the next windows lie."""
+
+    first: int
+    end: int
+    before: int
+    after: int
+
+
+def _window(nodes: Sequence[NodeState], around: str | None, limit: int | None) -> _Window:
+    total = len(nodes)
+    size = min(limit or total, total)
+    at = next((n for n, one in enumerate(nodes) if one.node_id == around), total)
+    first = max(0, min(at - size // 2, total - size))
+    half = max(1, size // 2)
+    return _Window(
+        first, first + size, max(0, first - half), min(total - 1, first + size + half - 1)
+    )
 
 
 def node_page(sessions: Sessions, node_id: str) -> Json:
@@ -217,10 +254,23 @@ def _source(sessions: Sessions, found: Readable, node: NodeState) -> str | None:
     return last
 
 
-def _skipped(sessions: Sessions, found: Readable, run_id: str) -> list[Json]:
-    """Return steps that were passed over, with the remark that says why."""
+def _skipped(
+    sessions: Sessions,
+    found: Readable,
+    run_id: str,
+    nodes: Sequence[NodeState],
+    window: _Window,
+) -> list[Json]:
+    """Return steps that were passed over in a window, with the remark that says why.
+
+    A node's remarks stand in the append that made it, so they lie between its neighbours'.
+    """
     rows = []
-    for event in sessions.events(found):
+    after = nodes[window.first - 1].created_idx if window.first else -1
+    until = nodes[window.end].created_idx if window.end < len(nodes) else found.state.last_idx
+    for event in sessions.events(found, after):
+        if event.idx > until:
+            break
         if event.kind != "decision_trace_appended" or event.scope_a != run_id:
             continue
         entries: Sequence[ev.TraceEntry] = event.fact.entries

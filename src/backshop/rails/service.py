@@ -20,6 +20,7 @@ from . import (
     decide,
     discovery,
     inputs,
+    naming,
     preferences,
     requests,
     respond,
@@ -87,6 +88,14 @@ class Rails:
     def sessions_of(self, request: object) -> set[str]:
         """Return every session a request names, by id, run, node or token."""
         return belonging.sessions_of(self.sessions, request)
+
+    def session_id(self, text: str) -> str:
+        """Return the id that a session's id, or a unique beginning of it, stands for (S4.3)."""
+        return naming.session_id(self.sessions, text)
+
+    def run_id(self, text: str) -> str:
+        """Return the id that a run's id, its resume ref, or a unique beginning stands for."""
+        return naming.run_id(self.sessions, text)
 
     # ------------------------------------------------------------ discovery
 

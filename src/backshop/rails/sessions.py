@@ -137,9 +137,9 @@ class Sessions:
             origin=origin,
         )
 
-    def events(self, found: Readable) -> Iterator[Event]:
-        """Yield the events of what can be believed."""
-        for event in self.store.read(stream_of(found.session_id)):
+    def events(self, found: Readable, after: int = -1) -> Iterator[Event]:
+        """Yield the events of what can be believed, after a position."""
+        for event in self.store.read(stream_of(found.session_id), after):
             if event.idx > found.state.last_idx:
                 return
             yield event

@@ -90,7 +90,9 @@ class Studio:
 
     def run_get(self, request: RunGet) -> Json:
         """Return a run's graph."""
-        return runview.run_graph(self._sessions, request.run_id)
+        return runview.run_graph(
+            self._sessions, request.run_id, around=request.around, limit=request.limit
+        )
 
     def node_get(self, request: NodeGet) -> Json:
         """Return everything about a node."""

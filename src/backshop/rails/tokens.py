@@ -116,7 +116,7 @@ def _parse(text: object, expected: Kind) -> tuple[Kind, bytes, bytes]:
         )
     kind = Kind(head)
     if kind is not expected:
-        raise _malformed(expected, f"it is a {kind.shown}")
+        raise _malformed(expected, f"it is the kind {kind.shown}")
     data = _decoded(body, expected)
     if not _fits(kind, data):
         raise _malformed(expected, "its length is wrong")

@@ -17,6 +17,7 @@ from ..drawing import drawn, timeline
 from .kit import Page, Redirect, Visit, attempt, route
 
 PAGE_SIZE = 100
+GRAPH_NODES = 200  # of a long run drawn at once
 STATUSES = ("in_progress", "blocked", "dormant", "complete", "complete_with_gaps", "unknown")
 HEALTHS = ("healthy", "corrupt_tail", "corrupt_head", "unknown_version")
 FILTERS = {"q": "query", "workflow": "workflowId", "branch": "branch", "workspace": "workspace"}
@@ -173,8 +174,10 @@ def run_graph(visit: Visit) -> Page:
 
 
 def _run(visit: Visit) -> dict[str, Any]:
+    around = visit.query.get("around") or visit.query.get("node")
+    asked = {"around": around} if around else {}
     with _named("run"):
-        found = visit.call("RailsRunGet", runId=visit.params["run_id"])
+        found = visit.call("RailsRunGet", runId=visit.params["run_id"], limit=GRAPH_NODES, **asked)
     with_ghosts = visit.query.get("ghosts") == "1"
     return {
         **common(visit),
@@ -183,8 +186,25 @@ def _run(visit: Visit) -> dict[str, Any]:
         "session": visit.call("RailsSessionGet", sessionId=found["sessionId"]),
         "graph": drawn(found, with_ghosts=with_ghosts),
         "with_ghosts": with_ghosts,
+        "around": around or "",
+        "ways": _ways(found, with_ghosts),
         "presets": PRESETS.values(),
     }
+
+
+def _ways(run: dict[str, Any], with_ghosts: bool) -> list[dict[str, Any]]:
+    """Return the ways to the nodes that a long run shows on another page."""
+    window, more = run["window"], {"ghosts": "1"} if with_ghosts else {}
+    ends = window["first"] + window["count"]
+    ways = (
+        ("Earlier", window["earlier"], window["first"]),
+        ("Later", window["later"], window["total"] - ends),
+    )
+    return [
+        {"label": label, "count": count, "query": urlencode({"around": to, **more})}
+        for label, to, count in ways
+        if to
+    ]
 
 
 def node_page(visit: Visit) -> Page:

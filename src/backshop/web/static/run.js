@@ -142,9 +142,10 @@ async function redraw() {
   const before = new Set(boxes().map((box) => box.dataset.id));
   const oldTip = $("svg", canvas).dataset.tip;
   const held = document.activeElement?.closest?.("a.box")?.dataset.id;
-  const query = canvas.dataset.ghosts ? "?ghosts=1" : "";
+  const { ghosts, around } = canvas.dataset;
+  const query = new URLSearchParams({ ...(ghosts && { ghosts }), ...(around && around !== oldTip && { around }) });
   const place = { top: canvas.scrollTop, left: canvas.scrollLeft };
-  const live = await load(`/studio/run/${run}/graph${query}`);
+  const live = await load(`/studio/run/${run}/graph?${query}`);
   for (const part of $$("[data-part]", live)) {
     document.getElementById(part.dataset.part).replaceChildren(...part.childNodes);
     part.remove();
