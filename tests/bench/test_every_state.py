@@ -28,7 +28,7 @@ HANDLED = {  # the two columns of B7.6: with a Draft, during a run
             *("WorkbenchFilesAdd", "WorkbenchFilesRemove", "WorkbenchFilesExtract"),
             *("WorkbenchFileRename", "WorkbenchDelete", "WorkbenchFork", "ContextProcess"),
             *("ContextUpdateDirect", "ContextDelete", "CheckpointCreate", "CheckpointRestore"),
-            "WorkshopSendUserMessage",
+            *("WorkshopSendUserMessage", "WorkshopProposeChanges"),
         ),
         ("DRAFT_EXISTS", "BENCH_BUSY"),
     ),
@@ -57,6 +57,7 @@ FREE = {  # commands that change something and ask neither for a Draft nor for q
     *("CheckpointPin", "DigestClear", "DigestRefresh", "DigestSet", "WorkshopDismissReminder"),
     *("EgressGrantWorkshopConsent", "EgressRevokeConsent", "AccessSet", "WorkbenchUndelete"),
     *("WorkshopCancelRun", "WorkshopRunAgent", "WorkbenchSetDefaultModel"),
+    *("WorkshopStreamAssistantReply", "WorkshopApplyProposal", "WorkshopDismissProposal"),
 }
 HELPS = {  # what a damaged workbench still takes (B3.11), beside everything that only reads
     *("WorkbenchDelete", "CheckpointRestore", "DraftDiscard", "WorkbenchFilesExtract"),
@@ -148,7 +149,10 @@ class Place(Room):
             "WorkbenchTableReadRows": table,
             "WorkbenchTableStats": table,
             "WorkshopDismissReminder": {"draft_id": self.draft_id},
+            "WorkshopApplyProposal": {"proposal_id": "prop_" + "0" * 26},
+            "WorkshopGetProposal": {"proposal_id": "prop_" + "0" * 26},
             "WorkshopGetToolLogEntry": {"entry_id": 1},
+            "WorkshopStreamAssistantReply": {"message_id": self.message},
             "WorkshopRegenerate": {"message_id": self.message},
             "WorkshopRunAgent": {"message_id": self.message},
             "WorkshopSendUserMessage": {"text": "again"},

@@ -46,7 +46,9 @@ def test_a_conversation_in_the_terminal(run, tmp_path):
     assert run("rewind", "Talk", "-2", "--yes")[0] == 0
     assert "ends at" in run("redo", "Talk")[1]
     assert run("cancel", "Talk")[1].strip() == "nothing runs"
-    assert run("rewind", "Talk", "-99", "--yes")[0] == 1
+    far = run("rewind", "Talk", "-99", "--yes")
+    assert far[0] == 1
+    assert "does not go back as far as -99; it has -1 to -3" in far[2]
     assert run("send", "Talk", "  ")[0] == 1
 
 

@@ -1,24 +1,52 @@
-"""Kill a turn between any two appends: resuming ends in the same files and one answer (W23.75)."""
+"""Kill a turn at any durable write: resuming ends in the same files and one answer (W23.75)."""
 
 from __future__ import annotations
 
 import random
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 import pytest
+from tests.conftest import PROOF
 from tests.crash import workshop_story as story
 from tests.crash.harness import Harness
+from tests.postgres import fresh_database
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(7200 if PROOF else 900)
 RUN = "tests.crash.workshop_story:run"
+DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.needs("postgres"))]
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("workshop") / "start"
+def harness() -> Iterator[Harness]:
+    with Harness() as running:
+        yield running
+
+
+@contextmanager
+def started(folder: Path, database: str) -> Iterator[Path]:
+    """Give the beginning of the story on a database of this kind."""
     folder.mkdir()
-    story.start(folder)
-    return folder
+    with fresh_database() if database == "postgres" else nullcontext() as url:
+        if url:
+            (folder / "url").write_text(url)
+        story.start(folder)
+        yield folder
+
+
+@contextmanager
+def copied(start: Path, name: str) -> Iterator[Path]:
+    """Give a copy of the beginning, its database included."""
+    folder = start.with_name(name)
+    shutil.copytree(start, folder)
+    url = folder / "url"
+    with fresh_database(url.read_text()) if url.exists() else nullcontext() as twin:
+        if twin:
+            url.write_text(twin)
+        yield folder
+    shutil.rmtree(folder)
 
 
 def files(shop, bench) -> dict[str, str]:
@@ -29,7 +57,8 @@ def files(shop, bench) -> dict[str, str]:
     return {path: desk.store.blobs.read(file.sha256).decode() for path, file in entries}
 
 
-def resumed(folder) -> None:
+def resumed(folder: Path) -> None:
+    """Go on with the turn in a new process's place, and look at everything it left."""
     shop, bench, message = story.opened(folder)
     with shop:
         shop.call("WorkbenchOpen", {"workbench_id": bench})
@@ -40,34 +69,42 @@ def resumed(folder) -> None:
         page = shop.call("WorkshopGetConversation", {"workbench_id": bench})
         answers = [m for m in page["messages"] if m["type"] == "assistant_message"]
         plan = shop.call("WorkshopGetPlan", {"workbench_id": bench})
-        shown = shop.config.home / "benches" / bench / "draft" / "table.txt"
+        shown = shop.config.home / "benches" / bench / "draft"
 
         assert (done["status"], again) == ("complete", done)
         assert files(shop, bench) == story.DONE
-        assert shown.read_text() == story.DONE["table.txt"]
-        assert [(a["status"], a["text"]) for a in answers] == [
-            ("complete", "I changed table.txt and new.txt.")
-        ]
-        assert [item["status"] for item in plan["items"]] == ["done"] * 3
+        assert {path: (shown / path).read_text() for path in story.DONE} == story.DONE
+        assert [(a["status"], a["text"]) for a in answers] == [("complete", story.ANSWER)]
+        assert [item["status"] for item in plan["items"]] == ["done"] * story.ITEMS
         assert all(shop.store.health(head.stream).is_healthy for head in shop.store.streams())
 
 
-@pytest.mark.rule("W23.75", "W23.30", "W23.31", "W13.6", "W11.13", "W5.10", "W12.1")
-def test_killed_between_any_two_appends(start, scaled):
-    with Harness() as harness:
-        whole = start.with_name("whole")
-        shutil.copytree(start, whole)
-        said = harness.run(RUN, whole).said
-        status, count = said[0].split()
+def killed_and_resumed(harness: Harness, start: Path, sort: str, sample: int | None) -> None:
+    """Kill the story before each durable write of a sort, or a sample of them, and go on."""
+    with copied(start, "whole") as whole:
+        status, appends, written = harness.run(RUN, whole).said[0].split()
         assert status == "complete"
-        points = list(range(1, int(count) + 1))
-        for point in sorted(random.Random(5).sample(points, scaled(6, len(points)))):
-            folder = start.with_name(f"kill-{point}")
-            shutil.copytree(start, folder)
-            (folder / "kill").write_text(str(point))
+    points = range(1, int(appends if sort == "append" else written) + 1)
+    assert len(points) > 60
+    for point in sorted(random.Random(5).sample(points, sample or len(points))):
+        with copied(start, f"kill-{point}") as folder:
+            (folder / "kill").write_text(f"{sort} {point}")
 
             outcome = harness.run(RUN, folder)
 
             assert outcome.ended == "killed", (point, outcome)
             resumed(folder)
-            shutil.rmtree(folder)
+
+
+@pytest.mark.rule("W23.75", "W23.30", "W23.31", "W13.6", "W11.13", "W5.10", "W12.1", "W10.2")
+@pytest.mark.parametrize("database", DATABASES)
+def test_killed_between_any_two_appends(harness, tmp_path, database):
+    with started(tmp_path / "start", database) as start:
+        killed_and_resumed(harness, start, "append", None if PROOF else 4)
+
+
+@pytest.mark.rule("W23.75", "W10.2", "B3.2")
+def test_killed_at_any_write_beside_the_log(harness, tmp_path):
+    """Contents and folders are files on either database; here each step that makes one last."""
+    with started(tmp_path / "start", "sqlite") as start:
+        killed_and_resumed(harness, start, "file", None if PROOF else 3)

@@ -1,12 +1,15 @@
-"""A turn of the built-in agent with several items; children of the crash harness tell it.
+"""A turn of the built-in agent with six items; children of the crash harness tell it.
 
-`kill` in the folder says before which append the child kills itself.
+`kill` in the folder says before which durable write the child kills itself: `append 3`, the third
+append to the log, or `file 3`, the third step that makes a file or folder last. `url` says where
+the database is when it is a server.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,9 +20,15 @@ from backshop.app import Backshop
 from backshop.store import log
 
 Say = Callable[[str], None]
-SETTINGS = {"model.default": "scripted:story"}
+MODEL = {"model.default": "scripted:story"}
 TABLE = "rows\nend\n"
-DONE = {"table.txt": "rows\none\ntwo\nthree\nend\n", "new.txt": "new\n"}
+ITEMS = 6
+DONE = {
+    "table.txt": "rows\none\ntwo\nthree\nfour\nfive\nend\n",
+    "new.txt": "new, then newer\n",
+    "big.txt": "x" * 90_000,  # more than fits into the database: a file is written first
+}
+ANSWER = "I changed table.txt, new.txt and big.txt."
 
 
 def row(text: str) -> tuple[str, dict[str, Any]]:
@@ -28,26 +37,41 @@ def row(text: str) -> tuple[str, dict[str, Any]]:
     return "edit_text_file", {"path": "table.txt", "edits": [edit]}
 
 
+def newer() -> tuple[str, dict[str, Any]]:
+    """Return a call that changes what an earlier item made."""
+    edit = {"search": "new\n", "replace": "new, then newer\n"}
+    return "edit_text_file", {"path": "new.txt", "edits": [edit]}
+
+
 SCRIPT = [
     calls("research", 1, ("list_files", {})),
     says("research", "A table."),
-    says("plan", plan("First row", "Two rows", "A file")),
+    says("plan", plan("First row", "Two rows", "A file", "A large file", "More", "The last row")),
     calls("implement", 1, row("one"), item=1),
     calls("implement", 1, row("two"), item=2),
     calls("implement", 2, row("three"), item=2),
     calls("implement", 1, write("new.txt", "new\n"), item=3),
+    calls("implement", 1, write("big.txt", DONE["big.txt"]), item=4),
+    calls("implement", 1, row("four"), newer(), item=5),
+    calls("implement", 1, row("five"), item=6),
     says("implement", "Done."),
     {
         "when": {"purpose": "summary"},
         "times": 0,
-        "respond": {"deltas": ["I changed ", "table.txt and new.txt."]},
+        "respond": {"deltas": ["I changed table.txt, ", "new.txt and big.txt."]},
     },
 ]
 
 
+def settings(folder: Path) -> dict[str, str]:
+    """Return what the story's home is opened with."""
+    url = folder / "url"
+    return MODEL | ({"database_url": url.read_text()} if url.exists() else {})
+
+
 def start(folder: Path) -> None:
     """Make the home, a bench with a table, and a message."""
-    with Backshop.open(folder / "home", settings=SETTINGS) as shop:
+    with Backshop.open(folder / "home", settings=settings(folder)) as shop:
         bench = shop.call("WorkbenchCreate", {"name": "Story"})["workbench_id"]
         (folder / "table.txt").write_text(TABLE)
         paths = {"workbench_id": bench, "source_paths": [str(folder / "table.txt")]}
@@ -60,25 +84,34 @@ def start(folder: Path) -> None:
 def opened(folder: Path) -> tuple[Backshop, str, str]:
     """Open the story's home with its model; the bench and the message."""
     bench, message = (folder / "ids").read_text().split()
-    shop = Backshop.open(folder / "home", settings=SETTINGS)
+    shop = Backshop.open(folder / "home", settings=settings(folder))
     shop.models.play("story", SCRIPT)
     return shop, bench, message
 
 
-def run(folder: Path, say: Say) -> None:
-    """Run the turn; say how many appends it made."""
-    at = int((folder / "kill").read_text()) if (folder / "kill").exists() else 0
-    count = [0]
-    original = log.append
+LASTING = ("fsync", "rename", "replace", "link", "unlink", "mkdir", "rmdir")
 
-    def counting(*args: Any) -> Any:
-        count[0] += 1
-        if count[0] == at:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return original(*args)
+
+def run(folder: Path, say: Say) -> None:
+    """Run the turn; say how many durable writes of each sort it made, of all threads together."""
+    kill = (folder / "kill").read_text().split() if (folder / "kill").exists() else ["", "0"]
+    counts = {"append": 0, "file": 0}
+    guard = threading.Lock()
+
+    def counted(sort: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        def write(*args: Any, **more: Any) -> Any:
+            with guard:
+                counts[sort] += 1
+                if kill == [sort, str(counts[sort])]:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            return original(*args, **more)
+
+        return write
 
     shop, bench, message = opened(folder)
-    log.append = counting  # type: ignore[assignment]  # the child is killed or ends soon
+    log.append = counted("append", log.append)  # the child is killed or ends soon
+    for name in LASTING:
+        setattr(os, name, counted("file", getattr(os, name)))
     with shop:
         done = shop.call("WorkshopRunAgent", {"workbench_id": bench, "message_id": message})
-    say(f"{done['status']} {count[0]}")
+    say(f"{done['status']} {counts['append']} {counts['file']}")

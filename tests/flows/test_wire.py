@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.models.provider import Reply, chat, serving
+from tests.models.provider import Provider, Reply, chat, serving
 from tests.workshop.conftest import Chat, plan
 
 from backshop.app import Backshop
@@ -33,6 +33,21 @@ def call(name: str, **arguments) -> Reply:
     return Reply(chat(calls=(wanted,), usage=False))
 
 
+def connect(room: Chat, server: Provider) -> None:
+    """Let the bench's model be the one behind this server."""
+    local = {"provider_id": "local-x", "preset": "custom", "base_url": server.url}
+    room.shop.call("ProvidersUpsertLocal", local)
+    room.shop.call("ProvidersProbe", {"provider_id": "local-x"})
+    room.call("WorkshopSwitchModel", model_id="local-x:m")
+
+
+def agree(room: Chat) -> None:
+    """Consent to what the next call would send."""
+    status = room.call("EgressGetConsentStatus", model_id="local-x:m")
+    granted = {"provider_id": "local-x", "model_id": "local-x:m"}
+    room.call("EgressGrantWorkshopConsent", **granted, scope_hash=status["scope_hash"])
+
+
 @pytest.mark.rule("W5.3", "W5.7", "M4", "W23.63", "W15.8")
 def test_a_turn_over_the_wire_needs_consent_first(tmp_path):
     settings = {"consent.for_local": True}
@@ -50,25 +65,14 @@ def test_a_turn_over_the_wire_needs_consent_first(tmp_path):
     ):
         room = Chat(shop, tmp_path)
         room.add({"a.txt": "one\n"})
-        local = {"provider_id": "local-x", "preset": "custom", "base_url": server.url}
-        shop.call("ProvidersUpsertLocal", local)
-        shop.call("ProvidersProbe", {"provider_id": "local-x"})
-        room.call("WorkshopSwitchModel", model_id="local-x:m")
+        connect(room, server)
         question = room.send("Write b.txt")
         before = len(server.seen)
 
         refusal = room.refused("WorkshopRunAgent", message_id=question)
         assert refusal[0] == "EGRESS_CONSENT_REQUIRED"
         assert len(server.seen) == before
-        status = shop.call(
-            "EgressGetConsentStatus", {"workbench_id": room.id, "model_id": "local-x:m"}
-        )
-        granted = {
-            "workbench_id": room.id,
-            "provider_id": "local-x",
-            "model_id": "local-x:m",
-        }
-        shop.call("EgressGrantWorkshopConsent", {**granted, "scope_hash": status["scope_hash"]})
+        agree(room)
         done = room.run(question)
 
         assert (done["status"], done["has_draft"]) == ("complete", True)
@@ -122,3 +126,63 @@ def test_another_model_chosen_meanwhile_answers_the_next_turn(tmp_path):
         assert len(server.seen) - before >= 4  # all of the turn, by the model it began with
         assert room.answer()["metadata"]["model_id"] == "local-x:m"
         assert room.call("WorkshopGetState")["model_id"] == "scripted:echo"
+
+
+@pytest.mark.rule("W16.4", "W11.14", "W5.12", "W12.1", "M4.5", "W19.4")
+@pytest.mark.parametrize("lost", ["consent", "provider"])
+def test_what_is_taken_away_in_mid_turn_pauses_it_and_nothing_more_is_sent(tmp_path, lost):
+    """The person revokes consent, or switches the provider off, while the first item is done."""
+    rooms: list[Chat] = []
+
+    def take_away() -> None:
+        if lost == "consent":
+            rooms[0].call("EgressRevokeConsent", provider_id="local-x")
+        else:
+            wish = {"provider_id": "local-x", "enabled": False}
+            rooms[0].shop.call("ProvidersSetEnabled", wish)
+
+    def give_back() -> None:
+        if lost == "consent":
+            agree(rooms[0])
+        else:
+            rooms[0].shop.call("ProvidersSetEnabled", {"provider_id": "local-x", "enabled": True})
+
+    last = said("Wrote b.txt.")
+    last.before = take_away
+    turn = (
+        call("list_files"),
+        said("# Research\n\nOne file."),
+        said(plan("Write b.txt", "Write c.txt")),
+        call("write_text_file", path="b.txt", content="b\n"),
+        last,
+        call("write_text_file", path="c.txt", content="c\n"),
+        said("Wrote c.txt."),
+        said("I wrote b.txt and c.txt."),
+    )
+    with (
+        serving(*PROBE, *turn) as server,
+        Backshop.open(tmp_path / "home", settings={"consent.for_local": True}) as shop,
+    ):
+        room = Chat(shop, tmp_path)
+        rooms.append(room)
+        room.add({"a.txt": "one\n"})
+        connect(room, server)
+        agree(room)
+        question = room.send("Write b.txt and c.txt")
+        before = len(server.seen)
+
+        stopped = room.run(question)
+
+        told = room.answer()
+        code = {"consent": "EGRESS_CONSENT_REQUIRED", "provider": "PROVIDER_NOT_CONFIGURED"}[lost]
+        assert stopped["status"] == "paused"
+        assert room.draft() == {"a.txt": "one\n", "b.txt": "b\n"}
+        assert len(server.seen) == before + 5  # nothing after it was taken away
+        assert (told["status"], "1 of 2 items" in told["text"]) == ("interrupted", True)
+        assert room.state()["resumable_turn"]["error"]["code"] == code
+        refusal = room.refused("WorkshopRunAgent", message_id=question)
+        assert refusal[0] == code
+        give_back()
+        done = room.run(question)
+        assert done["status"] == "complete"
+        assert room.draft() == {"a.txt": "one\n", "b.txt": "b\n", "c.txt": "c\n"}

@@ -56,6 +56,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("pptx_get_styles", {"path": "board-deck.pptx"}),
     ("review_draft", {}),
     ("review_draft", {"path": "note.md"}),
+    ("recall_tool_result", {"entry_id": 1}),
 ]
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("read_file", {"path": "nothing.md"}, "NOT_FOUND"),

@@ -26,7 +26,14 @@ def problem(chat) -> tuple[str, str | None]:
     return error["error_code"], error["reason"]
 
 
-@pytest.mark.rule("W9.2", "W23.21", "W9.6")
+def told(chat) -> str:
+    """Return what the person reads as the answer."""
+    answer = chat.answer()
+    assert answer["status"] != "streaming"
+    return str(answer["text"])
+
+
+@pytest.mark.rule("W9.2", "W23.21", "W9.6", "W19.4", "W21.1")
 def test_the_same_read_for_ever_is_stopped(chat):
     chat.add({"a.txt": "one"})
     chat.play([always("research", **call("list_files"))])
@@ -38,6 +45,10 @@ def test_the_same_read_for_ever_is_stopped(chat):
     log = chat.call("WorkshopGetToolLog")["entries"]
     assert [e["success"] for e in log] == [True] * 4 + [False]
     assert chat.state()["can_send"] is True
+    assert "list_files was called again and again" in told(chat)
+    assert "No file was changed" in told(chat)
+    counters = chat.call("WorkshopGetMetrics")["counters"]
+    assert (counters["loop_warnings"], counters["loop_stops"]) == (2, 1)
 
 
 @pytest.mark.rule("W9.3", "W23.25")
@@ -54,6 +65,7 @@ def test_endless_reading_ends_with_the_budget(chat):
     assert len(asked) <= 31
     assert done["status"] == "failed"
     assert problem(chat) == ("AGENT_LOOP_DETECTED", "turn_limit")
+    assert "No file was changed" in told(chat)
 
 
 @pytest.mark.rule("W8.3", "W23.14", "W1.3")
@@ -68,7 +80,7 @@ def test_tools_that_are_not_offered_are_answered_and_change_nothing(chat):
 
     done = chat.ask()
 
-    assert (done["status"], chat.draft()) == ("complete", None)
+    assert (done["status"], chat.draft(), told(chat)) == ("complete", None, "Done.")
     log = chat.call("WorkshopGetToolLog")["entries"]
     assert [(e["tool"], e.get("error")) for e in log] == [
         ("write_text_file", "tool_not_available"),
@@ -86,6 +98,7 @@ def test_arguments_that_cannot_be_read_end_the_loop_at_the_third(chat):
     assert done["status"] == "failed"
     assert problem(chat) == ("PROVIDER_BAD_RESPONSE", "model_output_invalid")
     assert len(chat.call("WorkshopGetToolLog")["entries"]) == 3
+    assert "the model's calls cannot be read" in told(chat)
 
 
 @pytest.mark.rule("W8.3")
@@ -136,8 +149,9 @@ def test_a_plan_without_items_is_asked_for_once_more_then_it_is_an_answer(chat):
 
     assert (done["status"], done["has_draft"]) == ("complete", False)
     assert [r.purpose.value for r in wire.requests] == ["research", "plan", "plan", "summary"]
-    told = "\n".join(m.text for m in wire.requests[-1].messages)
-    assert "No plan came out" in told
+    asked = "\n".join(m.text for m in wire.requests[-1].messages)
+    assert "No plan came out" in asked
+    assert "No plan came out that could be carried out" in told(chat)
 
 
 @pytest.mark.rule("W11.8")
@@ -156,8 +170,10 @@ def test_a_plan_of_five_hundred_items_is_shortened_and_said(chat):
 
     assert done["status"] == "complete"
     assert len(chat.call("WorkshopGetPlan")["items"]) == 100
-    told = "\n".join(m.text for m in wire.requests[-1].messages)
-    assert "400 items of the plan did not fit" in told
+    asked = "\n".join(m.text for m in wire.requests[-1].messages)
+    assert "400 items of the plan did not fit" in asked
+    assert "400 items of the plan did not fit" in told(chat)
+    assert "and 81 more" in told(chat)  # items that changed nothing
 
 
 @pytest.mark.rule("W11.3", "W13.3")
@@ -218,3 +234,76 @@ def test_a_loop_inside_an_item_fails_the_item_only(chat):
     assert chat.draft() == {"a.txt": "one", "good.txt": "good"}
     items = chat.call("WorkshopGetPlan")["items"]
     assert [i["status"] for i in items] == ["failed", "done"]
+    assert "Item failed: Write x.txt (list_files was called again and again)" in told(chat)
+
+
+@pytest.mark.rule("W11.11", "W11.17", "W19.4")
+def test_a_claim_of_work_that_was_not_done_is_put_right_in_the_answer(chat):
+    chat.play(
+        [
+            says("research", "R."),
+            says("plan", plan("Write the report")),
+            says("implement", "I wrote the report."),
+            says("summary", "All of it is done."),
+        ]
+    )
+
+    done = chat.ask()
+
+    assert (done["status"], chat.draft()) == ("complete", None)
+    assert told(chat) == "All of it is done.\n\nAlso:\n- Item changed nothing: Write the report"
+
+
+@pytest.mark.rule("W11.5", "W11.17")
+def test_a_model_that_changes_its_language_is_understood_all_the_same(chat):
+    steps = [
+        says("research", "# Forschung\n\nEs gibt nichts."),
+        says("plan", "# 计划\n\n## Items\n- [ ] 1. 写文件 — 新建 b.txt\n"),
+        calls("implement", 1, write("b.txt", "ب"), item=1),
+        says("implement", "كتبت الملف."),
+        says("summary", "Готово."),
+    ]
+    chat.play(steps)
+
+    done = chat.ask()
+
+    assert (done["status"], chat.draft()) == ("complete", {"b.txt": "ب"})
+    assert told(chat) == "Готово.\n\nChanged files:\n- b.txt (added)"
+
+
+@pytest.mark.rule("W9.4", "W23.26", "W19.4")
+@pytest.mark.parametrize("phase", ["research", "plan", "implement", "summary"])
+def test_empty_answers_come_to_a_stated_end(chat, phase):
+    chat.play([always(phase, error="empty"), *story(("b.txt", "b"))])
+
+    done = chat.ask()
+
+    assert done["status"] in ("failed", "complete")
+    assert told(chat).strip()
+    if phase in ("research", "plan"):
+        assert problem(chat) == ("PROVIDER_BAD_RESPONSE", "model_output_invalid")
+        assert "No file was changed" in told(chat)
+    elif phase == "implement":
+        assert (chat.draft(), "Item failed: Write b.txt" in told(chat)) == (None, True)
+    else:
+        assert chat.draft() == {"b.txt": "b"}
+        assert "b.txt (added)" in told(chat)
+
+
+@pytest.mark.rule("W8.3", "F2.5", "B8.4", "W21.1")
+def test_a_write_that_is_too_large_is_refused_and_the_next_one_works(chat):
+    huge = write("huge.txt", "x" * (26 * 1024 * 1024))
+    steps = story(("b.txt", "b"))
+    steps.insert(0, calls("implement", 1, huge, item=1))
+    steps.insert(1, calls("implement", 2, write("b.txt", "b"), item=1))
+    chat.play(steps)
+
+    done = chat.ask()
+
+    assert (done["status"], chat.draft()) == ("complete", {"b.txt": "b"})
+    entry = next(
+        e for e in chat.call("WorkshopGetToolLog")["entries"] if e.get("path") == "huge.txt"
+    )
+    counters = chat.call("WorkshopGetMetrics")["counters"]
+    assert entry["success"] is False
+    assert sum(n for name, n in counters.items() if name.startswith("batch_failures")) == 1

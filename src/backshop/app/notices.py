@@ -334,6 +334,11 @@ TABLE: dict[str, tuple[Row, ...]] = {
         ("WorkshopTurnFinished", _finished),
     ),
     "workshop.cancel_asked": (("WorkshopRunCancelRequested", _pick("turn_id")),),
+    "workshop.proposal_made": (
+        ("WorkshopProposalReady", _pick("proposal_id")),
+        _message("notice_id"),
+    ),
+    "workshop.proposal_closed": (_message("notice_id"),),
     "workshop.rewound": (_message("message_id"), ("WorkshopUndoCompleted", _head)),
     "workshop.redone": (_message("message_id"), ("WorkshopRedoCompleted", _head)),
     "workshop.regenerated": (

@@ -169,8 +169,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="workshop.flow",
         default="rpi",
-        parse=choice("rpi"),
-        allowed="rpi",
+        parse=choice("rpi", "compat"),
+        allowed="rpi or compat",
         summary="How turns are executed where a workbench says nothing else.",
     ),
     Setting(

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .answers import BenchList, DraftState, Scope
+from .answers import Batched, BenchList, DraftState, Scope
 from .clutter import (
     HEAVY_TEXT,
     UNKNOWN_WINDOW_TOKENS,
@@ -57,6 +57,7 @@ __all__ = [
     "files_weight",
     "text_weight",
     "COMMANDS",
+    "Batched",
     "ANSWERS",
     "CONVERSATION",
     "REVIEW_DRAFT",

@@ -183,7 +183,8 @@ class DraftRewound:
     restored_revision_id: RevisionId | None = None
     tree: TreeId | None = None
     kind: str = "rewind"
-    """`rewind`, `rollback` (an item undone) or `turn` (the same Draft under another record)."""
+    """`rewind`, `rollback` (an item undone), `turn` (the same Draft under another record) or
+    `replay` (a batch that was taken back with an interrupted item, without applying it again)."""
     actor: str = "user"
 
 

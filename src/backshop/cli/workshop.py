@@ -26,6 +26,11 @@ PHASES = {
     "implement": "Working through the plan…",
     "summary": "Summarizing results…",
 }
+PROPOSALS = {
+    "drafting": "Working out the changes…",
+    "repairing": "Correcting the changes…",
+    "applying": "Applying draft changes…",
+}
 ENDED_WELL = ("complete", "canceled")
 _WAIT_S = 0.2
 
@@ -262,6 +267,8 @@ class _Shown:
                 number, total = payload["current_item"], payload["total_items"]
                 label = clean(payload["item_label"])
                 self._status(f"Working on item {number} of {total}: {label}")
+            case "WorkshopProposalProgress" if payload["phase"] in PROPOSALS:
+                self._status(PROPOSALS[payload["phase"]])
             case "WorkshopAssistantStream":
                 self.text += payload["token_delta"]
                 click.echo(clean_lines(payload["token_delta"]), nl=False)
@@ -315,8 +322,15 @@ def _message(shop: Backshop, bench_id: str, text: str) -> str:
     line = [m for m in found if m.get("advances_head")]
     place = int(text)
     if not -len(line) <= place < 0:
-        raise NotFound(f"there are {len(line)} records to go back to", reason="message_not_found")
+        raise NotFound(_too_far(place, len(line)), reason="message_not_found")
     return str(line[place]["message_id"])
+
+
+def _too_far(place: int, count: int) -> str:
+    if place == 0 or count == 0:
+        return "count from the end: -1 is the last record" if count else "nothing was said yet"
+    last = "its only record is -1" if count == 1 else f"it has -1 to -{count}"
+    return f"the conversation does not go back as far as {place}; {last}"
 
 
 def _effects(effects: dict[str, Any]) -> str:

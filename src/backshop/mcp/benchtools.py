@@ -13,53 +13,45 @@ from .offer import Called, OfferedTool
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
-    from backshop.prompts import Tool, ToolContext, ToolResult
+    from backshop.prompts import Tool, ToolResult
+    from backshop.workshop import Outside
 
 PHASE = "workbench"
 Admit = Callable[["Tool", UserId | None], None]
 """Refuses somebody who may not use a tool on this bench."""
+LARGE_CHARS = 2_048  # a client may cut what is longer (W8.5)
+RECALL = "This result is entry {} of the tool log; recall_tool_result brings it back."
 
 
-def bench_tools(shop: Backshop, name: str) -> list[OfferedTool]:
+def bench_tools(shop: Backshop, seat: Outside) -> list[OfferedTool]:
     """Return the file tools over a bench, and the one that shows its Draft."""
     from backshop.app import Role  # loaded when asked for
-    from backshop.bench import (
-        ANSWERS,
-        REVIEW_DRAFT,
-        TOOLS,
-        Author,
-        Source,
-        Workspace,
-    )
-    from backshop.prompts import ToolContext
-
-    bench_id = shop.bench_id(name)
-    shop.benches.desk.state(bench_id)  # a bench in the trash is said so at once
-    author = Author(source=Source(kind="workshop", ref="mcp"), actor="mcp:agent")
-    context = ToolContext(workspace=Workspace(shop.benches, bench_id, author))
+    from backshop.bench import ANSWERS, REVIEW_DRAFT, TOOLS
+    from backshop.workshop import RECALL_TOOL
 
     def admit(tool: Tool, user: UserId | None) -> None:
         role = Role.READ if tool.effects == "read" else Role.WRITE
-        shop.gate.admit_to(user, bench_id, role)
+        shop.gate.admit_to(user, seat.bench_id, role)
 
-    return [_offered(tool, context, ANSWERS[tool.name], admit) for tool in (*TOOLS, REVIEW_DRAFT)]
+    tools = (*TOOLS, RECALL_TOOL, REVIEW_DRAFT)
+    return [_offered(tool, seat, ANSWERS[tool.name], admit) for tool in tools]
 
 
-def _offered(
-    tool: Tool, context: ToolContext, answer: Mapping[str, Any], admit: Admit
-) -> OfferedTool:
+def _offered(tool: Tool, seat: Outside, answer: Mapping[str, Any], admit: Admit) -> OfferedTool:
     def call(arguments: Mapping[str, Any], user: UserId | None) -> Called:
         from backshop.app import fault_of  # loaded with the first call
 
         try:
             admit(tool, user)
-            result = tool.handler(tool.decode(arguments), context=context)
+            result, entry_id = seat.call(tool, arguments)
         except Exception as error:  # the outermost handler of this door
             fault = fault_of(error, PHASE)
             return Called((fault.message,), {"error": fault.envelope}, is_error=True)
+        text = result.text()
         if not result.ok:
-            return Called((result.text(),), {"error": _envelope(result)}, is_error=True)
-        return Called((result.text(),), result.data())
+            return Called((text,), {"error": _envelope(result)}, is_error=True)
+        more = (RECALL.format(entry_id),) if len(text) > LARGE_CHARS else ()
+        return Called((text, *more), result.data())
 
     return OfferedTool(
         name=tool.name,

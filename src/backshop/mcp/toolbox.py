@@ -21,6 +21,7 @@ from .offer import Called, OfferedTool
 if TYPE_CHECKING:
     from backshop.app import Backshop
     from backshop.rails import Rails
+    from backshop.workshop import Outside
 
 TOOL_SETS = ("rails", "bench")
 
@@ -48,6 +49,7 @@ class Offering:
         self._lock = threading.Lock()
         self._open = ExitStack()
         self._shop: Backshop | None = None
+        self._seat: Outside | None = None
         self._tools: dict[str, OfferedTool] | None = None
 
     @property
@@ -70,12 +72,15 @@ class Offering:
             if self._tools is None:
                 shop = self.shop()
                 found: list[OfferedTool] = []
-                if "rails" in self._sets:
-                    found += _rails_tools(shop)
                 if "bench" in self._sets and self._bench_id is not None:
                     from .benchtools import bench_tools  # loaded when asked for
 
-                    found += bench_tools(shop, self._bench_id)
+                    bench_id = shop.bench_id(self._bench_id)
+                    shop.benches.desk.state(bench_id)  # one in the trash is said so at once
+                    self._seat = shop.workshop.outside(bench_id)
+                    found += bench_tools(shop, self._seat)
+                if "rails" in self._sets:
+                    found = [*_rails_tools(shop, self._seat), *found]
                 self._tools = {tool.name: tool for tool in found}
             return self._tools
 
@@ -98,20 +103,28 @@ class Offering:
 
     def close(self) -> None:
         """Close the home if it was opened."""
+        if self._seat is not None:
+            self._seat.close()
         self._open.close()
 
 
-def _rails_tools(shop: Backshop) -> list[OfferedTool]:
-    from backshop.rails import RailsTool, offered  # loaded after the client is greeted
+def _rails_tools(shop: Backshop, seat: Outside | None) -> list[OfferedTool]:
+    from backshop.app import Role  # loaded after the client is greeted
+    from backshop.rails import RailsTool, offered
+
+    rails = shop.rails if seat is None else seat.rails
 
     def admitted(name: str, user: UserId, request: Any) -> Rails:
+        if seat is not None and seat.is_about(request):
+            shop.gate.admit_to(user, seat.bench_id, Role.WRITE)
+            return seat.rails
         found: Rails = shop.commands.admitted(name, request, user)
         return found
 
     def adapted(tool: RailsTool) -> OfferedTool:
         def call(arguments: Mapping[str, Any], user: UserId | None) -> Called:
             admit = partial(admitted, tool.name, user) if user is not None else None
-            answer = tool.call(shop.rails, arguments, admit)
+            answer = tool.call(rails, arguments, admit)
             return Called(answer.texts, dict(answer.structured), answer.is_error)
 
         return OfferedTool(
@@ -127,6 +140,6 @@ def _rails_tools(shop: Backshop) -> list[OfferedTool]:
         )
 
     def progress(answer: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
-        return (shop.rails.progress(dict(answer)),)
+        return (rails.progress(dict(answer)),)
 
-    return [adapted(tool) for tool in offered(shop.rails.settings)]
+    return [adapted(tool) for tool in offered(rails.settings)]

@@ -32,7 +32,7 @@ class Called:
 class Attendant:
     """Stands beside one loop. Every method does nothing here; a product overrides what it needs.
 
-    An error raised by `calling` or `called` ends the loop with that error.
+    An error raised by `calling`, `recorded` or `called` ends the loop with that error.
     """
 
     guard = LoopGuard()
@@ -56,6 +56,13 @@ class Attendant:
 
     def calling(self, call: ToolCall) -> None:
         """Hear that a call begins."""
+
+    def recorded(self, call: ToolCall) -> str | None:
+        """Return the answer an equal call got before the work was interrupted, if there is one.
+
+        With one the tool is not run; its effect is the attendant's to bring back.
+        """
+        return None
 
     def called(self, called: Called) -> None:
         """Hear of a call and its answer; exactly once for each call, in order."""

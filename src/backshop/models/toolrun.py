@@ -61,8 +61,11 @@ class ToolRunner:
         self._tools = {tool.name: tool for tool in tools}
         self._workspace = workspace
 
-    def answer(self, checked: Checked) -> Answered:
-        """Run a call, or say what is wrong with it; whatever happens is recorded."""
+    def answer(self, checked: Checked, before: str | None = None) -> Answered:
+        """Run a call, or say what is wrong with it; whatever happens is recorded.
+
+        A call that was answered `before` is not run again.
+        """
         call, tool = checked.call, self._tools.get(checked.call.name)
         began_at, began = self._session.now(), self._session.monotonic()
         transaction = self._session.begin()
@@ -71,6 +74,8 @@ class ToolRunner:
             detail = checked.problem.detail if checked.problem else "there is no such tool"
             result = ToolResult.failure(reason, detail)
             hints = checked.problem.hints if checked.problem else ()
+        elif before is not None:
+            result, hints = ToolResult(ok=True, message=before), ()
         else:
             with watch("tool", tool=tool.name) as span:
                 result, hints = self._run(tool, call, transaction), ()

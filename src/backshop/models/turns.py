@@ -173,7 +173,8 @@ class Turns:
             watch.has_said_turns_left = True
             notices.append(TURNS_LEFT.format(left=turns_left))
         attendant.calling(checked.call)
-        answered = self._runner.answer(checked)
+        before = None if checked.problem else attendant.recorded(checked.call)
+        answered = self._runner.answer(checked, before)
         self.records.append(answered.record)
         attendant.called(Called(call=checked.call, text=answered.whole, record=answered.record))
         self._count(checked, answered.record.ok)

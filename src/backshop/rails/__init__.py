@@ -11,10 +11,11 @@ from .asks import (
     SessionsList,
 )
 from .authoring import Authoring, Checked, Saved, SourceText, starting_point
-from .beside import Beside
+from .beside import Arrived, Beside
 from .builtins import Builtin, builtins
 from .catalog import Catalog
 from .commands import COMMANDS
+from .company import Company
 from .definitions import DEFINITION_COMMANDS, Definitions
 from .driving import Driving, Standing
 from .errors import RailsError
@@ -35,6 +36,7 @@ from .requests import (
 )
 from .respond import Answer, resume_ref
 from .service import Rails
+from .sessions import Located
 from .settings import Settings
 from .sources import Places
 from .studio import Studio
@@ -47,11 +49,13 @@ __all__ = [
     "PRESETS",
     "TOOLS",
     "Answer",
+    "Arrived",
     "Authoring",
     "Beside",
     "Builtin",
     "Catalog",
     "Checked",
+    "Company",
     "CheckpointWorkflow",
     "ContinueWorkflow",
     "Definitions",
@@ -59,6 +63,7 @@ __all__ = [
     "Finding",
     "InspectWorkflow",
     "ListWorkflows",
+    "Located",
     "Places",
     "Rails",
     "RailsError",

@@ -47,6 +47,15 @@ def _home_of_token(sessions: Sessions, keys: tk.Keys, text: str, kind: tk.Kind) 
     return sessions.home_of(token.node_id) if token.node_id else None
 
 
+def run_of(sessions: Sessions, ack_token: str) -> str | None:
+    """Return the run an ack token acknowledges a step of; None when it names nothing."""
+    try:
+        node_id = tk.verify(sessions.keyring.keys(), ack_token, tk.Kind.ACK).node_id
+        return None if node_id is None else sessions.locate(node_id).node.run_id
+    except RailsError:  # the call itself says what is wrong
+        return None
+
+
 def _home_of_gap(sessions: Sessions, gap_id: str) -> str | None:
     for session_id in sessions.ids():
         try:

@@ -12,19 +12,37 @@ from backshop.base.ids import BlobId
 from backshop.store import Fold, NewEvent, Part, Pin, Plan, Write
 
 from . import plan as rails
+from .snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """Where a run stands after a call: the node, and the step that is pending there, if any."""
+
+    node_id: str
+    step_id: str | None
+    is_blocked: bool = False
+    """Whether the call was refused: the step is the same as before."""
+
+    @classmethod
+    def of(cls, node_id: str, snapshot: Snapshot) -> Arrived:
+        """Return where a node stands."""
+        pending = snapshot.engine.pending
+        step_id = None if pending is None else pending.step_id
+        return cls(node_id, step_id, snapshot.blocked is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A stream, its fold, and a rule: its state and the node the run then stands at → a write."""
+    """A stream, its fold, and a rule: its state and where the run then stands → a write."""
 
     stream: str
     fold: Fold[Any]
-    write: Callable[[Any, str], Write]
+    write: Callable[[Any, Arrived], Write]
 
-    def joined(self, stream: str, step: Write, state: Any, node_id: str) -> Plan:
+    def joined(self, stream: str, step: Write, state: Any, arrived: Arrived) -> Plan:
         """Return the one plan of a step and what goes beside it."""
-        more = self.write(state, node_id)
+        more = self.write(state, arrived)
         parts = [_part(stream, step)]
         if more.events:
             parts.append(_part(self.stream, more))

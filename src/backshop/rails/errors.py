@@ -114,6 +114,17 @@ def invalid(message: str, suggestion: str, **details: object) -> RailsError:
     return RailsError("VALIDATION_ERROR", message, suggestion, details=details)
 
 
+def mismatch(message: str, **details: object) -> RailsError:
+    """Return the refusal of tokens that do not belong together."""
+    return RailsError(
+        "TOKEN_SCOPE_MISMATCH",
+        message,
+        "Use tokens from one and the same answer; to recover, call continue_workflow with the"
+        " stateToken alone.",
+        details=details,
+    )
+
+
 def cut(text: str, max_bytes: int) -> str:
     """Return `text` shortened to `max_bytes` of UTF-8, ending in the marker if it was cut."""
     data = text.encode(errors="replace")

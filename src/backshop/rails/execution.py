@@ -26,9 +26,10 @@ from .advance import Acknowledge, Policy
 from .advance import advance as decide_advance
 from .beside import Beside
 from .catalog import Catalog
+from .company import Company
 from .decide import Decided, Note
 from .drift import Drift
-from .errors import RailsError, invalid
+from .errors import RailsError, invalid, mismatch
 from .inputs import Request
 from .interpret import Workflow
 from .judge import warning
@@ -46,6 +47,8 @@ _RESUME_REF = re.compile(r"r-[a-z2-7]{10}")
 
 class Execution:
     """What tokens can do."""
+
+    company: Company | None = None
 
     def __init__(self, sessions: Sessions, catalog: Catalog, settings: Settings) -> None:
         self.sessions = sessions
@@ -109,6 +112,8 @@ class Execution:
         is_fork = attempt == attempt_id(located.node.node_id, "fork", located.node.forks)
         if not is_fork:
             _require_attempt(located.node, attempt, "ack", located.node.advances)
+        if beside is None and self.company is not None:
+            beside = self.company.beside(located, request)
         workflow = self.sessions.workflow(located.node.workflow_hash)
         workspace = self._workspace_of(located.session_id)
         wish = Acknowledge(
@@ -385,14 +390,3 @@ def _require_attempt(node: NodeState, attempt: str, purpose: str, current: int) 
         raise mismatch(
             "the token is for an attempt this store does not know", reason="unknown_attempt"
         )
-
-
-def mismatch(message: str, **details: object) -> RailsError:
-    """Return the refusal of tokens that do not belong together."""
-    return RailsError(
-        "TOKEN_SCOPE_MISMATCH",
-        message,
-        "Use tokens from one and the same answer; to recover, call continue_workflow with the"
-        " stateToken alone.",
-        details=details,
-    )

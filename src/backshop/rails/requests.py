@@ -27,7 +27,7 @@ def _needs(description: str, **limits: object) -> Any:
     return field(metadata={"description": description, **limits})
 
 
-_WORKSPACE = "Absolute path of the workspace whose project workflows count"
+_WORKSPACE = "Absolute project path"
 
 
 @camel

@@ -34,8 +34,10 @@ from . import tokens as tk
 from . import workspace as places
 from .beside import Beside
 from .catalog import Catalog
+from .company import Company
 from .decide import Decided, Start
-from .execution import Execution, mismatch, mode_change
+from .errors import mismatch
+from .execution import Execution, mode_change
 from .inputs import Request
 from .interpret import Workflow
 from .plan import Plan
@@ -64,6 +66,7 @@ class Rails:
         self.sessions = Sessions(store)
         self.execution = Execution(self.sessions, catalog, self.settings)
         self.announce = wholes.announcing(store)
+        self._company: Company | None = None
         self._random = random
         self._whose: tuple[str, ...] = ()
 
@@ -84,6 +87,18 @@ class Rails:
         shared.execution = self.execution.over(shared.sessions)
         shared._whose = (whose,) if whose else ()
         return shared
+
+    def accompanied(self, company: Company) -> Rails:
+        """Return the same rails with somebody beside the runs that are driven through them."""
+        shared = copy.copy(self)
+        shared._company = company
+        shared.execution = self.execution.over(self.sessions)
+        shared.execution.company = company
+        return shared
+
+    def run_of(self, ack_token: str) -> str | None:
+        """Return the run an ack token belongs to; None for one that is refused."""
+        return belonging.run_of(self.sessions, ack_token)
 
     def sessions_of(self, request: object) -> set[str]:
         """Return every session a request names, by id, run, node or token."""
@@ -114,6 +129,11 @@ class Rails:
         self, request: requests.StartWorkflow, *, driver: ev.Driver | None = None
     ) -> Answer:
         """Begin a run and return its first step (R7.21)."""
+        if self._company is not None:
+            return self._company.start(request, lambda: self._started(request, driver))
+        return self._started(request, driver)
+
+    def _started(self, request: requests.StartWorkflow, driver: ev.Driver | None) -> Answer:
         session_id, parent = self._session_for(request)
         key = request.idempotency_key
         if session_id is None and key:
@@ -222,7 +242,9 @@ class Rails:
 
     def continue_workflow(self, request: requests.ContinueWorkflow) -> Answer:
         """Acknowledge the pending step, or fetch it again without changing anything."""
-        return self.execution.continue_workflow(request)
+        if self._company is None:
+            return self.execution.continue_workflow(request)
+        return self._company.go_on(request, lambda: self.execution.continue_workflow(request))
 
     def progress(self, answer: Json) -> tuple[int, int]:
         """Return how many of the workflow's steps are done where an answer stands, and of how many.

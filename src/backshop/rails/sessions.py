@@ -30,7 +30,7 @@ from backshop.store import Plan as StorePlan
 from . import compile as pinned
 from . import local, template
 from . import snapshot as snapshots
-from .beside import Beside, written
+from .beside import Arrived, Beside, written
 from .decide import Decided
 from .errors import RailsError
 from .fold import FOLD_NAME, FOLD_VERSION, apply
@@ -295,7 +295,9 @@ class Sessions:
             wish = plan(states[0])
             if wish is None or last[0] is None:
                 return None
-            return other.joined(stream, written(wish), states[1], last[0].node_id)
+            return other.joined(
+                stream, written(wish), states[1], Arrived.of(last[0].node_id, last[0].snapshot)
+            )
 
         with translated():
             self._require_healthy(stream)

@@ -8,6 +8,7 @@ from .contextual import CONTEXT_COMMANDS, Contextual
 from .digest import DIGEST_COMMANDS, Digests
 from .errors import TurnActive
 from .handing import Hands
+from .outside import Outside
 from .params import Gatherer
 from .recall import RECALL_TOOL, AgentSpace
 from .run import Settings
@@ -25,6 +26,7 @@ __all__ = [
     "Digests",
     "Gatherer",
     "Hands",
+    "Outside",
     "Settings",
     "TurnActive",
     "Workshop",

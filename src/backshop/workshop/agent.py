@@ -1,5 +1,7 @@
 """The built-in agent: walks a run of `wr.rpi` to its end, or to a safe stop.
 
+A turn of flow `compat` has no run; it is one answer and one changeset.
+
 It holds no progress of its own: each step of the walk reads where the run stands, and a step is
 done when its acknowledgement is in the log (W13.6).
 """
@@ -12,7 +14,7 @@ from backshop.base.errors import BackshopError, InternalError
 from backshop.rails import RailsError, Standing
 from backshop.store import LeaseLost
 
-from . import artifacts, closing, items, steps, thinking
+from . import artifacts, closing, compat, items, steps, thinking
 from .closing import Finished
 from .events import Problem
 from .run import LoopFailed, Run, Stopped, problem_of
@@ -35,6 +37,9 @@ def walk(run: Run) -> None:
 def _ended(run: Run) -> None:
     try:
         run.look()
+        if run.turn().flow == "compat":
+            compat.answer(run)
+            return
         while (standing := _standing(run)) is not None:
             run.check()
             if standing.workflow_id == RPI:

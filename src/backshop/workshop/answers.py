@@ -59,6 +59,39 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Replied:
+    """The record of an answer."""
+
+    message_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposed:
+    """Changes a model worked out, or that there are none."""
+
+    proposal_id: str
+    no_changes: bool
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalView:
+    """A proposal as it is stored (W14.2), and what became of it."""
+
+    proposal: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What applying a proposal came to."""
+
+    draft_id: str | None = None
+    draft_revision_id: str | None = None
+    no_changes: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
     """The record of a message."""
 
@@ -206,7 +239,7 @@ class ToolLogEntry:
 
     id: int
     result_id: str
-    turn_id: str
+    turn_id: str | None
     phase: str
     tool: str
     args_sha256: str
@@ -226,6 +259,7 @@ class ToolLogEntry:
     batch_id: str | None = None
     draft_revision_id: str | None = None
     model_id: str | None = None
+    replay_of: int | None = None
     active: bool = True
     offset: int | None = None
     content: str | None = None

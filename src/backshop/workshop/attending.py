@@ -22,6 +22,10 @@ class Journal(Protocol):
         """Hear that a call begins; raise to end the loop instead."""
         ...
 
+    def recorded(self, call: ToolCall) -> str | None:
+        """Return the answer of an equal call made before the work stopped, and its effect."""
+        ...
+
     def called(self, called: Called, receipt: Callable[[int], str]) -> int:
         """Write the entry of a call and return its id; `receipt` gives its text for that id."""
         ...
@@ -63,6 +67,10 @@ class ToolAttendant(Attendant):
     def calling(self, call: ToolCall) -> None:
         """Pass on that a call begins."""
         self._journal.calling(call)
+
+    def recorded(self, call: ToolCall) -> str | None:
+        """Ask the journal."""
+        return self._journal.recorded(call)
 
     def called(self, called: Called) -> None:
         """Log a call and put its result on the shelf."""

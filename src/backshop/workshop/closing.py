@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from backshop.base import tree
+from backshop.base.ids import TurnId
 from backshop.base.limits import KIB, NOTES_MAX_BYTES
 from backshop.bench.values import PathChange
 from backshop.rails import Standing
@@ -56,7 +58,7 @@ def _written(run: Run, step: str, so_far: HandedOver) -> tuple[str, str, TurnOut
     run.enter("summary")
     changes = changed_files(run.state(), run.book)
     facts = outcome_of(so_far, changes)
-    stream = _stream(run)
+    stream = answer_stream(run)
     asked = Asked(
         key="summary",
         step=step,
@@ -84,6 +86,7 @@ def _written(run: Run, step: str, so_far: HandedOver) -> tuple[str, str, TurnOut
         stream.add(outcome.engine_summary(facts))
         source = "engine"
     stream.add(outcome.completed(stream.text, facts.changed))
+    stream.add(outcome.unsaid(stream.text, facts))
     stream.close()
     return stream.text, source, facts
 
@@ -136,19 +139,33 @@ def ending(
     paths: Sequence[str] = (),
 ) -> Ending:
     """Return how the turn ends, with the ids that may need."""
+    made = ending_of(
+        run.book, run.bench_id, run.turn_id, status, record_status, text, problem=problem
+    )
+    return replace(made, summary_source=source, changed_paths=tuple(paths), spent=run.spent)
+
+
+def ending_of(
+    book: Book,
+    bench_id: str,
+    turn_id: TurnId,
+    status: str,
+    record_status: str,
+    text: str,
+    *,
+    problem: Problem | None = None,
+) -> Ending:
+    """Return how a turn ends that nobody works on here any more, or that somebody else did."""
     return Ending(
-        turn_id=run.turn_id,
+        turn_id=turn_id,
         status=status,
         record_status=record_status,
         text=text,
-        revision_id=run.book.desk.new_revision(),
-        switch_id=run.book.new_message(),
-        notice_id=run.book.new_message(),
+        revision_id=book.desk.new_revision(),
+        switch_id=book.new_message(),
+        notice_id=book.new_message(),
         problem=problem,
-        summary_source=source,
-        changed_paths=tuple(paths),
-        spent=run.spent,
-        session_seq=run.book.session_seq(run.bench_id),
+        session_seq=book.session_seq(bench_id),
     )
 
 
@@ -175,17 +192,23 @@ def refuse(run: Run, text: str) -> None:
 def cancel(run: Run) -> None:
     """End the turn because the person wants it; what is committed stays (W5.11)."""
     changes = _changed(run)
-    known = run.state().records.get(run.turn().message_id)
-    text = known.text if known else ""
-    if not text:
-        text = "Stopped. " + (
-            "What was changed until then is in the Draft." if changes else "Nothing was changed."
-        )
-    text += outcome.completed(text, changes)
+    text = canceled_text(run.state(), changes)
     wish = ending(
         run, "canceled", "canceled", text, problem=CANCELED, paths=[path for path, _ in changes]
     )
     run.commit(lambda now: decide.end(now, wish))
+
+
+def canceled_text(known: WorkshopState, changes: Sequence[tuple[str, str]]) -> str:
+    """Return what the record of a canceled turn says: the text so far, and what changed."""
+    turn = known.running
+    record = None if turn is None else known.records.get(turn.message_id)
+    text = record.text if record else ""
+    if not text:
+        text = "Stopped. " + (
+            "What was changed until then is in the Draft." if changes else "Nothing was changed."
+        )
+    return text + outcome.completed(text, changes)
 
 
 def fail(run: Run, problem: Problem) -> None:
@@ -282,7 +305,8 @@ def outcome_of(so_far: HandedOver, changes: Sequence[ChangeFact]) -> TurnOutcome
     )
 
 
-def _stream(run: Run) -> AnswerStream:
+def answer_stream(run: Run) -> AnswerStream:
+    """Return where the text of a turn's answer goes while it comes."""
     message_id = run.turn().message_id
 
     def send(delta: str, seq: int) -> None:

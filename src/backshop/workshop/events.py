@@ -16,8 +16,10 @@ from backshop.base.ids import (
     CheckpointId,
     DraftId,
     MessageId,
+    ProposalId,
     RevisionId,
     ToolResultId,
+    TreeId,
     TurnId,
 )
 
@@ -36,11 +38,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """Tokens a turn used."""
+    """Tokens a turn used, and how often it waited for a provider that had no room."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     estimated: bool = False
+    waits: int = 0
 
 
 @event("workshop.message_sent")
@@ -313,6 +316,36 @@ class Compressed:
     actor: str = "system"
 
 
+@event("workshop.proposal_made")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalMade:
+    """A model proposed changes, or proposed in the end that nothing changes (W14)."""
+
+    proposal_id: ProposalId
+    turn_id: TurnId
+    proposal_ref: BlobId
+    basis_tree: TreeId
+    """The files it was made for."""
+    no_changes: bool = False
+    problem: Problem | None = None
+    notice_id: MessageId | None = None  # of the system event, when there is a problem
+    actor: str = "agent"
+
+
+@event("workshop.proposal_closed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalClosed:
+    """A proposal was applied, with the batch it came to; or dismissed, or could not be applied."""
+
+    proposal_id: ProposalId
+    status: str
+    """`applied`, `dismissed` or `failed`."""
+    batch_id: BatchId | None = None
+    problem: Problem | None = None
+    notice_id: MessageId | None = None
+    actor: str = "agent"
+
+
 @event("workshop.reminder_dismissed")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderDismissed:
@@ -332,7 +365,7 @@ class ToolCalled:
 
     entry_id: int
     result_id: ToolResultId
-    turn_id: TurnId
+    turn_id: TurnId | None = None  # None: of an agent outside that runs no turn (W13.9)
     phase: str
     tool: str
     args_ref: BlobId
@@ -351,6 +384,12 @@ class ToolCalled:
     success: bool | None = None
     error: str | None = None
     elapsed_ms: int | None = None
+    tree_id: str = ""
+    """The files the call was made on: the Draft's tree, or Published's where there is none."""
+    replay_of: int | None = None
+    """The entry whose result this call got: an equal one, made before the work stopped (W12.7)."""
+    is_warned: bool = False
+    """Whether the model was told that it repeats itself (W9.2)."""
     actor: str = "agent"
 
 
@@ -389,6 +428,8 @@ WorkshopEvent = (
     | Regenerated
     | Noticed
     | Compressed
+    | ProposalMade
+    | ProposalClosed
     | ReminderDismissed
     | ToolCalled
     | ToolAnswered

@@ -91,6 +91,11 @@ class Excerpt:
         """Return the newest messages of the person, oldest first."""
         return tuple(one.text for one in self.lines if one.role == "user")[-count:]
 
+    def followed(self, message_id: str, answer: str, wish: str) -> Excerpt:
+        """Return it with an answer that is not a record yet, and what is asked for next."""
+        more = (Line(message_id, "assistant", answer), Line("request", "user", wish))
+        return replace(self, lines=(*self.lines, *more))
+
 
 @dataclass(frozen=True, slots=True)
 class Split:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import assert_never
 
-from backshop.base.ids import BatchId
+from backshop.base.ids import BatchId, MessageId
 from backshop.bench import events as be
 from backshop.bench import fold as bench_fold
 from backshop.bench.events import BenchEvent
@@ -16,7 +16,7 @@ from . import events as ev
 from . import turnfold
 from .copied import ConversationCopied, CopiedRecord
 from .events import WorkshopEvent
-from .records import added, given_up, sister, system, turned, without_none
+from .records import added, given_up, sister, system, turned, unproposed, without_none
 from .state import Record, ToolEntry, Undo, WorkshopState
 
 _CHANGES = (
@@ -67,8 +67,8 @@ def _told(state: WorkshopState, fact: BenchEvent, at_ms: int, seq: int) -> Works
                 {"draft_id": fact.draft_id, "source": source},
                 advances=False,
             )
-        case be.BatchApplied(batch_id=batch_id, run_id=run_id):
-            return _batched(state, batch_id, run_id)
+        case be.BatchApplied(batch_id=batch_id, run_id=run_id, message_id=message_id):
+            return _batched(state, batch_id, run_id, message_id)
         case be.DraftPublished():
             names = ("added", "modified", "deleted", "renamed")
             kept = (
@@ -81,7 +81,7 @@ def _told(state: WorkshopState, fact: BenchEvent, at_ms: int, seq: int) -> Works
                 "reason": "publish",
                 "counts": dict(zip(names, fact.counts, strict=True)),
             }
-            state = given_up(state)
+            state = unproposed(given_up(state))
             return system(state, fact.message_id, "checkpoint_published", at_ms, seq, about)
         case be.DraftDiscarded():
             draft = state.bench.draft
@@ -89,10 +89,10 @@ def _told(state: WorkshopState, fact: BenchEvent, at_ms: int, seq: int) -> Works
                 "draft_id": fact.draft_id,
                 "source": draft.source.kind if draft else "workshop",
             }
-            state = given_up(state)
+            state = unproposed(given_up(state))
             return system(state, fact.message_id, "draft_discarded", at_ms, seq, about)
         case be.CheckpointRestored() if not fact.is_rewind:
-            return _restored(given_up(state), fact, at_ms, seq)
+            return _restored(unproposed(given_up(state)), fact, at_ms, seq)
     return state
 
 
@@ -110,9 +110,15 @@ def _restored(
     return system(state, fact.message_id, "checkpoint_restored", at_ms, seq, about)
 
 
-def _batched(state: WorkshopState, batch_id: BatchId, run_id: str | None) -> WorkshopState:
+def _batched(
+    state: WorkshopState, batch_id: BatchId, run_id: str | None, message_id: MessageId | None
+) -> WorkshopState:
+    """Count a batch among those of the turn that made it; one without a run goes by its answer."""
     turn = state.running
-    if turn is None or run_id is None or turn.run_id != run_id:
+    if turn is None:
+        return state
+    is_own = message_id == turn.message_id if run_id is None else run_id == turn.run_id
+    if not is_own:
         return state
     return turned(state, replace(turn, batches=(*turn.batches, batch_id), has_written=True))
 
@@ -151,6 +157,8 @@ def _conversation(state: WorkshopState, fact: WorkshopEvent, at_ms: int, seq: in
             return _moved(state, fact, at_ms, seq)
         case ev.Noticed() | ev.Compressed():
             return _remarked(state, fact, at_ms, seq)
+        case ev.ProposalMade() | ev.ProposalClosed():
+            return turnfold.proposed(state, fact, at_ms, seq)
         case ev.ReminderDismissed(draft_id=draft_id, reminder=reminder):
             return replace(state, dismissed=(draft_id, reminder, at_ms))
         case ev.ToolCalled() | ev.ToolAnswered():
@@ -204,7 +212,7 @@ def _moved(
                 saved_revision_id=fact.saved_revision_id,
                 pre_restore_checkpoint_id=fact.pre_restore_checkpoint_id,
             )
-            state = replace(given_up(state), undos=(*state.undos, undo))
+            state = replace(unproposed(given_up(state)), undos=(*state.undos, undo))
             about = without_none(
                 from_head_id=fact.from_head_id,
                 to_head_id=fact.to_head_id,
@@ -276,6 +284,8 @@ def _logged(
             elapsed_ms=fact.elapsed_ms,
         )
         return replace(state, tools=state.tools.put(key, entry))
+    if fact.replay_of is not None and fact.batch_id is not None:
+        state = _batched(state, fact.batch_id, fact.run_id, None)
     values = {one.name: getattr(fact, one.name) for one in fields(fact) if one.name != "actor"}
     return replace(state, tools=state.tools.put(key, ToolEntry(at_ms=at_ms, **values)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from backshop.base.errors import DiskFull
@@ -18,7 +18,7 @@ from .book import Book
 from .events import ToolAnswered, ToolCalled
 from .receipts import path_of, place_of
 from .signals import Publish
-from .state import WorkshopState
+from .state import ToolEntry, WorkshopState
 
 _PATH_MAX_CHARS = 1024
 
@@ -28,9 +28,9 @@ class Loop:
     """Whose calls these are."""
 
     bench_id: str
-    turn_id: TurnId
+    turn_id: TurnId | None
     phase: str
-    lease: str
+    lease: str | None
     model_id: str
     run_id: str | None = None
     node_id: str | None = None
@@ -57,6 +57,9 @@ class ToolJournal:
         self._check = check
         self._call: ToolCall | None = None
         self._entry: int | None = None
+        self._replayed: ToolEntry | None = None
+        self._is_warned = False
+        self._tree = ""
         self._began = 0.0
 
     # ------------------------------------------------------------ what the loop tells
@@ -69,7 +72,8 @@ class ToolJournal:
     def calling(self, call: ToolCall) -> None:
         """Say that a call begins; a turn that was lost or cancelled makes none."""
         self._check()
-        self._call, self._entry = call, None
+        self._call, self._entry, self._replayed = call, None, None
+        self._tree = self.tree_id()
         self._began = self._book.clock.monotonic()
         payload = {
             "turn_id": self._loop.turn_id,
@@ -83,6 +87,61 @@ class ToolJournal:
             {**payload, **{name: text for name, text in about.items() if text}},
         )
 
+    def recorded(self, call: ToolCall) -> str | None:
+        """Return the recorded answer of an equal call; what it wrote is there again (W12.7).
+
+        Equal is the same tool with the same arguments on the same files, in the same step and
+        attempt, answered before the work stopped.
+        """
+        known = self._book.state(self._loop.bench_id)
+        assert self._loop.turn_id is not None
+        turn = decide.running(known, self._loop.turn_id)
+        args = self._args(call)
+        for number in range(turn.replays_to, 0, -1):
+            entry = known.tools[str(number)]
+            if entry.turn_id != turn.turn_id:
+                break
+            if self._is_equal(entry, call, args) and self._brought_back(entry, call, args):
+                assert entry.result_ref is not None
+                self._replayed = entry
+                return self._book.store.blobs.read(entry.result_ref).decode(errors="replace")
+        return None
+
+    def _is_equal(self, entry: ToolEntry, call: ToolCall, args: BlobId) -> bool:
+        loop = self._loop
+        return (
+            entry.success is True
+            and entry.result_ref is not None
+            and (entry.tool, entry.args_sha256, entry.tree_id) == (call.name, args, self._tree)
+            and (entry.node_id, entry.attempt) == (loop.node_id, loop.attempt)
+        )
+
+    def _brought_back(self, entry: ToolEntry, call: ToolCall, args: BlobId) -> bool:
+        """Bring back what a recorded call wrote; False when that is not kept any more."""
+        if entry.batch_id is None or entry.draft_revision_id is None:
+            return True
+        kept = self._book.state(self._loop.bench_id).bench.revision(entry.draft_revision_id)
+        if kept is None or kept.draft is None:
+            return False
+        revision = self._book.desk.new_revision()
+
+        def rule(now: WorkshopState) -> Sequence[object]:
+            assert entry.turn_id is not None
+            facts = decide.replay(now, entry.turn_id, entry, revision)
+            fact = self._fact(
+                now,
+                call,
+                args,
+                batch_id=entry.batch_id,
+                draft_revision_id=revision,
+                replay_of=entry.entry_id,
+            )
+            return [*facts, fact]
+
+        told = self._book.commit(self._loop.bench_id, rule, lease=self._loop.lease, pins=[args])
+        self._entry = len(told.state.tools)
+        return True
+
     def called(self, called: Called, receipt: Callable[[int], str]) -> int:
         """Write the entry of a call, or its result if the batch brought the entry."""
         record, elapsed = called.record, self._elapsed()
@@ -92,7 +151,7 @@ class ToolJournal:
         error = None if record.ok else record.code
 
         def rule(now: WorkshopState) -> Sequence[object]:
-            decide.running(now, self._loop.turn_id)
+            self._require_running(now)
             if self._entry is not None:
                 return [
                     ToolAnswered(
@@ -114,12 +173,14 @@ class ToolJournal:
                     success=record.ok,
                     error=error,
                     elapsed_ms=elapsed,
+                    replay_of=self._replayed.entry_id if self._replayed else None,
                 )
             ]
 
         pins = [result, *(() if self._entry else (args,))]
         told = self._book.commit(self._loop.bench_id, rule, lease=self._loop.lease, pins=pins)
         entry_id = self._entry or len(told.state.tools)
+        self._is_warned = False
         self._signal(
             "WorkshopToolComplete",
             {
@@ -136,7 +197,8 @@ class ToolJournal:
         return entry_id
 
     def warned(self, call: ToolCall, count: int) -> None:
-        """Say that the model repeats itself."""
+        """Say that the model repeats itself; the entry of the call says so too."""
+        self._is_warned = True
         payload = {"turn_id": self._loop.turn_id, "tool_name": call.name, "count": count}
         self._signal("WorkshopAgentLoopWarning", payload)
 
@@ -162,7 +224,7 @@ class ToolJournal:
         def both(now: WorkshopState) -> Sequence[object]:
             if call is None or args is None or self._call is not call:
                 raise BenchBusy("the call was given up before it was done", reason="tool_timeout")
-            decide.running(now, self._loop.turn_id)
+            self._require_running(now)
             facts: list[object] = [*rule(now.bench)]
             batch = next((one for one in facts if isinstance(one, BatchApplied)), None)
             if batch is None:
@@ -178,6 +240,11 @@ class ToolJournal:
         if len(told.state.tools) > before:
             self._entry = len(told.state.tools)
         return Committed(told.state.bench, told.warnings)
+
+    def _require_running(self, now: WorkshopState) -> None:
+        """Refuse when the turn of these calls is over; calls of no turn have none (W13.9)."""
+        if self._loop.turn_id is not None:
+            decide.running(now, self._loop.turn_id)
 
     def _fact(self, now: WorkshopState, call: ToolCall, args: BlobId, **more: object) -> ToolCalled:
         loop = self._loop
@@ -196,6 +263,8 @@ class ToolJournal:
             item=loop.item,
             attempt=loop.attempt,
             model_id=loop.model_id,
+            tree_id=self._tree,
+            is_warned=self._is_warned,
             **more,  # type: ignore[arg-type]  # fields of the fact
         )
 
@@ -207,7 +276,7 @@ class ToolJournal:
     def _elapsed(self) -> int:
         return max(0, int((self._book.clock.monotonic() - self._began) * 1000))
 
-    def _signal(self, name: str, payload: dict[str, object]) -> None:
+    def _signal(self, name: str, payload: Mapping[str, object]) -> None:
         self._publish(self._loop.bench_id, name, payload)
 
 

@@ -11,6 +11,7 @@ from backshop.store import Event
 
 from . import events as ev
 from .book import Book
+from .phases import WRITING_TOOLS
 from .receipts import RECALL
 
 
@@ -39,9 +40,9 @@ class _Count:
                 self._turns[fact.turn_id] = fact
                 self._began[fact.turn_id] = at_ms
             case ev.TurnEnded():
-                self._turn(fact.turn_id, fact.status, at_ms)
+                self._turn(fact, fact.status, at_ms)
             case ev.TurnPaused():
-                self._turn(fact.turn_id, "paused", at_ms)
+                self._turn(fact, "paused", at_ms)
             case ev.PhaseStarted():
                 self._phases[(fact.turn_id, fact.phase)] = at_ms
             case ev.PhaseEnded():
@@ -58,21 +59,25 @@ class _Count:
             case _:
                 self._rest(fact)
 
-    def _turn(self, turn_id: str, status: str, at_ms: int) -> None:
-        started = self._turns.get(turn_id)
+    def _turn(self, fact: ev.TurnEnded | ev.TurnPaused, status: str, at_ms: int) -> None:
+        self.found["rate_limit_waits"] += fact.spent.waits
+        started = self._turns.get(fact.turn_id)
         if started is not None:
             self.found[f"turns_total{{{started.flow},{started.mode},{status}}}"] += 1
-            self.found["turn_seconds"] += (at_ms - self._began[turn_id]) // 1000
+            self.found["turn_seconds"] += (at_ms - self._began[fact.turn_id]) // 1000
 
     def _tool(self, fact: ev.ToolCalled | ev.ToolAnswered) -> None:
         if isinstance(fact, ev.ToolCalled):
             self._calls[fact.entry_id] = fact.tool
             self.found["recalls_total"] += fact.tool == RECALL
+            self.found["loop_warnings"] += fact.is_warned
         if fact.success is None:
             return
         tool = self._calls.get(fact.entry_id, "")
         self.found[f"tool_calls_total{{{tool},{str(fact.success).lower()}}}"] += 1
         self.found["receipts_total"] += 1
+        if not fact.success and tool in WRITING_TOOLS:
+            self.found[f"batch_failures{{{fact.error}}}"] += 1
         self.found["loop_stops"] += fact.error == "repeated_call"
 
     def _rest(self, fact: object) -> None:
@@ -87,6 +92,10 @@ class _Count:
                 self.found["drafts_discarded"] += 1
             case Noted(error=str(code)):
                 self.found[f"failures_total{{{fact.kind},{code}}}"] += 1
+            case ev.ProposalMade():
+                self.found["proposals_generated"] += 1
+            case ev.ProposalClosed(status="applied"):
+                self.found["proposals_applied"] += 1
             case ev.Rewound():
                 self.found[f"undo_total{{{fact.mode or 'plain'}}}"] += 1
                 self.found["undo_distance"] += fact.discarded_count

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backshop.base.limits import RESEARCH_MAX_BYTES
 
@@ -17,6 +17,7 @@ from .cutting import cut_bytes
 
 _JSON_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(\{.*?\})[ \t]*\n?```[ \t]*$", re.DOTALL)
 _OBJECT_MAX_CHARS = 4_000
+UNSAID_MAX = 20  # lines the engine adds to an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,28 @@ def file_list(changed: Sequence[tuple[str, str]]) -> str:
 def completed(text: str, changed: Sequence[tuple[str, str]]) -> str:
     """Return what has to be appended to an answer so that it names every changed file."""
     return file_list(changed) if missing_files(text, (path for path, _ in changed)) else ""
+
+
+def unsaid(text: str, outcome: TurnOutcome) -> str:
+    """Return what has to be appended to an answer that keeps quiet about how the work came out.
+
+    An item counts as mentioned when its label stands in the text; a number when it does.
+    """
+    said = text.casefold()
+    quiet = replace(
+        outcome,
+        failed=tuple(one for one in outcome.failed if one[0].casefold() not in said),
+        no_effect=tuple(one for one in outcome.no_effect if one.casefold() not in said),
+        dropped_amendments=0
+        if str(outcome.dropped_amendments) in said
+        else outcome.dropped_amendments,
+        notes=tuple(one for one in outcome.notes if one.casefold() not in said),
+    )
+    lines = [*quiet.notes, *replace(quiet, notes=()).lines()]
+    if not lines:
+        return ""
+    more = [f"and {len(lines) - UNSAID_MAX} more"] if len(lines) > UNSAID_MAX else []
+    return "\n".join(("", "", "Also:", *(f"- {one}" for one in (*lines[:UNSAID_MAX], *more))))
 
 
 def engine_summary(outcome: TurnOutcome, lead: str = "") -> str:

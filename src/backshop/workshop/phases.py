@@ -60,7 +60,7 @@ RESEARCH_TOOLS = PLAN_TOOLS | frozenset(
         "pptx_get_styles",
     )
 )
-ALL_TOOLS = RESEARCH_TOOLS | frozenset(
+WRITING_TOOLS = frozenset(
     (
         "table_export",
         "table_update_from_export",
@@ -74,6 +74,7 @@ ALL_TOOLS = RESEARCH_TOOLS | frozenset(
         "pptx_copy_assets",
     )
 )
+ALL_TOOLS = RESEARCH_TOOLS | WRITING_TOOLS
 
 PHASES: Mapping[PhaseKey, Phase] = MappingProxyType(
     {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import takewhile
 
 from backshop.base.ambient import timestamp
 from backshop.base.codec import encode
@@ -60,6 +59,7 @@ def state(
         active_turn=_active(known.running),
         resumable_turn=_resumable(known.paused),
         active_draft_revision_id=known.current_revision(),
+        pending_proposal_id=known.pending_proposal_id,
         reminder=_reminder(known, draft, now_ms),
     )
 
@@ -67,16 +67,18 @@ def state(
 def draft_summary(known: WorkshopState) -> str | None:
     """Return what the answer that made the Draft said, at most 4 KiB of it (B13.2).
 
-    Nothing is sent while there is a Draft, so that answer belongs to the last message; a Draft of
-    an outside agent has none.
+    The Draft names its turn or run. Of several answers of one run the one in the conversation
+    counts, else the newest: a rewind of the chat alone leaves the Draft without it. A Draft that no
+    turn made has none.
     """
     draft = known.bench.draft
-    if draft is None or draft.source.kind != "workshop" or draft.source.ref == "mcp":
+    if draft is None or draft.source.kind != "workshop" or draft.source.ref is None:
         return None
-    line = reversed(list(known.active_line()))
-    since = takewhile(lambda one: one.type != "user_message", line)
-    answers = (one.text for one in since if one.type == "assistant_message")
-    text = next((text for text in answers if text.strip()), None)
+    turns = (t for t in known.turns.values() if draft.source.ref in (t.run_id, t.turn_id))
+    found = [one for t in turns if (one := known.records.get(t.message_id)) and one.text.strip()]
+    line = {one.message_id for one in known.active_line()}
+    found.sort(key=lambda one: (one.message_id in line, one.seq))
+    text = found[-1].text if found else None
     if text is None or len(text.encode()) <= SUMMARY_MAX_BYTES:
         return text
     cut = text.encode()[:SUMMARY_MAX_BYTES].decode(errors="ignore")
@@ -262,9 +264,9 @@ class _Activity:
 
     def __init__(self, known: WorkshopState) -> None:
         self._known = known
-        self._seen: dict[TurnId, bool] = {}
+        self._seen: dict[TurnId | None, bool] = {}
 
-    def of(self, turn_id: TurnId) -> bool:
+    def of(self, turn_id: TurnId | None) -> bool:
         if turn_id not in self._seen:
             self._seen[turn_id] = self._known.is_turn_active(turn_id)
         return self._seen[turn_id]
@@ -293,6 +295,7 @@ def _shown(book: Book, entry: ToolEntry, activity: _Activity) -> ToolLogEntry:
         batch_id=entry.batch_id,
         draft_revision_id=entry.draft_revision_id,
         model_id=entry.model_id,
+        replay_of=entry.replay_of,
         active=activity.of(entry.turn_id),
     )
 

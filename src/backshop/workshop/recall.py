@@ -24,7 +24,7 @@ class AgentSpace(Workspace):
 class RecallResult:
     """Arguments of recall_tool_result."""
 
-    entry_id: int = field(metadata={"ge": 1, "description": "Entry id from a receipt"})
+    entry_id: int = field(metadata={"ge": 1, "description": "From a receipt"})
     offset: int = field(default=0, metadata={"ge": 0, "description": "First byte"})
     max_bytes: int = field(default=RECALL_MAX_BYTES, metadata={"ge": 1, "le": RECALL_MAX_BYTES})
 

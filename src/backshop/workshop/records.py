@@ -28,6 +28,15 @@ def given_up(state: WorkshopState) -> WorkshopState:
     return turned(state, replace(turn, status=status))
 
 
+def unproposed(state: WorkshopState) -> WorkshopState:
+    """Let a proposal that waits go: what it was made for is another thing now (W14.6)."""
+    own = None if state.pending_proposal_id is None else state.proposals[state.pending_proposal_id]
+    if own is None:
+        return state
+    proposals = state.proposals.put(own.proposal_id, replace(own, status="dismissed"))
+    return replace(state, proposals=proposals, pending_proposal_id=None)
+
+
 def system(
     state: WorkshopState,
     message_id: MessageId,

@@ -22,10 +22,10 @@ def regenerate(book: Book, turns: Turns, request: requests.Regenerate) -> Answer
     known = turns.settled(bench_id)
     found = decide.again(known, request.message_id)
     decide.require_again(known, found, request.mode)
-    adapter = turns.adapter(bench_id, turns.model_of(known))
+    adapter = turns.adapter(bench_id, turns.model_of(known), turns.flow_of(known))
     turns.require_manifest(bench_id)
     wish = turns.wish(bench_id, known, found.record.message_id, adapter)
-    before = decide.earlier_run(known, found.record)
+    before = decide.earlier_run(known, found.record) if wish.run_id else None
     node_id = None
     if before is not None and before.run_id is not None and before.session_id is not None:
         node_id = turns.root_of(before.run_id, before.session_id)
@@ -37,15 +37,17 @@ def regenerate(book: Book, turns: Turns, request: requests.Regenerate) -> Answer
         )
 
     def start(hold: Hold) -> None:
-        if node_id is None or before is None:
-            turns.start_run(bench_id, known, wish, hold, lambda now, node: again(node, wish)(now))
+        if node_id is None and wish.run_id is not None:
+            turns.start(bench_id, known, wish, hold, lambda now, node: again(node, wish)(now))
             return
-        branch = replace(  # another branch of the earlier turn's run (W13.2)
-            wish,
-            run_id=before.run_id,
-            session_id=before.session_id,
-            workflow_id=before.workflow_id,
-        )
+        branch = wish
+        if before is not None:  # another branch of the earlier turn's run (W13.2)
+            branch = replace(
+                wish,
+                run_id=before.run_id,
+                session_id=before.session_id,
+                workflow_id=before.workflow_id,
+            )
         rewinding.with_session(
             book,
             bench_id,

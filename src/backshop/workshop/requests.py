@@ -47,6 +47,39 @@ class RunAgent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StreamAssistantReply:
+    """Answer a message with flow `compat`; a model that is named must be the active one."""
+
+    workbench_id: str
+    message_id: str
+    model_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposeChanges:
+    """Work out the changes that the last answer announced."""
+
+    workbench_id: str
+    basis: str = "ACTIVE_VIEW"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneProposal:
+    """A command about one proposal."""
+
+    workbench_id: str
+    proposal_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DismissProposal:
+    """Let a proposal go; by default the one that waits."""
+
+    workbench_id: str
+    proposal_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Regenerate:
     """Answer a message again; by default the last one."""
 

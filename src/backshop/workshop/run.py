@@ -17,10 +17,10 @@ from backshop.models import (
     RetryAnnounced,
 )
 from backshop.prompts import Envelope, PromptOverridesStore, Session
-from backshop.rails import Beside, Driving
+from backshop.rails import Arrived, Beside, Driving
 from backshop.store import Write
 
-from . import decide, digesting
+from . import decide, digesting, wording
 from .attending import ToolAttendant
 from .book import FOLD, Book, Rule, Told
 from .building import KINDS, build_prompt
@@ -82,6 +82,8 @@ class Asked:
     notes: tuple[str, ...] = ()
     item: int | None = None
     attempt: int | None = None
+    replied: str = ""
+    """What this turn has answered already; the call is told it as the newest message."""
     said: Callable[[str], None] = field(default=lambda _: None)
 
 
@@ -120,6 +122,7 @@ class Run:
         self.adapter = adapter
         self.session = session
         self.publish = publish
+        self._waits = 0
         self._window = adapter.window_tokens
         self._gatherer = gatherer
         self._settings = settings
@@ -168,8 +171,10 @@ class Run:
         """Finish a step: its output and what it means for the conversation, in one append."""
         before = self.state().bench
 
-        def write(state: WorkshopState, node: str) -> Write:
-            return self.book.writing(lambda now: facts(now, node), lease=self.hold.owner)(state)
+        def write(state: WorkshopState, at: Arrived) -> Write:
+            return self.book.writing(lambda now: facts(now, at.node_id), lease=self.hold.owner)(
+                state
+            )
 
         with self.book.locked(self.bench_id):
             self.driving.acknowledge(
@@ -206,6 +211,7 @@ class Run:
             input_tokens=used.input_tokens,
             output_tokens=used.output_tokens,
             estimated=used.estimated,
+            waits=self._waits,
         )
 
     def look(self) -> None:
@@ -248,6 +254,7 @@ class Run:
 
         def tell(envelope: Envelope) -> None:
             if isinstance(envelope.event, RetryAnnounced):
+                self._waits += 1
                 self.signal("WorkshopRateLimitWarning", phase=phase, **asdict(envelope.event))
 
         return tell
@@ -266,7 +273,10 @@ class Run:
             tools=(RECALL_TOOL,),
         )
         if KINDS[asked.key].conversation:
-            call = replace(call, excerpt=self._telling.excerpt(known, turn))
+            told = self._telling.excerpt(known, turn)
+            if asked.replied:
+                told = told.followed(turn.message_id, asked.replied, wording.PROPOSE_NOW)
+            call = replace(call, excerpt=told)
         gathered = self._telling.fitting(call, known)
         self._tell(gathered)
         prompt = build_prompt(asked.key, gathered.facts)
@@ -353,6 +363,14 @@ class Run:
         if info.error_code in _PAUSING:
             return Stopped("pause", problem)
         return LoopFailed(problem)
+
+
+class Afterwards(Run):
+    """The same for a turn that has ended: what is asked for now belongs to its answer."""
+
+    def turn(self) -> Turn:
+        """Return the turn."""
+        return self.state().turns[self.turn_id]
 
 
 CANCELED = Problem(

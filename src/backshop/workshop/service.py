@@ -16,11 +16,15 @@ from backshop.rails import Rails
 from . import copying, decide, handing, metrics, reading, regenerating, requests, rewinding
 from .answers import (
     Answered,
+    Applied,
     CancelAnswer,
     Conversation,
     Nothing,
     PlanView,
+    ProposalView,
+    Proposed,
     RedoDone,
+    Replied,
     Sent,
     State,
     ToolLog,
@@ -31,7 +35,9 @@ from .book import Book
 from .errors import ModelUnavailable
 from .handing import Hands
 from .metrics import Metrics
+from .outside import Outside
 from .params import Gatherer
+from .proposals import Proposals
 from .run import Settings
 from .signals import Publish, silent
 from .state import WorkshopState
@@ -59,6 +65,8 @@ class Workshop:
     ) -> None:
         self.book = Book(bench, mint, clock, lease_s)
         self._models = models
+        self._rails = rails
+        self._publish = publish
         self._settings = settings or Settings()
         self._turns = Turns(
             self.book,
@@ -70,6 +78,7 @@ class Workshop:
             gatherer=gatherer,
             hands=hands,
         )
+        self._proposals = Proposals(self.book, self._turns)
         self._stop_digest = stop_digest
 
     # ------------------------------------------------------------ reading
@@ -80,7 +89,7 @@ class Workshop:
         return reading.state(
             known,
             draft=draft_state(self.book.desk, known.bench),
-            flow=known.flow or self._settings.flow,
+            flow=self._turns.flow_of(known),
             model_id=self._turns.model_of(known),
             default=self._turns.default_of(known),
             now_ms=self.book.clock.now_ms(),
@@ -168,6 +177,26 @@ class Workshop:
         """Return benches and turns that nobody works on, and has not for as long as a lease."""
         return handing.orphans(self.book)
 
+    def stream_assistant_reply(self, request: requests.StreamAssistantReply) -> Replied:
+        """Answer a message with flow `compat`; returns when the turn ended."""
+        return self._proposals.reply(request)
+
+    def propose_changes(self, request: requests.ProposeChanges) -> Proposed:
+        """Let the model work out the changes its last answer announced."""
+        return self._proposals.propose(request)
+
+    def get_proposal(self, request: requests.OneProposal) -> ProposalView:
+        """Return a proposal."""
+        return self._proposals.get(request)
+
+    def dismiss_proposal(self, request: requests.DismissProposal) -> Nothing:
+        """Let a proposal go."""
+        return self._proposals.dismiss(request)
+
+    def apply_proposal(self, request: requests.OneProposal) -> Applied:
+        """Apply a proposal that waits."""
+        return self._proposals.apply(request)
+
     def regenerate(self, request: requests.Regenerate) -> Answered:
         """Answer a message again; the old answer and its Draft give way."""
         return regenerating.regenerate(self.book, self._turns, request)
@@ -230,6 +259,10 @@ class Workshop:
             request.workbench_id, lambda now: decide.dismiss(now, request.draft_id, reminder)
         )
         return Nothing()
+
+    def outside(self, bench_id: str) -> Outside:
+        """Return a seat for an agent of another program at a bench."""
+        return Outside(self.book, self._turns, self._rails, bench_id, self._publish)
 
     # ------------------------------------------------------------ going back
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from backshop.base.errors import BackshopError
 
 Publish = Callable[[str, str, Mapping[str, Any]], None]
 """Workbench, name of the signal, what it carries."""
@@ -11,16 +15,29 @@ Publish = Callable[[str, str, Mapping[str, Any]], None]
 DELTA_S = 0.05  # W5.8: at most one delta in this time
 KEEP_S = 2.0  # W5.9: text is kept at least so often
 KEEP_BYTES = 4096
+_LOG = logging.getLogger(__name__)
 
 
 def silent(bench_id: str, name: str, payload: Mapping[str, Any]) -> None:
     """Nobody listens."""
 
 
+Later = Callable[[float, Callable[[], None]], None]
+"""Seconds, and what is to be done then, on another thread."""
+
+
+def later(seconds: float, do: Callable[[], None]) -> None:
+    """Do something after a while."""
+    timer = threading.Timer(seconds, do)
+    timer.daemon = True
+    timer.start()
+
+
 class AnswerStream:
     """The text of an answer while it comes: sent in coalesced deltas, kept in larger pieces.
 
-    The deltas joined are exactly the text; `keep` gets every piece once, in order.
+    The deltas joined are exactly the text; `keep` gets every piece once, in order. What waits is
+    sent and kept in time also when nothing more comes.
     """
 
     def __init__(
@@ -29,36 +46,69 @@ class AnswerStream:
         send: Callable[[str, int], None],
         keep: Callable[[str], None],
         monotonic: Callable[[], float],
+        later: Later = later,
     ) -> None:
         self._send = send
-        self._keep = keep
+        self._kept = keep
         self._monotonic = monotonic
+        self._later = later
+        self._lock = threading.RLock()
         self._unsent: list[str] = []
         self._unkept: list[str] = []
         self._unkept_bytes = 0
         self._sent_at: float | None = None
         self._kept_at: float | None = None
         self._seq = 0
+        self._is_waiting = False
+        self._is_closed = False
         self.text = ""
 
     def add(self, piece: str) -> None:
         """Take a piece of text; it is sent and kept when it is time."""
         if not piece:
             return
-        self.text += piece
-        self._unsent.append(piece)
-        self._unkept.append(piece)
-        self._unkept_bytes += len(piece.encode(errors="replace"))
+        with self._lock:
+            self.text += piece
+            self._unsent.append(piece)
+            self._unkept.append(piece)
+            self._unkept_bytes += len(piece.encode(errors="replace"))
+            self._look()
+
+    def keep(self) -> None:
+        """Send and keep everything so far: it counts, whatever comes next."""
+        with self._lock:
+            now = self._monotonic()
+            self._flush(now)
+            if self._unkept:
+                self._store(now)
+
+    def close(self) -> None:
+        """Send what is left; keeping it is the final record's part."""
+        with self._lock:
+            self._is_closed = True
+            self._flush(self._monotonic())
+
+    def _look(self) -> None:
+        """Send and keep what is due; come back for what is not."""
         now = self._monotonic()
         if self._sent_at is None or now - self._sent_at >= DELTA_S:
             self._flush(now)
         is_time = self._kept_at is None or now - self._kept_at >= KEEP_S
-        if is_time or self._unkept_bytes >= KEEP_BYTES:
+        if self._unkept and (is_time or self._unkept_bytes >= KEEP_BYTES):
             self._store(now)
+        if not self._is_waiting and (self._unsent or self._unkept):
+            self._is_waiting = True
+            self._later(DELTA_S if self._unsent else KEEP_S, self._come_back)
 
-    def close(self) -> None:
-        """Send what is left; keeping it is the final record's part."""
-        self._flush(self._monotonic())
+    def _come_back(self) -> None:
+        with self._lock:
+            self._is_waiting = False
+            if self._is_closed:
+                return
+            try:
+                self._look()
+            except BackshopError:  # the turn is over or the store away: its own thread finds out
+                _LOG.warning("an answer could not be kept while it came", exc_info=True)
 
     def _flush(self, now: float) -> None:
         if self._unsent:
@@ -70,4 +120,4 @@ class AnswerStream:
     def _store(self, now: float) -> None:
         piece, self._unkept, self._unkept_bytes = "".join(self._unkept), [], 0
         self._kept_at = now
-        self._keep(piece)
+        self._kept(piece)

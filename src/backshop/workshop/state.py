@@ -15,8 +15,10 @@ from backshop.base.ids import (
     CheckpointId,
     DraftId,
     MessageId,
+    ProposalId,
     RevisionId,
     ToolResultId,
+    TreeId,
     TurnId,
 )
 from backshop.base.pmap import PMap
@@ -26,6 +28,8 @@ from .events import Problem, Spent
 
 RUNNING, PAUSED = "running", "paused"
 BUSY, UNAVAILABLE = "BENCH_BUSY", "STORE_UNAVAILABLE"
+OUTSIDE = "mcp:"
+"""What the name of the model begins with where no model of ours is at work."""
 CARDS_OF_CHANGE = ("checkpoint_published", "checkpoint_restored")
 """System events that say that Published is another one since (W15.3)."""
 
@@ -94,6 +98,8 @@ class Turn:
     """Why the last of them failed."""
     has_written: bool = False
     is_cancel_asked: bool = False
+    replays_to: int = 0
+    """Calls up to this entry were made before the work stopped; equal ones are not made again."""
     problem: Problem | None = None
     ended_ms: int | None = None
     spent: Spent = field(default_factory=Spent)
@@ -107,13 +113,19 @@ class Turn:
     @property
     def is_orphaned(self) -> bool:
         """Whether it stopped because the process that worked on it ended (W5.10)."""
-        return self.status == PAUSED and self.problem is not None and self.problem.code == BUSY
+        is_alone = self.problem is not None and self.problem.code == BUSY and not self.is_outside
+        return self.status == PAUSED and is_alone
 
     @property
     def is_stranded(self) -> bool:
         """Whether it stopped because database or contents could not be reached for a while."""
         problem = self.problem if self.status == PAUSED else None
         return problem is not None and (problem.code, problem.reason) == (UNAVAILABLE, None)
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether an agent of another program works on it (W13.7)."""
+        return self.model_id.startswith(OUTSIDE)
 
     @property
     def is_summary_interrupted(self) -> bool:
@@ -127,7 +139,7 @@ class ToolEntry:
 
     entry_id: int
     result_id: ToolResultId
-    turn_id: TurnId
+    turn_id: TurnId | None
     phase: str
     tool: str
     args_ref: BlobId
@@ -147,6 +159,22 @@ class ToolEntry:
     success: bool | None = None
     error: str | None = None
     elapsed_ms: int | None = None
+    tree_id: str = ""
+    replay_of: int | None = None
+    is_warned: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """Changes a model proposed, and what became of them (W14)."""
+
+    proposal_id: ProposalId
+    turn_id: TurnId
+    proposal_ref: BlobId
+    basis_tree: TreeId
+    created_ms: int
+    status: str = "open"
+    """`open`, `none` (nothing changes), `applied`, `dismissed` or `failed`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +206,8 @@ class WorkshopState:
     tools: PMap[ToolEntry] = field(default_factory=PMap)
     sent: PMap[MessageId] = field(default_factory=PMap)
     """Messages by the id the client gave them."""
+    proposals: PMap[Proposal] = field(default_factory=PMap)
+    pending_proposal_id: ProposalId | None = None
     undos: tuple[Undo, ...] = ()
     notices: frozenset[str] = frozenset()
     dismissed: tuple[DraftId, str, int] | None = None
@@ -239,8 +269,13 @@ class WorkshopState:
         """Return the Draft's revision, None without a Draft."""
         return None if self.bench.draft is None else self.bench.draft.revision_id
 
-    def is_turn_active(self, turn_id: TurnId) -> bool:
-        """Whether a turn's work is part of the conversation as it is now (W15.5)."""
+    def is_turn_active(self, turn_id: TurnId | None) -> bool:
+        """Whether a turn's work is part of the conversation as it is now (W15.5).
+
+        What belongs to no turn was never said, so no rewind takes it back.
+        """
+        if turn_id is None:
+            return True
         turn = self.turns.get(turn_id)
         if turn is None:
             return False

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from backshop.base.ids import MessageId
 from backshop.bench.state import Draft
 
 from . import events as ev
 from .records import added, given_up, sister, turned, without_none
-from .state import PAUSED, RUNNING, Item, Record, Turn, WorkshopState
+from .state import PAUSED, RUNNING, Item, Proposal, Record, Turn, WorkshopState
 
 Progress = (
     ev.TurnStarted
@@ -39,6 +40,7 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
                 phase=None,
                 problem=None,
                 is_cancel_asked=False,
+                replays_to=len(state.tools),
             )
         case ev.PhaseStarted(phase=phase):
             turn = replace(turn, phase=phase)
@@ -149,6 +151,8 @@ def ended(state: WorkshopState, fact: ev.TurnEnded, at_ms: int, seq: int) -> Wor
     if fact.problem is None or fact.notice_id is None:
         return state
     kind = "run_canceled" if fact.status == "canceled" else "run_failed"
+    if fact.status == "failed" and turn.flow == "compat":
+        kind = "workshop_stream_failed"
     return _problem(state, turn, fact, kind, at_ms, seq)
 
 
@@ -161,25 +165,13 @@ def _changes_told(
     seq: int,
 ) -> WorkshopState:
     """Add the record of what a turn left in the Draft, beside its answer."""
-    record = Record(
-        message_id=sister(draft.revision_id),
-        type="system_event",
-        role="system",
-        text="",
-        created_ms=at_ms,
-        parent_id=turn.message_id,
-        seq=seq,
-        turn_id=turn.turn_id,
-        advances_head=False,
-        event_kind="draft_changes_applied",
-        metadata={
-            "draft_id": draft.draft_id,
-            "draft_revision_id": draft.revision_id,
-            "paths": list(paths),
-        },
-        session_seq=state.session_seq,
-    )
-    return added(state, record)
+    about: dict[str, object] = {
+        "draft_id": draft.draft_id,
+        "draft_revision_id": draft.revision_id,
+        "paths": list(paths),
+    }
+    own, kind = sister(draft.revision_id), "draft_changes_applied"
+    return added(state, _beside(state, turn, own, kind, "", about, at_ms, seq))
 
 
 def paused(state: WorkshopState, fact: ev.TurnPaused, at_ms: int, seq: int) -> WorkshopState:
@@ -238,18 +230,37 @@ def _problem(
     about: dict[str, object] = {
         "turn_id": turn.turn_id,
         "phase": fact.phase,
-        "error": {
-            "error_code": problem.code,
-            "reason": problem.reason,
-            "message": problem.message,
-            "actions": list(problem.actions),
-        },
+        "error": _error(problem),
     }
-    record = Record(
-        message_id=fact.notice_id,
+    record = _beside(state, turn, fact.notice_id, kind, problem.message, about, at_ms, seq)
+    return added(state, record)
+
+
+def _error(problem: ev.Problem) -> dict[str, object]:
+    return {
+        "error_code": problem.code,
+        "reason": problem.reason,
+        "message": problem.message,
+        "actions": list(problem.actions),
+    }
+
+
+def _beside(
+    state: WorkshopState,
+    turn: Turn,
+    message_id: MessageId,
+    kind: str,
+    text: str,
+    about: dict[str, object],
+    at_ms: int,
+    seq: int,
+) -> Record:
+    """Return a system event that stands beside a turn's answer."""
+    return Record(
+        message_id=message_id,
         type="system_event",
         role="system",
-        text=problem.message,
+        text=text,
         created_ms=at_ms,
         parent_id=turn.message_id,
         seq=seq,
@@ -259,6 +270,35 @@ def _problem(
         metadata=about,
         session_seq=state.session_seq,
     )
+
+
+def proposed(
+    state: WorkshopState, fact: ev.ProposalMade | ev.ProposalClosed, at_ms: int, seq: int
+) -> WorkshopState:
+    """Keep a proposal, or what became of it; what went wrong is a system event (W14.4, W14.5)."""
+    if isinstance(fact, ev.ProposalMade):
+        own = Proposal(
+            proposal_id=fact.proposal_id,
+            turn_id=fact.turn_id,
+            proposal_ref=fact.proposal_ref,
+            basis_tree=fact.basis_tree,
+            created_ms=at_ms,
+            status="none" if fact.no_changes else "open",
+        )
+        pending = None if fact.no_changes else fact.proposal_id
+        kind = "proposal_failed"
+    else:
+        known = state.proposals.get(fact.proposal_id)
+        if known is None:
+            return state
+        own, pending, kind = replace(known, status=fact.status), None, "apply_failed"
+    proposals = state.proposals.put(own.proposal_id, own)
+    state = replace(state, proposals=proposals, pending_proposal_id=pending)
+    turn = state.turns.get(own.turn_id)
+    if fact.problem is None or fact.notice_id is None or turn is None:
+        return state
+    about: dict[str, object] = {"error": _error(fact.problem), "proposal_id": own.proposal_id}
+    record = _beside(state, turn, fact.notice_id, kind, fact.problem.message, about, at_ms, seq)
     return added(state, record)
 
 
@@ -267,4 +307,5 @@ def _sum(one: ev.Spent, other: ev.Spent) -> ev.Spent:
         input_tokens=one.input_tokens + other.input_tokens,
         output_tokens=one.output_tokens + other.output_tokens,
         estimated=one.estimated or other.estimated,
+        waits=one.waits + other.waits,
     )

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from backshop.base.acting import acting_user
 from backshop.base.errors import BackshopError
-from backshop.base.ids import MessageId, TurnId, did
-from backshop.bench import stream_of
+from backshop.base.ids import MessageId, TurnId
 from backshop.models import ModelAdapter, Models
 from backshop.prompts import CancelToken, PromptOverridesStore, Session, TokenUsage
-from backshop.rails import Beside, Driving, Rails
-from backshop.store import StoreUnavailable, Write
+from backshop.rails import Driving, Rails
+from backshop.store import StoreUnavailable
 
-from . import agent, artifacts, closing, decide, requests
-from .agent import RPI
+from . import agent, artifacts, beginning, closing, decide, requests
 from .answers import Answered, CancelAnswer, PlanView
-from .book import FOLD, Book, prompt_session, rails_session
+from .book import Book, prompt_session
 from .digesting import BenchOverrides
 from .errors import ModelUnavailable, TurnActive
 from .events import Problem
 from .handing import Hands, is_left_to_us
 from .holding import Hold, held, is_alive, owner_of
 from .params import Gatherer
-from .run import Run, Settings, problem_of
+from .run import Afterwards, Run, Settings, problem_of
 from .signals import Publish, silent
 from .state import BUSY, Turn, WorkshopState
 
@@ -92,76 +89,39 @@ class Turns:
     def _begun(
         self, bench_id: str, known: WorkshopState, message_id: MessageId, workflow_id: str | None
     ) -> Answered:
-        adapter = self.adapter(bench_id, self.model_of(known))
+        adapter = self.adapter(bench_id, self.model_of(known), self.flow_of(known))
         wish = self.wish(bench_id, known, message_id, adapter)
         if workflow_id is not None:
-            wish = replace(wish, workflow_id=workflow_id)
-        return self.work(
-            bench_id,
-            Work(wish.turn_id, adapter),
-            lambda hold: self.start_run(
-                bench_id, known, wish, hold, lambda now, node: decide.begin(now, wish, node)
-            ),
-        )
+            wish = beginning.driven(wish, workflow_id)
 
-    def wish(
-        self, bench_id: str, known: WorkshopState, message_id: MessageId, adapter: ModelAdapter
-    ) -> decide.Begin:
-        """Return a turn that is about to start."""
-        turn_id, session_id = self._book.new_turn(), rails_session(bench_id)
-        return decide.Begin(
-            turn_id=turn_id,
-            user_message_id=message_id,
-            message_id=self._book.new_message(),
-            model_id=adapter.model_id,
-            flow=known.flow or self._settings.flow,
-            run_id=did("run", session_id, turn_id),
-            session_id=session_id,
-            workflow_id=RPI,
-            user_id=acting_user(),
-        )
+        def begin(hold: Hold) -> None:
+            self.start(bench_id, known, wish, hold, lambda now, node: decide.begin(now, wish, node))
 
-    def start_run(
+        return self.work(bench_id, Work(wish.turn_id, adapter), begin)
+
+    def start(
         self,
         bench_id: str,
         known: WorkshopState,
         wish: decide.Begin,
         hold: Hold,
-        rule: Callable[[WorkshopState, str], Sequence[object]],
+        rule: beginning.Rule,
     ) -> None:
-        """Begin the run of a turn, and the turn with it in the same append."""
-        record = known.records[wish.user_message_id]
-        before = known.bench
+        """Begin a turn, with a run if its flow has one (W13.8)."""
+        beginning.start(self._book, self._driving, bench_id, known, wish, hold, rule)
 
-        def write(state: WorkshopState, node_id: str) -> Write:
-            facts = self._book.writing(lambda now: rule(now, node_id), lease=hold.owner)
-            return facts(state)
-
-        context = {
-            "turn_id": wish.turn_id,
-            "user_message_id": wish.user_message_id,
-            "mode": str(record.metadata.get("mode", "agent")),
-            "model_id": wish.model_id,
-            "published_generation": known.bench.generation,
-            "goal": record.text,
-        }
-        assert wish.session_id is not None
-        assert wish.run_id is not None
-        with self._book.locked(bench_id):
-            self._driving.begin(
-                wish.workflow_id or RPI,
-                session_id=wish.session_id,
-                run_id=wish.run_id,
-                context=context,
-                beside=Beside(stream_of(bench_id), FOLD, write),
-            )
-            self._book.followed(before, self._book.state(bench_id).bench)
+    def wish(
+        self, bench_id: str, known: WorkshopState, message_id: MessageId, adapter: ModelAdapter
+    ) -> decide.Begin:
+        """Return a turn that is about to start."""
+        flow = self.flow_of(known)
+        return beginning.wish(self._book, bench_id, message_id, adapter.model_id, flow)
 
     def _resumed(self, bench_id: str, known: WorkshopState, turn: Turn) -> Answered:
-        model_id = turn.model_id
+        model_id = self.model_of(known) if turn.is_outside else turn.model_id
         if known.model_id is not None and known.model_id != turn.model_id:
             model_id = known.model_id  # the person switched meanwhile (W12.2)
-        adapter = self.adapter(bench_id, model_id)
+        adapter = self.adapter(bench_id, model_id, turn.flow)
         answer_id = self._book.new_message()
         revision = self._book.desk.new_revision()
 
@@ -199,6 +159,17 @@ class Turns:
                 self._walk(bench_id, work, hold, session)
         return self.answered(self._book.state(bench_id), turn_id)
 
+    def afterwards(
+        self, bench_id: str, work: Work, check: Callable[[Hold], None], do: Callable[[Run], None]
+    ) -> None:
+        """Hold the lease and do something that belongs to a turn that has ended."""
+        with (
+            self._session(bench_id) as session,
+            held(self._book, bench_id, self._owner(work.turn_id), session.cancel) as hold,
+        ):
+            check(hold)
+            self._walk(bench_id, work, hold, session, do=do, kind=Afterwards)
+
     def carry_on(self, bench_id: str, turn_id: TurnId, ticket: str) -> None:
         """Walk a turn that was begun elsewhere, or go on with one whose worker died (T6.2).
 
@@ -226,7 +197,7 @@ class Turns:
         with self._session(bench_id) as session, suppress(TurnActive):
             with held(self._book, bench_id, owner, session.cancel, ticket=ticket) as hold:
                 try:
-                    adapter = self.adapter(bench_id, turn.model_id)
+                    adapter = self.adapter(bench_id, turn.model_id, turn.flow)
                 except BackshopError as error:  # this machine lacks what the other one had
                     self._laid_to_rest(bench_id, owner, problem_of(error.info("workshop")))
                 else:
@@ -268,9 +239,18 @@ class Turns:
             while len(self._sessions) > SESSIONS_KEPT:
                 self._sessions.pop(next(iter(self._sessions)))
 
-    def _walk(self, bench_id: str, work: Work, hold: Hold, session: Session) -> None:
+    def _walk(
+        self,
+        bench_id: str,
+        work: Work,
+        hold: Hold,
+        session: Session,
+        *,
+        do: Callable[[Run], None] = agent.walk,
+        kind: type[Run] = Run,
+    ) -> None:
         session.reload()
-        run = Run(
+        run = kind(
             book=self._book,
             bench_id=bench_id,
             turn_id=work.turn_id,
@@ -290,12 +270,12 @@ class Turns:
             self._holds[work.turn_id] = hold
         try:
             with session.limited(deadline=deadline), session.during(work.turn_id):
-                agent.walk(run)
+                do(run)
         finally:
             with self._guard:
                 self._holds.pop(work.turn_id, None)
 
-    def adapter(self, bench_id: str, model_id: str) -> ModelAdapter:
+    def adapter(self, bench_id: str, model_id: str, flow: str) -> ModelAdapter:
         """Return the model of a turn, or refuse before anything is changed (W5.3, M4).
 
         Raises:
@@ -308,7 +288,7 @@ class Turns:
             raise ModelUnavailable(
                 f"this model cannot be used: {error.message}", reason="model_unavailable"
             ) from error
-        if not adapter.capabilities.tools:
+        if flow == "rpi" and not adapter.capabilities.tools:
             raise ModelUnavailable("this model cannot call tools", reason="model_unavailable")
         adapter.check_consent()
         return adapter
@@ -316,6 +296,10 @@ class Turns:
     def model_of(self, known: WorkshopState) -> str:
         """Return the model that answers next (M2.1)."""
         return known.model_id or self.default_of(known)
+
+    def flow_of(self, known: WorkshopState) -> str:
+        """Return how the next turn is executed (W1.4)."""
+        return known.flow or self._settings.flow
 
     def default_of(self, known: WorkshopState) -> str:
         """Return the bench's default, else the person's."""
@@ -374,16 +358,8 @@ class Turns:
         text = closing.paused_text(known, problem)
         if was_writing:
             text += closing.file_list_of(self._book, known)
-        wish = decide.Ending(
-            turn_id=turn.turn_id,
-            status="paused",
-            record_status="interrupted",
-            text=text,
-            revision_id=self._book.desk.new_revision(),
-            switch_id=self._book.new_message(),
-            notice_id=self._book.new_message(),
-            problem=problem,
-            session_seq=self._book.session_seq(bench_id),
+        wish = closing.ending_of(
+            self._book, bench_id, turn.turn_id, "paused", "interrupted", text, problem=problem
         )
         return self._book.commit(bench_id, lambda now: decide.pause(now, wish), lease=owner).state
 

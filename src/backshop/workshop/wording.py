@@ -81,6 +81,9 @@ set_slide_text, append_bullets. At most 10 writes and 100 operations. Nothing ca
 renamed. If nothing has to change, set `no_changes` to true and leave `writes` and `ops` empty.
 """
 
+PROPOSE_NOW = "Work out the changes now, as one JSON object; `no_changes` if there are none."
+PROPOSAL_WRONG = "Your last answer cannot be used. Give the whole JSON object again, corrected:\n"
+
 COMPRESSION = """
 Sum up the conversation below for an agent that will go on with it and sees nothing else of it.
 

@@ -74,6 +74,17 @@ WRITTEN = shape(
 )
 _CHANGES = shape({"entries": LIST, "counts": OBJECT, "reference_source": TEXT}, tree=TEXT)
 _DIFF = shape({"path": TEXT, "strategy": TEXT, "reference_source": TEXT, "body": OBJECT})
+RECALLED = shape(
+    {
+        "entry_id": COUNT,
+        "tool": TEXT,
+        "offset": COUNT,
+        "bytes": COUNT,
+        "total_bytes": COUNT,
+        "has_more": YES,
+        "content": TEXT,
+    }
+)
 REVIEWED: Schema = {"type": "object", "anyOf": [_CHANGES, _DIFF]}
 
 SHAPES: dict[str, Schema] = {
@@ -100,5 +111,6 @@ SHAPES: dict[str, Schema] = {
         )
     },
     "review_draft": REVIEWED,
+    "recall_tool_result": RECALLED,
 }
 """The schema of every tool's answer, by the tool's name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import TreeId
 from backshop.base.paths import BenchPath
 from backshop.bench import drafting
+from backshop.bench.answers import Batched
 from backshop.bench.desk import Commit
 from backshop.bench.noting import note
 from backshop.bench.service import Bench
@@ -84,23 +85,7 @@ class Workspace:
         path, warnings = self.path(raw)
         desk = self.bench.desk
         with desk.locked(self.bench_id, run=self.author.lease) as state:
-            existing = tree.lookup(_active(state), path, desk.store.load_tree)
-            source = None if existing is None else self._source(path, existing)
-            tx_id = desk.new_tx()
-            assert state.bench_id is not None
-            with desk.views.staging(state.bench_id, tx_id) as folder:
-                out = folder / "out"
-                applied = make(source, out)
-                blob = desk.store.blobs.put(out)
-            result = dict(applied.to_json())
-            summary = note or "; ".join(text for _, text in applied.changes) or None
-            put = drafting.Put(
-                path=path,
-                blob=blob,
-                size=desk.store.blobs.size(blob),
-                note=summary,
-                effects=_report(result),
-            )
+            put, result = self._put(state, path, make, note)
             done = drafting.write(desk, self.bench_id, state, [put], self.author, self.commit)
         found = result.get("warnings")
         result["warnings"] = [
@@ -109,6 +94,36 @@ class Workspace:
         ]
         result["draft_revision_id"] = done.draft_revision_id
         return result
+
+    def write_all(self, wishes: Sequence[tuple[str, Make, str | None]]) -> Batched:
+        """Let formats write several files (path, writer, note) and record them as one batch."""
+        found = [(self.path(raw)[0], make, note) for raw, make, note in wishes]
+        desk = self.bench.desk
+        with desk.locked(self.bench_id, run=self.author.lease) as state:
+            puts = [self._put(state, path, make, note)[0] for path, make, note in found]
+            return drafting.write(desk, self.bench_id, state, puts, self.author, self.commit)
+
+    def _put(
+        self, state: BenchState, path: BenchPath, make: Make, note: str | None
+    ) -> tuple[drafting.Put, dict[str, Any]]:
+        """Let a format write one file into a private folder; its content, and what was done."""
+        desk = self.bench.desk
+        existing = tree.lookup(_active(state), path, desk.store.load_tree)
+        source = None if existing is None else self._source(path, existing)
+        assert state.bench_id is not None
+        with desk.views.staging(state.bench_id, desk.new_tx()) as folder:
+            out = folder / "out"
+            applied = make(source, out)
+            blob = desk.store.blobs.put(out)
+        result = dict(applied.to_json())
+        put = drafting.Put(
+            path=path,
+            blob=blob,
+            size=desk.store.blobs.size(blob),
+            note=note or "; ".join(text for _, text in applied.changes) or None,
+            effects=_report(result),
+        )
+        return put, result
 
     def _source(self, path: str, file: tree.File) -> Source:
         blob = self.bench.desk.store.blobs.path(file.sha256)

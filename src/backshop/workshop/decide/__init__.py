@@ -15,6 +15,7 @@ from .conversation import (
     set_flow,
     switch_model,
 )
+from .proposing import applicable, dismiss_proposal, known_proposal, proposable, proposed
 from .regenerate import Again, again, earlier_run, regenerate, require_again
 from .rewind import MODES, Effects, Ids, Target, choices, effects, redo, rewind, target_of
 from .turning import (
@@ -29,13 +30,20 @@ from .turning import (
     fail_attempt,
     outlook,
     pause,
+    replay,
     resume,
     running,
+    said_and_begun,
     started,
     stream,
 )
 
 __all__ = [
+    "applicable",
+    "dismiss_proposal",
+    "known_proposal",
+    "proposable",
+    "proposed",
     "Again",
     "Begin",
     "again",
@@ -52,8 +60,10 @@ __all__ = [
     "fail_attempt",
     "outlook",
     "pause",
+    "replay",
     "resume",
     "running",
+    "said_and_begun",
     "started",
     "stream",
     "MESSAGE_MAX_BYTES",

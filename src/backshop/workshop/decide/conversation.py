@@ -15,7 +15,7 @@ from backshop.workshop.state import WorkshopState
 MESSAGE_MAX_BYTES = 100 * 1024  # W5.2
 CLIENT_ID_MAX_CHARS = 200
 TURN_MODES = ("agent", "ask")
-FLOWS = ("rpi",)
+FLOWS = ("rpi", "compat")
 ORIGINS = ("web", "cli", "rpc", "mcp")
 
 Fact = BenchEvent | ev.WorkshopEvent

@@ -10,10 +10,11 @@ from backshop.base.ids import MessageId, RevisionId, TurnId
 from backshop.bench import decide as bench_decide
 from backshop.bench.events import HeadMoved
 from backshop.workshop import events as ev
+from backshop.workshop import fold
 from backshop.workshop.errors import PublishedMoved, TurnActive
-from backshop.workshop.state import Record, Turn, WorkshopState
+from backshop.workshop.state import Record, ToolEntry, Turn, WorkshopState
 
-from .conversation import Fact, require_idle, require_no_draft, require_started
+from .conversation import Fact, Send, require_idle, require_no_draft, require_started, send
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,15 @@ def begin(state: WorkshopState, wish: Begin, node_id: str | None) -> list[Fact]:
     if found.turn is not None:
         raise TurnActive("this message has been taken up already", reason="turn_active")
     return [started(state, wish, found.record, node_id)]
+
+
+def said_and_begun(state: WorkshopState, said: Send, wish: Begin, node_id: str) -> list[Fact]:
+    """Append a message and begin its turn in the same breath (W13.7)."""
+    facts = send(state, said)
+    after = state
+    for fact in facts:
+        after = fold.apply(after, fact, state.bench.updated_ms, 0)
+    return [*facts, *begin(after, wish, node_id)]
 
 
 def started(
@@ -229,6 +239,18 @@ def _rolled_back(
     )
 
 
+def replay(
+    state: WorkshopState, turn_id: TurnId, entry: ToolEntry, revision_id: RevisionId
+) -> Sequence[Fact]:
+    """Bring back what a recorded call had written; its batch is not applied again (W12.7)."""
+    turn = running(state, turn_id)
+    assert entry.draft_revision_id is not None
+    kept = state.bench.revision(entry.draft_revision_id)
+    return bench_decide.rewind(
+        state.bench, kept, revision_id, turn.message_id, kind="replay", actor="agent"
+    )
+
+
 def stream(state: WorkshopState, turn_id: TurnId, text: str) -> list[Fact]:
     """Keep a piece of an answer that is being written (W5.9)."""
     turn = running(state, turn_id)
@@ -275,7 +297,7 @@ def pause(state: WorkshopState, wish: Ending) -> list[Fact]:
     """Stop a turn at its last safe boundary, with a record of what was done (W5.12, W5.10)."""
     turn = running(state, wish.turn_id)
     assert wish.problem is not None
-    phase = turn.phase or "research"
+    phase = turn.phase or ("reply" if turn.flow == "compat" else "research")
     facts: list[Fact] = []
     if turn.phase is not None:
         facts.append(ev.PhaseEnded(turn_id=turn.turn_id, phase=phase, aborted=True))

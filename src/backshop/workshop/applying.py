@@ -1,0 +1,112 @@
+"""Applies a stored proposal: one batch, all of it or nothing (W14.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from backshop.base import tree
+from backshop.base.canon import parse
+from backshop.base.ids import BlobId, TurnId
+from backshop.base.paths import bench_path
+from backshop.bench import Author, Batched, Bench, Committed, PublishedChanged, Workspace
+from backshop.bench.events import BatchApplied
+from backshop.bench.state import BenchState
+from backshop.formats import Applied, OpsRequest, Source
+
+from . import decide, proposal
+from .book import Book
+from .events import ProposalClosed
+from .proposal import Changeset
+from .state import Proposal, WorkshopState
+
+NOTE_MAX_CHARS = 280  # of a change note (W7.7)
+
+
+def stored(book: Book, own: Proposal) -> Changeset:
+    """Return the changeset of a proposal."""
+    value = parse(book.store.blobs.read(own.proposal_ref))
+    assert isinstance(value, dict)
+    return proposal.from_json(value)
+
+
+def apply(
+    book: Book, bench_id: str, own: Proposal, author: Author, *, turn_id: TurnId | None = None
+) -> Batched:
+    """Write what a proposal says as one batch, and close the proposal with it.
+
+    Raises:
+        PublishedChanged: a file it is about is not the one it was made for.
+        BackshopError: an operation failed; nothing was changed.
+    """
+    changes = stored(book, own)
+
+    def commit(
+        bench_id: str,
+        rule: Callable[[BenchState], Sequence[object]],
+        *,
+        blobs: Sequence[bytes] = (),
+        keep: Sequence[BlobId] = (),
+        lease: str | None = None,
+    ) -> Committed:
+        def both(now: WorkshopState) -> Sequence[object]:
+            decide.applicable(now, own.proposal_id, turn_id)
+            _require_same(book, now.bench, own, changes)
+            facts: list[object] = [*rule(now.bench)]
+            batch = next((one for one in facts if isinstance(one, BatchApplied)), None)
+            closed = ProposalClosed(
+                proposal_id=own.proposal_id,
+                status="applied",
+                batch_id=None if batch is None else batch.batch_id,
+            )
+            return [*facts, closed]
+
+        told = book.commit(bench_id, both, blobs=blobs, keep=keep, lease=lease)
+        return Committed(told.state.bench, told.warnings)
+
+    _require_same(book, book.state(bench_id).bench, own, changes)
+    room = Workspace(book.bench, bench_id, author, commit)
+    return room.write_all(
+        [
+            *(
+                (one.path, partial(_text, book.bench, one), _note(one.summary))
+                for one in changes.writes
+            ),
+            *(
+                (one.path, partial(_ops, book.bench, one), _note(one.summary))
+                for one in changes.ops
+            ),
+        ]
+    )
+
+
+def _require_same(book: Book, now: BenchState, own: Proposal, changes: Changeset) -> None:
+    """Refuse when a file is not the one the proposal was made for."""
+    current = now.published if now.draft is None else now.draft.tree
+    if current == own.basis_tree:
+        return
+    load = book.store.load_tree
+    for raw in changes.paths:
+        path = bench_path(raw)
+        if tree.lookup(current, path, load) != tree.lookup(own.basis_tree, path, load):
+            raise PublishedChanged(
+                f"{path} changed since the proposal was made", reason="published_changed"
+            )
+
+
+def _text(bench: Bench, one: proposal.TextWrite, existing: Source | None, out: Path) -> Applied:
+    return bench.formats.write_text(existing, one.path, one.content, out)
+
+
+def _ops(bench: Bench, one: proposal.FileOps, existing: Source | None, out: Path) -> Applied:
+    operations: list[dict[str, Any]] = [dict(op) for op in one.ops]
+    request = OpsRequest(
+        name=one.path, operations=operations, create_new=existing is None, copy_from=None
+    )
+    return bench.formats.apply_ops(existing, request, out)
+
+
+def _note(summary: str) -> str | None:
+    return summary[:NOTE_MAX_CHARS] or None

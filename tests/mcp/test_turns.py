@@ -1,0 +1,286 @@
+"""An outside agent's run of `wr.rpi` on a bench is a turn of its conversation (W13.7, W13.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.workshop.conftest import Chat, story
+
+from backshop.app import Backshop
+from backshop.mcp.toolbox import Offering
+from backshop.testing.ambient import FixedClock
+from backshop.workshop.seat import IDLE_S
+
+Json = dict[str, Any]
+PROMPT = {"workflowId": "wr.rpi", "context": {"prompt": "Write two notes"}}
+PLAN_ITEMS = [{"number": 1, "label": "First"}, {"number": 2, "label": "Second"}]
+
+
+class Agent:
+    """Calls the tools of one server, as a client would."""
+
+    def __init__(self, offering: Offering) -> None:
+        self.offering = offering
+        self.at: Json = {}
+
+    def call(self, name: str, **arguments: Any) -> Json:
+        """Return the data of a call that works."""
+        answer = self.offering.tools()[name].call(arguments, None)
+        assert not answer.is_error, answer
+        return answer.structured
+
+    def refused(self, name: str, **arguments: Any) -> Json:
+        """Return the error of a call that does not."""
+        answer = self.offering.tools()[name].call(arguments, None)
+        assert answer.is_error, answer
+        error: Json = answer.structured["error"]
+        return error
+
+    def start(self, **more: Any) -> None:
+        self.at = self.call("start_workflow", **{**PROMPT, **more})
+
+    def hand(self, artifact: Json, context: Json | None = None) -> None:
+        """Hand in the pending step."""
+        output = {"notesMarkdown": "done", "artifacts": [artifact]}
+        more = {"context": context} if context else {}
+        self.at = self.call(
+            "continue_workflow", ackToken=self.at["ackToken"], output=output, **more
+        )
+
+    def research(self) -> None:
+        self.hand({"kind": "workshop.research", "markdown": "Nothing there yet."})
+
+    def plan(self) -> None:
+        text = "## Items\n- [ ] 1. First\n- [ ] 2. Second"
+        plan = {"kind": "workshop.plan", "markdown": text, "items": PLAN_ITEMS}
+        self.hand({**plan, "answer_only": False}, {"plan_items": PLAN_ITEMS})
+
+    def item(self, number: int, **more: Any) -> None:
+        result = {"item_number": number, "status": "done", "no_effect": False}
+        more = {"report_markdown": "Wrote it.", "amendments": [], "batch_ids": [], **more}
+        self.hand({"kind": "workshop.item_result", **result, **more})
+
+    def summary(self) -> None:
+        answer = {"markdown": "one.txt is there.", "source": "model", "changed_paths": []}
+        self.hand({"kind": "workshop.summary", **answer})
+
+    def write(self, path: str) -> Json:
+        return self.call("write_text_file", path=path, content=f"{path}\n")
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Iterator[Chat]:
+    options = {"model.default": "scripted:demo"}
+    with Backshop.open(tmp_path / "home", settings=options) as shop:
+        yield Chat(shop, tmp_path)
+
+
+@pytest.fixture
+def agent(chat: Chat, tmp_path: Path) -> Iterator[Agent]:
+    made = Offering(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=chat.id)
+    yield Agent(made)
+    made.close()
+
+
+def phases(chat: Chat) -> list[tuple[str, str]]:
+    found = chat.shop.store.read(f"bench:{chat.id}")
+    names = {"workshop.phase_started": "begins", "workshop.phase_ended": "ends"}
+    return [(names[e.kind], e.data["phase"]) for e in found if e.kind in names]
+
+
+@pytest.mark.rule("W13.7", "W23.77", "W7.10", "W8.4", "W13.5", "W4.2")
+def test_a_run_over_mcp_is_a_turn_of_the_conversation(chat, agent):
+    agent.start()
+    running = chat.state()["active_turn"]
+    refused = agent.refused("write_text_file", path="early.txt", content="x")
+    agent.research()
+    agent.plan()
+    agent.write("one.txt")
+    agent.item(1)
+    agent.write("two.txt")
+    at = chat.state()["active_turn"]
+    agent.item(2)
+    agent.summary()
+
+    state = chat.state()
+    records = chat.call("WorkshopGetConversation")["messages"]
+    user, answer = (
+        next(m for m in records if m["type"] == kind)
+        for kind in ("user_message", "assistant_message")
+    )
+    assert (user["text"], user["metadata"]["origin"]) == ("Write two notes", "mcp")
+    assert answer["status"] == "complete"
+    assert answer["text"].startswith("one.txt is there.")
+    assert "two.txt" in answer["text"]  # the engine names what the agent forgot
+    assert refused["reason"] == "tool_not_available"
+    assert (running["phase"], at["phase"], at["current_item"]) == ("research", "implement", 2)
+    assert "active_turn" not in state
+    assert state["draft"]["source"] == f"workshop:{running['run_id']}"
+    assert chat.draft() == {"one.txt": "one.txt\n", "two.txt": "two.txt\n"}
+    log = chat.call("WorkshopGetToolLog")["entries"]
+    assert [(e["tool"], e["phase"], e.get("item"), e["success"]) for e in log] == [
+        ("write_text_file", "research", None, False),
+        ("write_text_file", "implement", 1, True),
+        ("write_text_file", "implement", 2, True),
+    ]
+    assert {e["run_id"] for e in log} == {running["run_id"]}
+    pairs = [
+        (kind, name)
+        for name in ("research", "plan", "implement", "summary")
+        for kind in ("begins", "ends")
+    ]
+    assert phases(chat) == pairs
+    plan = chat.call("WorkshopGetPlan")
+    assert [item["status"] for item in plan["items"]] == ["done", "done"]
+    undone = chat.call("WorkshopUndoToMessage", message_id=user["message_id"])
+    assert (chat.draft(), undone["discarded_count"]) == (None, 1)
+
+
+@pytest.mark.rule("W13.7", "W23.77", "W5.3", "W5.2")
+def test_a_second_start_and_a_bench_with_a_draft_are_refused(chat, agent, tmp_path):
+    assert agent.refused("start_workflow", workflowId="wr.rpi", context={"prompt": " "})[
+        "details"
+    ] == {"reason": "empty_message"}
+    agent.start(idempotencyKey="the-same-key")
+    first = agent.at
+    agent.start(idempotencyKey="the-same-key")
+    other = Offering(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=chat.id)
+
+    again = agent.refused("start_workflow", **PROMPT)
+    elsewhere = Agent(other).refused("start_workflow", **PROMPT)
+    write = Agent(other).refused("write_text_file", path="x.txt", content="x")
+    sent = chat.refused("WorkshopSendUserMessage", text="Me too")
+    other.close()
+
+    assert agent.at == first
+    assert (again["code"], again["details"]) == ("SESSION_LOCKED", {"reason": "turn_active"})
+    assert elsewhere["details"] == {"reason": "turn_active"}
+    assert (write["error_code"], write["reason"]) == ("BENCH_BUSY", "turn_active")
+    assert sent[0] == "BENCH_BUSY"
+    assert len(chat.said()) == 1
+    agent.research()
+    agent.plan()
+    agent.write("one.txt")
+    agent.item(1)
+    agent.item(2)
+    agent.summary()
+    assert agent.refused("start_workflow", **PROMPT)["details"] == {"reason": "draft_exists"}
+
+
+@pytest.mark.rule("W13.7", "W5.11", "M12.1")
+def test_the_person_can_stop_an_agent_outside(chat, agent):
+    agent.start()
+    agent.research()
+    agent.plan()
+    agent.write("one.txt")
+
+    chat.call("WorkshopCancelRun")
+    agent.call("list_files")  # the next thing it does finds out
+
+    assert "active_turn" not in chat.state()
+    assert chat.answer()["status"] == "canceled"
+    assert "one.txt" in chat.answer()["text"]
+    assert chat.draft() == {"one.txt": "one.txt\n"}
+    assert agent.refused("write_text_file", path="two.txt", content="x")["error_code"] == (
+        "DRAFT_EXISTS"
+    )
+
+
+@pytest.mark.rule("W13.7", "W12.1", "W12.6", "W11.13")
+def test_silence_pauses_the_turn_and_the_agent_or_ours_goes_on(tmp_path):
+    clock = FixedClock()
+    options = {"model.default": "scripted:demo"}
+    with Backshop.open(tmp_path / "home", settings=options, clock=clock) as shop:
+        chat = Chat(shop, tmp_path)
+        seat = shop.workshop.outside(chat.id)
+        agent = Agent(Seated(shop, seat))
+        agent.start()
+        agent.research()
+        agent.plan()
+        agent.write("one.txt")
+        agent.item(1)
+        agent.write("two.txt")
+
+        clock.move(int(IDLE_S + 1) * 1000)
+        agent.call("list_files")
+        paused = chat.state()["resumable_turn"]
+        kept = chat.draft()
+        agent.item(2)
+        agent.summary()
+
+        assert (paused["done_items"], kept) == (1, {"one.txt": "one.txt\n"})
+        assert chat.answer()["status"] == "complete"
+        chat.call("DraftPublish")
+
+        agent.start()
+        agent.research()
+        seat.close()
+        question = chat.state()["resumable_turn"]["message_id"]
+        chat.play(story(("three.txt", "3")))
+        done = chat.run(question)
+        assert done["status"] == "complete"
+        assert chat.draft() == {"one.txt": "one.txt\n", "three.txt": "3"}
+
+
+class Seated(Offering):
+    """The tools of a seat that is there already."""
+
+    def __init__(self, shop: Backshop, seat: Any) -> None:
+        from backshop.mcp.benchtools import bench_tools
+        from backshop.mcp.toolbox import _rails_tools
+
+        self._all = {
+            tool.name: tool for tool in (*_rails_tools(shop, seat), *bench_tools(shop, seat))
+        }
+
+    def tools(self):
+        return self._all
+
+
+@pytest.mark.rule("W13.9", "W23.84", "W8.4", "W8.7")
+def test_without_a_run_calls_are_logged_and_can_be_recalled(chat, agent):
+    chat.add({"big.txt": "line\n" * 2_000})
+    agent.call("read_file", path="big.txt")
+    texts = agent.offering.tools()["read_file"].call({"path": "big.txt"}, None).texts
+    agent.write("one.txt")
+
+    recalled = agent.call("recall_tool_result", entry_id=1, max_bytes=100)
+
+    log = chat.call("WorkshopGetToolLog")["entries"]
+    assert [(e["id"], e["tool"], e.get("turn_id"), e["active"]) for e in log] == [
+        (1, "read_file", None, True),
+        (2, "read_file", None, True),
+        (3, "write_text_file", None, True),
+        (4, "recall_tool_result", None, True),
+    ]
+    assert (recalled["tool"], recalled["has_more"], len(recalled["content"])) == (
+        "read_file",
+        True,
+        100,
+    )
+    assert "entry 2" in texts[-1]
+    assert log[2]["batch_id"]
+    assert agent.refused("recall_tool_result", entry_id=99)["reason"] == "entry_not_found"
+    assert chat.draft() == {"big.txt": "line\n" * 2_000, "one.txt": "one.txt\n"}
+    draft = chat.shop.benches.desk.state(chat.id).draft
+    assert draft is not None
+    assert draft.source.ref == "mcp"
+
+
+@pytest.mark.rule("W13.7", "R7.22")
+def test_a_step_that_is_refused_leaves_the_turn_where_it_is(chat, agent):
+    agent.start(preferences={"autonomy": "guided"})
+    before = chat.state()["active_turn"]["phase"]
+
+    agent.at = agent.call(
+        "continue_workflow", ackToken=agent.at["ackToken"], output={"notesMarkdown": "no artifact"}
+    )
+    blocked = agent.at["kind"]
+    agent.research()
+
+    assert (before, blocked) == ("research", "blocked")
+    assert chat.state()["active_turn"]["phase"] == "plan"
+    assert phases(chat).count(("ends", "research")) == 1
