@@ -99,20 +99,27 @@ def _ran(found: dict[str, Any]) -> str:
 
 
 def _verdict(tests: list[str], found: dict[str, Any]) -> str:
-    missing = [
-        test
-        for test in tests
-        if not any(name == test or name.startswith(f"{test}/") for name in found)
-    ]
+    wanted = [name for test in tests for name in _files_of(test)]
+    missing = [name for name in wanted if name not in found]
     failed = sum(len(one["failed"]) for one in found.values())
     skipped = sum(len(one["skipped"]) for one in found.values())
     if failed:
         return f"**{failed} failed**"
     if missing:
-        return (
-            "not run" if len(missing) == len(tests) else f"in part; not run: {', '.join(missing)}"
-        )
+        if len(missing) == len(wanted):
+            return "not run"
+        named = ", ".join(missing[:_NAMED])
+        more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+        return f"in part; not run: {named}{more}"
     return f"holds, {skipped} skipped" if skipped else "holds"
+
+
+def _files_of(test: str) -> list[str]:
+    """Return the test files that a promise names, singly or as a folder."""
+    place = ROOT / test
+    if place.is_file():
+        return [test]
+    return sorted(one.relative_to(ROOT).as_posix() for one in place.rglob("test_*.py"))
 
 
 def _counts(files: dict[str, Any]) -> Iterator[str]:

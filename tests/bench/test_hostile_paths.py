@@ -141,7 +141,7 @@ def seen(root: Path, without: Path) -> dict[str, tuple[int, int]]:
 
 
 @pytest.mark.rule("B4.1", "B4.2", "B4.8", "B4.10", "B20", "B22.13")
-def test_no_path_leads_out(tmp_path, monkeypatch, scaled, capsys):
+def test_no_path_leads_out(tmp_path, monkeypatch, scaled, capsys, record_property):
     inner = tmp_path / "one" / "two" / "three"
     inner.mkdir(parents=True)
     monkeypatch.chdir(inner)
@@ -171,6 +171,8 @@ def test_no_path_leads_out(tmp_path, monkeypatch, scaled, capsys):
         assert seen(tmp_path, shop.config.home) == before
         assert {path.name for path in Path("/").iterdir()} == top
         check_inside(shop, target)
+    for what in ("paths", "calls", "refused"):
+        record_property(what, counts[what])
     with capsys.disabled():
         print(" hostile paths:", counts, end="")
 

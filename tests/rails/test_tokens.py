@@ -158,7 +158,7 @@ def mutated(token: str, source: random.Random) -> str:
 
 
 @pytest.mark.rule("R6.9", "C46")
-def test_ten_thousand_mutated_tokens_are_all_refused():
+def test_ten_thousand_mutated_tokens_are_all_refused(record_property):
     source = random.Random(20)
     codes = set()
     for _ in range(10_000):
@@ -167,6 +167,7 @@ def test_ten_thousand_mutated_tokens_are_all_refused():
         if text != MINTED[kind]:
             codes.add(code_of(text, kind))
 
+    record_property("mutated tokens", 10_000)
     assert codes == {"TOKEN_INVALID_FORMAT", "TOKEN_UNSUPPORTED_VERSION", "TOKEN_BAD_SIGNATURE"}
 
 
