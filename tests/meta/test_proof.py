@@ -20,6 +20,8 @@ RESULTS = """<testsuites><testsuite>
 <testcase classname="tests.flows.test_demo" name="test_two" time="2"><failure/></testcase>
 <testcase classname="tests.crash.test_store.TestIt" name="test_three" time="0.2">
   <skipped message="strace: strace is not installed"/></testcase>
+<testcase classname="tests.web.test_security" name="test_four" time="1">
+  <skipped message="browser: no Chromium is installed"/></testcase>
 </testsuite></testsuites>"""
 
 
@@ -44,7 +46,10 @@ def test_results_are_taken_in_by_file_and_failures_named(tmp_path):
     demo = next(line for name, line in said.items() if name.startswith("The offline model"))
     crash = next(line for name, line in said.items() if name.startswith("A crash"))
     assert "**1 failed**" in demo
-    assert "holds, 1 skipped" in crash
+    assert "in part; not run: tests/crash/test_bench.py" in crash
+    assert "holds, 1 skipped" in next(
+        line for name, line in said.items() if name.startswith("Nothing of a document")
+    )
     assert "- `tests/flows/test_demo.py::test_two`" in page
     assert "| `store/test_machine.py` test_one | 1,200 kills | holds (sample) |" in page
     assert "- 1 × strace: strace is not installed" in page
