@@ -17,9 +17,6 @@ from backshop.cli import main
 ROOT = Path(__file__).resolve().parents[2]
 
 
-SESSION = ["session", "delete", "sess_01K9Z3V5C8W0000000000000AB"]
-
-
 def run(*args, home=None, env=None, stdin=None):
     """Run the program for real."""
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})}
@@ -204,10 +201,14 @@ def test_a_mistyped_variable_is_answered_with_variables_for_people(tmp_path):
 def test_nothing_is_deleted_without_a_yes_and_a_program_has_to_say_it(tmp_path, capsys):
     home = ["--home", str(tmp_path / "home")]
     assert main(["bench", "create", "B", *home]) == 0
+    assert main(["run", "start", "wr.change_review", *home]) == 0
     capsys.readouterr()
+    assert main(["session", "list", "--json", *home]) == 0
+    (session,) = json.loads(capsys.readouterr().out)["sessions"]
 
     asked = run("bench", "delete", "B", *home, stdin="n\n")
-    as_program = [run(*what, "--json", *home) for what in (["bench", "delete", "B"], SESSION)]
+    deletions = (["bench", "delete", "B"], ["session", "delete", session["sessionId"]])
+    as_program = [run(*what, "--json", *home) for what in deletions]
     still = run("bench", "show", "B", *home)
 
     assert (asked.returncode, asked.stdout) == (1, "")

@@ -98,9 +98,9 @@ class Team:
     def check_done(self, bench: str) -> None:
         """The turn came out as it always does: every row once, one answer, sound streams."""
         assert self.files(bench) == story.DONE
-        assert self.answers(bench) == {"complete": "I changed table.txt and new.txt."}
+        assert self.answers(bench) == {"complete": story.ANSWER}
         plan = self.shop.call("WorkshopGetPlan", {"workbench_id": bench})
-        assert [item["status"] for item in plan["items"]] == ["done"] * 3
+        assert [item["status"] for item in plan["items"]] == ["done"] * story.ITEMS
         store = self.shop.store
         assert all(store.health(head.stream).is_healthy for head in store.streams())
 
