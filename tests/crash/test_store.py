@@ -30,11 +30,11 @@ def start(tmp_path):
     return folder
 
 
-def everywhere(harness, name, start, scaled, sample):
+def everywhere(harness, name, start, scaled, sample, within_ms):
     """Kill at every write, and in proof at random moments as well."""
     scenario = f"{SCENARIOS}:{name}"
     yield from harness.kills(scenario, start, sample=scaled(sample, 10_000))
-    yield from harness.random_kills(scenario, start, count=scaled(3, 500), within_ms=60)
+    yield from harness.random_kills(scenario, start, count=scaled(3, 700), within_ms=within_ms)
 
 
 def check_whole(store):
@@ -158,7 +158,7 @@ def test_killed_during_a_move(harness, start, scaled):
 
 @pytest.mark.rule("T4.4", "B3.5")
 def test_killed_while_a_view_changes(harness, start, scaled):
-    for kill in everywhere(harness, "materialise", start, scaled, sample=30):
+    for kill in everywhere(harness, "materialise", start, scaled, sample=30, within_ms=14):
         with scenarios.store_of(kill.folder) as store:
             check_whole(store)
             view = scenarios.view_of(store, kill.folder)
@@ -181,7 +181,7 @@ def test_killed_while_a_view_changes(harness, start, scaled):
 
 @pytest.mark.rule("T4.5")
 def test_killed_during_collection(harness, start, scaled):
-    for kill in everywhere(harness, "collect", start, scaled, sample=20):
+    for kill in everywhere(harness, "collect", start, scaled, sample=20, within_ms=60):
         with scenarios.store_of(kill.folder) as store:
             check_whole(store)
             for text in kill.said:
