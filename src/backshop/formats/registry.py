@@ -183,7 +183,7 @@ class Formats:
         """Return a window of a sheet with values, formulas and looks (F29.4)."""
         module, _ = self._do.readable(source)
         window = (sheet, row_start, col_start, row_count, col_count)
-        limit = self.limits.map_timeout_s  # the first window of a sheet surveys all of it
+        limit = self.limits.map_timeout_s  # a sheet that is not written as usual is surveyed
         return _object(self._do.read_call(module, "extract_grid", source, *window, timeout_s=limit))
 
     def diff_cells(self, before: Source, after: Source) -> JsonObject:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import warnings
 import zipfile
 from pathlib import Path
@@ -78,3 +79,19 @@ def differing(before: Path, after: Path) -> set[str]:
 def mapped(of: Source) -> Any:
     """The map as plain JSON."""
     return json.loads(json.dumps(xlsx.get_map(of).to_json(of)))
+
+
+def sheet_of(path: Path, rows: str) -> Source:
+    """Write a workbook of one string and one sheet whose rows are these, letter by letter."""
+    with xlsxwriter.Workbook(str(path)) as made:
+        made.add_worksheet("S").write_string(0, 0, "only")
+    parts = {}
+    with zipfile.ZipFile(path) as old:
+        parts = {name: old.read(name) for name in old.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    data = re.sub(rb"<sheetData>.*</sheetData>", b"<sheetData></sheetData>", parts[name])
+    parts[name] = data.replace(b"<sheetData>", b"<sheetData>" + rows.encode())
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+        for part, content in parts.items():
+            new.writestr(part, content)
+    return source(path)

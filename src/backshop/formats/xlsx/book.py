@@ -15,7 +15,8 @@ from backshop.formats.package import Package
 from . import numfmt
 from .address import Area, parse_area
 from .formula import shift
-from .sheetxml import RawCell, SheetXml, grammar, plain_xml, rich_text
+from .plain import plain_xml
+from .sheetxml import RawCell, SheetXml, grammar, rich_text
 
 _SI = re.compile(rb"<((?:[A-Za-z_][\w.\-]*:)?)sst\b")
 _BLANK = re.compile(
@@ -367,7 +368,7 @@ class Book:
             return None
         if raw.text or raw.kind != "shared" or raw.group is None:
             return raw.text
-        master = xml.masters().get(raw.group)
+        master = xml.master(raw.group)
         if master is None or master.formula is None:
             return raw.text
         return shift(master.formula.text, cell.row - master.row, cell.col - master.col)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
 
 from backshop.base import limits
 from backshop.formats.errors import fail
@@ -16,15 +14,13 @@ from . import numfmt
 from .address import MAX_COL, MAX_ROW, Area, cell_name, column_name
 from .book import Book, Sheet, child, children
 from .effects import only_appended
+from .extent import Extent, opened
 from .frame import Frame
 from .look import Looks
 from .read import choose_sheet
 from .sheetxml import RawCell, RowSpan, SheetXml, attributes
-from .survey import survey
 
 DIFF_MAX_CELLS = 2_000
-Marks = list[tuple[int, int]]  # row number and where it begins, rising
-_MARK_EVERY = 500  # rows; from the nearest mark a window is found at once
 
 
 def extract_grid(
@@ -40,55 +36,33 @@ def extract_grid(
         raise fail("bad_range", "a grid has at most 200 rows and 50 columns")
     if not (0 <= row_start < MAX_ROW and 0 <= col_start < MAX_COL):
         raise fail("bad_range", "the grid begins outside the sheet")
-    opened = _opened(source)
-    book = opened.book
+    looked_at = opened(source)
+    book = looked_at.book
     chosen = choose_sheet(book, sheet, Warnings())
     xml = book.xml(chosen)
     area = Area(row_start + 1, col_start + 1, row_start + row_count, col_start + col_count)
-    used, marks = opened.extent(chosen.name, xml)
+    size = looked_at.extent(chosen)
+    used = size.used
     frame = Frame.of(xml) if xml else None
     return {
         "sheets": [item.name for item in book.sheets],
         "sheet": chosen.name,
         "row_count": used.row2 if used else 0,
         "col_count": used.col2 if used else 0,
-        "cells": _cells(book, xml, area, used, marks),
+        "cells": _cells(book, xml, area, size),
         "merges": [str(merge) for merge in frame.merges if merge.meets(area)] if frame else [],
         "column_widths": _widths(frame, area),
-        "row_heights": _heights(xml, area, marks),
+        "row_heights": _heights(xml, area, size),
         "frozen": frame.frozen if frame else None,
     }
 
 
-class _Opened:
-    """A workbook that windows are taken from, one after another, by somebody who scrolls."""
-
-    def __init__(self, book: Book) -> None:
-        self.book = book
-        self._extents: dict[str, tuple[Area | None, Marks]] = {}
-
-    def extent(self, name: str, xml: SheetXml | None) -> tuple[Area | None, Marks]:
-        """Return the used area of a sheet, and where every 500th of its rows begins."""
-        if name not in self._extents:
-            spans = enumerate(xml.iter_rows()) if xml else ()
-            marks = [(row.number, row.start) for at, row in spans if at % _MARK_EVERY == 0]
-            self._extents[name] = (survey(self.book, xml).used, marks)
-        return self._extents[name]
-
-
-@lru_cache(maxsize=1)  # sources never change, so the one looked at last may stay open
-def _opened(source: Source) -> _Opened:
-    return _Opened(Book(Package.open(source)))
-
-
-def _cells(
-    book: Book, xml: SheetXml | None, area: Area, used: Area | None, marks: Marks
-) -> list[Json]:
+def _cells(book: Book, xml: SheetXml | None, area: Area, size: Extent) -> list[Json]:
     looks = Looks(book)
     known: dict[int, JsonObject] = {}
-    last = min(area.row2, used.row2) if used else area.row1 - 1
+    last = min(area.row2, size.used.row2) if size.used else area.row1 - 1
     grid: list[list[Json]] = [[_blank()] * area.width for _ in range(max(0, last - area.row1 + 1))]
-    for row in _rows(xml, area.row1, last, marks):
+    for row in size.rows(xml, area.row1, last) if xml else ():
         for cell in xml.cells(row, area.col1, area.col2) if xml else ():
             if cell.style not in known:
                 known[cell.style] = looks.describe(cell.style) if cell.style else {}
@@ -96,21 +70,6 @@ def _cells(
                 book, xml, cell, known[cell.style]
             )
     return [*grid]
-
-
-def _rows(xml: SheetXml | None, first: int, last: int, marks: Marks) -> Iterator[RowSpan]:
-    """Yield the rows of a window; the way there begins at the nearest mark before it."""
-    if xml is None:
-        return
-    place = bisect_right(marks, (first, -1)) - 1
-    start = marks[place] if place > 0 else None
-    if start is not None and next(xml.iter_rows(start[1])).number != start[0]:
-        start = None  # rows without numbers count from the first
-    for row in xml.iter_rows(start[1] if start else None):
-        if row.number > last:
-            return
-        if row.number >= first:
-            yield row
 
 
 def _blank() -> JsonObject:
@@ -151,9 +110,9 @@ def _widths(frame: Frame | None, area: Area) -> dict[str, Json]:
     return found
 
 
-def _heights(xml: SheetXml | None, area: Area, marks: Marks) -> dict[str, Json]:
+def _heights(xml: SheetXml | None, area: Area, size: Extent) -> dict[str, Json]:
     found: dict[str, Json] = {}
-    for row in _rows(xml, area.row1, area.row2, marks):
+    for row in size.rows(xml, area.row1, area.row2) if xml else ():
         tag = attributes(xml.data[row.start : row.inner]) if xml else {}
         if tag.get(b"hidden") in {b"1", b"true"}:
             found[str(row.number)] = 0.0

@@ -10,6 +10,7 @@ from backshop.formats.window import chunk_count, chunk_list, chunking
 
 from .address import Area
 from .book import Book, Sheet
+from .extent import opened
 from .frame import MERGES_LISTED, Frame, drawings
 from .survey import Island, Survey, islands, survey
 
@@ -36,10 +37,10 @@ def get_map(source: Source) -> Map:
 
 def get_info(source: Source) -> JsonObject:
     """Return the sheets with their sizes (F8.12)."""
-    book = Book(Package.open(source))
+    looked_at = opened(source)
     sheets: list[Json] = []
-    for sheet in book.sheets:
-        used = survey(book, book.xml(sheet)).used
+    for sheet in looked_at.book.sheets:
+        used = looked_at.extent(sheet).used
         sheets.append(
             {
                 "name": sheet.name,

@@ -19,19 +19,19 @@ from lxml import etree
 
 from backshop.formats.errors import fail
 from backshop.formats.guard import parse_xml
-from backshop.formats.package import serialise
 from backshop.formats.wellformed import check_xml
 
 from .address import MAX_COL, MAX_ROW, column_number
+from .plain import plain_xml, reserialised, with_data
 
 _ROOT = re.compile(rb"<(?![?!])(?:([A-Za-z_][\w.\-]*):)?(\w+)")
 _ATTRIBUTE = re.compile(rb"([\w:.\-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _REFERENCE = re.compile(rb"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _FEW_ROWS = 32  # found one by one faster than by passing all
+_FEW_GROUPS = 16  # of shared formulas, likewise
 _CHECKED_BYTES = 4 << 20
 _CHECKED_BY_MAP_BYTES = 16 << 20
-_DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._\-]+)[\"']")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +165,11 @@ class SheetXml:
         self.words = grammar(root[1] + b":" if root[1] else b"")
         self._find_data()
         if self._holds(b"!", b"<!") or self._holds(b"?", b"<?"):
-            self.data = _reserialised(self.data)
+            self.data = reserialised(self.data)
             self._find_data()
         self._rows: list[RowSpan] | None = None
         self._masters: dict[str, RawCell] | None = None
+        self._asked: dict[str, RawCell | None] = {}
 
     def check(self) -> None:
         """Refuse a part that is not XML all through; small ones were checked before.
@@ -181,7 +182,7 @@ class SheetXml:
     def _find_data(self) -> None:
         opening = self.words.data.search(self.data)
         if opening is None:
-            self.data = _with_data(self.data)
+            self.data = with_data(self.data)
             opening = self.words.data.search(self.data)
         assert opening is not None, "a sheet without sheetData was given one"
         self.start, self.inner = opening.span()
@@ -352,6 +353,30 @@ class SheetXml:
                     if cell.formula is not None:
                         yield cell
 
+    def master(self, group: str) -> RawCell | None:
+        """Return the cell that holds the text of one shared formula.
+
+        Whoever asks for a few does not go through the whole sheet for them.
+        """
+        if self._masters is None and self.plain_rows and len(self._asked) <= _FEW_GROUPS:
+            if group not in self._asked:
+                self._asked[group] = self._find_master(group)
+            if (found := self._asked[group]) is not None:
+                return found
+        return self.masters().get(group)
+
+    def _find_master(self, group: str) -> RawCell | None:
+        prefix, name = re.escape(self.words.prefix), re.escape(group.encode())
+        text = re.compile(rb'<%sf\s[^>]*?\bsi="%s"[^>/]*>[^<]' % (prefix, name))
+        found = text.search(self.data, self.inner, self.close)
+        if found is None:
+            return None
+        start = self.data.rfind(b'<%srow r="' % self.words.prefix, self.inner, found.start())
+        cells = self.cells(next(self.iter_rows(start)))
+        holder = next((cell for cell in cells if cell.end > found.start()), None)
+        formula = holder.formula if holder else None
+        return holder if formula and formula.kind == "shared" and formula.group == group else None
+
     def masters(self) -> dict[str, RawCell]:
         """Return the cell that holds the text of each shared formula."""
         if self._masters is None:
@@ -368,33 +393,3 @@ def _row_number(tag: bytes, last: int) -> int:
     raw = attributes(tag).get(b"r")
     number = integer(raw, 0)
     return number if 1 <= number <= MAX_ROW else min(last + 1, MAX_ROW)
-
-
-def plain_xml(data: bytes) -> bytes:
-    """Return a part in UTF-8 without CDATA, so that its text can be found by place."""
-    declared = _DECLARED.match(data[:200].removeprefix(b"\xef\xbb\xbf"))
-    wide = data[:2] in {b"\xff\xfe", b"\xfe\xff"} or b"\0" in data[:4]
-    foreign = declared and declared[1].lower() not in {b"utf-8", b"us-ascii", b"ascii"}
-    if wide or foreign or b"<![CDATA[" in data:
-        return _reserialised(data)
-    return data
-
-
-def _reserialised(data: bytes) -> bytes:
-    root = parse_xml(data)
-    for element in root.iter():
-        text = element.text
-        if isinstance(element, etree._Comment) and text and "<" in text:
-            text = text.replace("<", "(")  # or it would be taken for rows
-        element.text = text  # also turns CDATA into text
-    return serialise(root)
-
-
-def _with_data(data: bytes) -> bytes:
-    root = parse_xml(data)
-    namespace = etree.QName(root).namespace
-    before = {"sheetPr", "dimension", "sheetViews", "sheetFormatPr", "cols"}
-    children = [child for child in root if isinstance(child.tag, str)]
-    at = sum(1 for child in children if etree.QName(child).localname in before)
-    root.insert(at, etree.Element(f"{{{namespace}}}sheetData" if namespace else "sheetData"))
-    return serialise(root)

@@ -166,6 +166,11 @@ class _Surveyor:
         return empty or bool(self._blank and b'"s"' in raw) or b"inlineStr" in raw
 
 
+def used_columns(raw: bytes, xml: SheetXml, count: int) -> int:
+    """Return the columns of a row's cells that hold a value or a formula, as bits (bit 0 is A)."""
+    return _shape(raw, xml, frozenset(), count).used
+
+
 def _shape(raw: bytes, xml: SheetXml, blank: frozenset[int], count: int) -> Shape:
     used = filled = text = formulas = uncached = cells = col = 0
     words = xml.words

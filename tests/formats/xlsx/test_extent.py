@@ -1,0 +1,87 @@
+"""How large a sheet is, found without a survey and never otherwise than by one (F29.4, U1.5)."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.formats.xlsx.books import sheet_of
+
+from backshop.formats import xlsx
+from backshop.formats.package import Package
+from backshop.formats.xlsx.book import Book
+from backshop.formats.xlsx.extent import extent
+from backshop.formats.xlsx.survey import survey
+
+CONTENTS = (
+    "/>",
+    "><v>7</v></c>",
+    "><v></v></c>",
+    "><v/></c>",
+    ' t="s"><v>0</v></c>',
+    ' t="s"><v>99</v></c>',  # no such string
+    ' t="inlineStr"><is><t>a</t></is></c>',
+    ' t="inlineStr"><is><t></t></is></c>',
+    "><f>1+1</f></c>",
+    ' s="1"></c>',
+)
+COLUMNS = ("A", "B", "Z", "AA", "c", "XFD", "XFE", "$D$", "")
+cells = st.tuples(st.sampled_from(COLUMNS), st.sampled_from(CONTENTS))
+rows = st.lists(st.tuples(st.integers(0, 9), st.lists(cells, max_size=4)), max_size=6)
+
+
+def _written(drawn: list[Any], *, sort: bool) -> str:
+    made = []
+    for number, found in sorted(drawn) if sort else drawn:
+        inside = "".join(
+            f'<c r="{name}{number or 1}"{rest}' if name else f"<c{rest}" for name, rest in found
+        )
+        tag = f'<row r="{number}"' if number else "<row"
+        made.append(f"{tag}>{inside}</row>" if inside else f"{tag}/>")
+    return "".join(made)
+
+
+@pytest.mark.rule("F29.4", "F8.3")
+@given(drawn=rows, sort=st.booleans())
+def test_the_size_is_that_of_a_survey_however_a_sheet_is_written(tmp_path_factory, drawn, sort):
+    source = sheet_of(tmp_path_factory.mktemp("x") / "a.xlsx", _written(drawn, sort=sort))
+    book = Book(Package.open(source))
+    xml = book.xml(book.sheets[0])
+    assert xml is not None
+
+    found = extent(book, xml)
+
+    assert found.used == survey(book, xml).used
+    everything = sorted((row.number, row.start) for row in xml.iter_rows())
+    assert sorted((row.number, row.start) for row in found.rows(xml, 1, 1 << 20)) == everything
+
+
+@pytest.mark.rule("U1.5", "F29.4")
+def test_the_first_window_of_a_sheet_is_as_much_work_for_many_rows_as_for_few(tmp_path):
+    def steps(count: int) -> int:
+        row = '<row r="{0}"><c r="A{0}" t="inlineStr"><is><t>name {0}</t></is></c><c r="B{0}"><f '
+        row += 't="shared" si="0"{1}<v>{0}</v></c></row>'
+        master = f' ref="B1:B{count}">A1*2</f>'
+        made = "".join(row.format(n, master if n == 1 else "/>") for n in range(1, count + 1))
+        source = sheet_of(tmp_path / f"{count}.xlsx", made)
+        calls = 0
+
+        def note(_: Any, event: str, __: Any) -> None:
+            nonlocal calls
+            calls += event == "call"
+
+        sys.setprofile(note)
+        try:
+            window: Any = xlsx.extract_grid(source, None, 0, 0, 60, 10)
+        finally:
+            sys.setprofile(None)
+        assert (window["row_count"], window["col_count"]) == (count, 2)
+        assert window["cells"][59][1]["formula"] == "=A60*2"
+        return calls
+
+    steps(100)  # loads what is loaded once
+
+    assert steps(20_000) < steps(400) + 200  # a step for each row would be 19,600 more
