@@ -79,7 +79,9 @@ def test_a_section_is_extracted_with_runs_tables_images_and_order(giver):
         "font_name": None,
         "color": None,
     }
-    assert section["tables"] == [{"index": 0, "row_count": 1, "col_count": 2, "rows": [["x", ""]]}]
+    assert section["tables"] == [
+        {"index": 0, "row_count": 1, "col_count": 2, "rows": [["x", ""]], "drawn": []}
+    ]
     assert section["images"][0]["target"] == "word/media/image1.png"
     before: Any = docx_format.extract_section(source(giver), 0)
     assert before["section"]["paragraphs"] == []

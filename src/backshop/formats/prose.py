@@ -71,9 +71,12 @@ def _sections(document: Data | None) -> list[Data]:
 def _blocks(section: Data) -> Iterator[Block]:
     for place in section["order"]:
         if "p" in place:
-            yield {"type": "p", **section["paragraphs"][place["p"]]}
+            block = section["paragraphs"][place["p"]]
+            yield {"type": "p", **block}
         else:
-            yield {"type": "t", "rows": section["tables"][place["t"]]["rows"]}
+            block = section["tables"][place["t"]]
+            yield {"type": "t", "rows": block["rows"]}
+        yield from map(_plain, block.get("drawn", ()))
 
 
 def _aside(lines: Sequence[str]) -> list[str]:

@@ -103,6 +103,16 @@ class Trees:
                 found.append((rel, name))
         return found
 
+    def rel_part(self, part: str, rel_id: str | None) -> str | None:
+        """Return the existing part a relationship id of `part` leads to."""
+        leads = next((rel.part for rel in self.rels(part) if rel.id == rel_id), None)
+        return self.package.find(leads) if leads else None
+
+    def part_of(self, element: Element) -> str | None:
+        """Return the part an element stands in, None once it was taken out."""
+        top = element.getroottree().getroot()
+        return next((name for name, root in self._roots.items() if root is top), None)
+
     def first_related(self, part: str, kind: str) -> str | None:
         """Return the name of the first part of that kind."""
         return next((name for _, name in self.related(part, kind)), None)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from lxml import etree
 
+from backshop.formats.drawn import replace_drawn
 from backshop.formats.find import Needle
 from backshop.formats.ops import problem
 
@@ -15,7 +16,7 @@ from . import table_edit
 from .document import Block, Section, block_elements
 from .editor import Editor, count_of, parent_of
 from .remove import splits_field
-from .replace import left_in_drawings, replace_in
+from .replace import drawings, replace_in
 from .schema import Anchor, Edit
 
 Element = etree._Element
@@ -150,9 +151,10 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
         for paragraph, matches in found:
             editor.aimed[paragraph] = None
             count += matches
-    left = left_in_drawings(editor.document, needle) if scope == "all" else 0
+    drawn, left = _replace_drawn(editor, scope, needle, by)
+    count += drawn
     if left:
-        editor.warnings.add("occurrences_left", left, f"{edit.op.where}: charts and diagrams")
+        editor.warnings.add("occurrences_left", left, f"{edit.op.where}: data of charts")
     expect = args["expect"]
     if expect is not None and expect != count:
         reason = "no_match" if count == 0 else "ambiguous_match"
@@ -162,6 +164,22 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
     if count == 0:
         editor.warnings.add("no_match", where=edit.op.where)
     return f"{count_of(count, 'occurrence')} replaced"
+
+
+def _replace_drawn(editor: Editor, scope: str, needle: Needle, by: str) -> tuple[int, int]:
+    """Replace in charts and diagrams; return the matches replaced, and those left in their data."""
+    chosen = [d for place in _scope(editor, scope) for d in drawings(*place)]
+    shown = {drawing.graphic for drawing in chosen}
+    everywhere = (d for place in _scope(editor, "all") for d in drawings(*place))
+    others = [drawing for drawing in everywhere if drawing.graphic not in shown]
+    count = left = 0
+    for drawing, part, matches in replace_drawn(editor.document.trees, chosen, others, needle, by):
+        if part is None:
+            left += matches
+            continue
+        editor.parts[part] = editor.showing[drawing.graphic] = None
+        count += matches
+    return count, left
 
 
 def _scope(editor: Editor, scope: str) -> list[tuple[str, Element, str]]:

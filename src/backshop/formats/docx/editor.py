@@ -39,6 +39,7 @@ class Editor:
         self.aimed: dict[Element, None] = {}
         self.gone: dict[Element, None] = {}
         self.parts: dict[str, None] = {}  # other parts that are meant to change
+        self.showing: dict[Element, None] = {}  # where charts and diagrams among them are shown
         self.frame_aimed = False
         self._bindings = Bindings(document)
         self._body: Body | None = None
@@ -53,8 +54,8 @@ class Editor:
 
     def addressed(self) -> set[Element]:
         """Return what the operations addressed, with everything around it."""
-        found = set(self.aimed)
-        for element in self.aimed:
+        found = {*self.aimed, *self.showing}
+        for element in tuple(found):
             found.update(element.iterancestors())
         return found
 

@@ -9,9 +9,9 @@ from backshop.formats.ops import section_hints
 from backshop.formats.protocol import Json, Source
 
 from . import names as n
-from .document import UNTITLED, Body, Section
+from .document import UNTITLED, Block, Section
 from .inline import Shows, alt_text, image_relation, pieces
-from .render import image_numbers
+from .render import Renderer, image_numbers
 from .source import Document
 from .stylesheet import child_value, whole
 
@@ -41,7 +41,9 @@ def extract_section(source: Source, section_index: int) -> dict[str, Json]:
     return {
         "section_index": section_index,
         "section_count": count,
-        "section": _section(document, body, found or Section(0, UNTITLED, 0, [])),
+        "section": _section(
+            document, Renderer(document, body), found or Section(0, UNTITLED, 0, [])
+        ),
     }
 
 
@@ -49,17 +51,18 @@ def extract_document(source: Source) -> dict[str, Json]:
     """Return every section that has something in it, in order, each as `extract_section` does."""
     document = Document.open(source)
     body = document.body()
-    return {"sections": [_section(document, body, section) for section in body.sections]}
+    renderer = Renderer(document, body)
+    return {"sections": [_section(document, renderer, section) for section in body.sections]}
 
 
-def _section(document: Document, body: Body, section: Section) -> dict[str, Json]:
+def _section(document: Document, renderer: Renderer, section: Section) -> dict[str, Json]:
     paragraphs: list[Json] = []
     tables: list[Json] = []
     order: list[Json] = []
     for block in section.blocks:
         if block.table is None:
             order.append({"p": len(paragraphs)})
-            paragraphs.append(_paragraph(body, block.element, len(paragraphs), block.text))
+            paragraphs.append(_paragraph(renderer, block, len(paragraphs)))
         else:
             order.append({"t": len(tables)})
             tables.append(
@@ -68,6 +71,7 @@ def _section(document: Document, body: Body, section: Section) -> dict[str, Json
                     "row_count": len(block.rows),
                     "col_count": max((len(row) for row in block.rows), default=0),
                     "rows": block.rows,
+                    "drawn": renderer.drawn(block.element),
                 }
             )
     return {
@@ -80,15 +84,16 @@ def _section(document: Document, body: Body, section: Section) -> dict[str, Json
     }
 
 
-def _paragraph(body: Body, element: Element, index: int, text: str) -> dict[str, Json]:
-    properties = element.find(n.PPR)
+def _paragraph(renderer: Renderer, block: Block, index: int) -> dict[str, Json]:
+    properties = block.element.find(n.PPR)
     align = child_value(properties, n.w("jc"))
     return {
         "index": index,
-        "text": text,
-        "style": body.styles.name_of(child_value(properties, n.PSTYLE)),
+        "text": block.text,
+        "style": renderer.styles.name_of(child_value(properties, n.PSTYLE)),
         "alignment": _ALIGN.get(align, align) if align else None,
-        "runs": _runs(element),
+        "runs": _runs(block.element),
+        "drawn": renderer.drawn(block.element),
     }
 
 

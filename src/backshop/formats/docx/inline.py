@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from backshop.formats.drawn import graphics
+
 from . import names as n
 
 Element = etree._Element
@@ -25,7 +27,8 @@ class Shows(Enum):
     PAGE = "page"  # a page or column break
     IMAGE = "image"
     BOX = "box"  # a text box; the element is its w:txbxContent
-    OTHER = "other"  # a chart, a diagram, an embedded object: named, not read
+    DRAWN = "drawn"  # a chart or a diagram; the element is the graphic that leads to its words
+    OBJECT = "object"  # an embedded object: named, never opened
 
 
 class Piece(NamedTuple):
@@ -169,16 +172,15 @@ def _symbol(code: str | None) -> str:
 
 def _drawing(element: Element) -> Iterator[Piece]:
     if element.tag == n.OBJECT:
-        yield Piece(element, "object", Shows.OTHER)
+        yield Piece(element, "object", Shows.OBJECT)
         return
     has_picture = next(element.iter(n.BLIP, n.IMAGE_DATA), None) is not None
     boxes = text_boxes(element)
     if has_picture:
         yield Piece(element, alt_text(element), Shows.IMAGE)
-    elif not boxes:
-        uri = next((g.get("uri", "") for g in element.iter(f"{{{n.A_NS}}}graphicData")), "")
-        if uri.endswith(("/chart", "/diagram", "/chartex")):
-            yield Piece(element, uri.rpartition("/")[2], Shows.OTHER)
+    for graphic in graphics(element):
+        if not any(a.tag in (n.TXBX, n.FALLBACK) for a in _ancestors_below(graphic, element)):
+            yield Piece(graphic, "", Shows.DRAWN)
     for box in boxes:
         yield Piece(box, "", Shows.BOX)
 

@@ -62,7 +62,7 @@ def extract_lines(source: Source) -> list[str]:
     """Return stable lines for review: the body, then headers, footers and notes (F29.1)."""
     document = Document.open(source)
     body = document.body()
-    renderer = Renderer(body)
+    renderer = Renderer(document, body)
     lines = [line for b in body.blocks for unit in renderer.units(b) for line in unit.split("\n")]
     for margin in document.margins():
         lines.extend(f"[{margin.kind}] {line}" for line in renderer.lines_inside(margin.root))
@@ -102,11 +102,11 @@ def find_section(body: Body, wanted: str, warnings: Warnings) -> Section:
 
 def _region(document: Document, section: str | None, warnings: Warnings) -> Region:
     body = document.body()
-    renderer = Renderer(body)
+    renderer = Renderer(document, body)
     if section is None:
         return Region(None, body.blocks, renderer)
     if section.startswith("@"):
-        return Region(section, _aside(document, section, renderer), _AsideRenderer(body))
+        return Region(section, _aside(document, section, renderer), _AsideRenderer(document, body))
     found = find_section(body, section, warnings)
     number = str(found.index)
     shadowed = any(s.heading == number and s is not found for s in body.sections)

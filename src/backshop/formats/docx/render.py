@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 from lxml import etree
 
+from backshop.formats.drawn import Drawing, drawn_lines
+
 from . import names as n
 from .document import Block, Body, Texts, block_elements
 from .inline import Piece, Shows, pieces
+from .source import Document
 from .stylesheet import list_place
 from .visible import Sight
 
@@ -36,8 +39,10 @@ def _is_hidden(drawing: Element) -> bool:
 class Renderer:
     """Renders the blocks of one body; holds the numbers of its images."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, document: Document, body: Body) -> None:
+        self._trees = document.trees
         self._body = body
+        self.styles = body.styles
         self._images = image_numbers(body.element)
         self._sight = Sight(body.element, body.styles)
         self._labelled = _Labelled(body.element, self._sight)
@@ -65,9 +70,13 @@ class Renderer:
             elif piece.shows is Shows.PAGE:
                 shown.append(f"\n{BREAK}\n")
             elif piece.shows is Shows.BOX:
-                after.extend(f"[text box] {line}" for line in self.lines_inside(piece.element))
+                after.extend(self._box(piece))
+            elif piece.shows is Shows.DRAWN:
+                label, *words = self._drawn(piece)
+                shown.append(label)
+                after.extend(words)
             else:
-                shown.append(self._object(piece.element, piece.shows, piece.text))
+                shown.append(self._object(piece))
         text = "".join(shown)
         if text.startswith(f"\n{BREAK}"):  # a break before the first word stands above the line
             before, text = [BREAK], text[len(BREAK) + 2 :]
@@ -100,22 +109,47 @@ class Renderer:
             return ""
         return "  " * place.level + ("- " if place.kind == "bullet" else "1. ")
 
-    def _object(self, element: Element, shows: Shows, text: str) -> str:
-        if shows is Shows.IMAGE and element in self._images:
-            label = f"image {self._images[element]}"
-            return f"[{label}: {text}]" if text else f"[{label}]"
-        return "[image]" if shows is Shows.IMAGE else f"[{text}]"
+    def _object(self, piece: Piece) -> str:
+        if piece.shows is Shows.IMAGE and piece.element in self._images:
+            label = f"image {self._images[piece.element]}"
+            return f"[{label}: {piece.text}]" if piece.text else f"[{label}]"
+        return "[image]" if piece.shows is Shows.IMAGE else f"[{piece.text}]"
+
+    def _box(self, piece: Piece) -> list[str]:
+        return [f"[text box] {line}" for line in self.lines_inside(piece.element)]
+
+    def _drawn(self, piece: Piece) -> list[str]:
+        """Return the line that names a chart or diagram, then one for each of its texts."""
+        drawing = Drawing(self._trees.part_of(piece.element) or "", piece.element)
+        label, *texts = drawn_lines(self._trees, drawing)
+        words = (f"[{drawing.kind}] {line}" for text in texts for line in text.split("\n"))
+        return [label, *words]
+
+    def drawn(self, block: Element) -> list[str]:
+        """Return what text boxes, charts and diagrams of a block say, which its text leaves out."""
+        if next(block.iter(n.DRAWING, n.PICT), None) is None:
+            return []
+        paragraphs = [block] if block.tag == n.P else block.iter(n.P)
+        found = []
+        for piece in (piece for paragraph in paragraphs for piece in pieces(paragraph)):
+            if piece.shows is Shows.BOX:
+                found.extend(self._box(piece))
+            elif piece.shows is Shows.DRAWN:
+                found.extend(self._drawn(piece))
+        return found
 
     def _objects_of_table(self, table: Element) -> Iterator[str]:
         """Yield what stands in the cells and is no text, which rows do not show."""
-        if next(table.iter(n.DRAWING, n.PICT), None) is None:
+        if next(table.iter(n.DRAWING, n.PICT, n.OBJECT), None) is None:
             return
         for paragraph in table.iter(n.P):
             for piece in pieces(paragraph):
                 if piece.shows is Shows.BOX:
-                    yield from (f"[text box] {line}" for line in self.lines_inside(piece.element))
-                elif piece.shows in (Shows.IMAGE, Shows.OTHER):
-                    yield self._object(piece.element, piece.shows, piece.text)
+                    yield from self._box(piece)
+                elif piece.shows is Shows.DRAWN:
+                    yield from self._drawn(piece)
+                elif piece.shows in (Shows.IMAGE, Shows.OBJECT):
+                    yield self._object(piece)
 
 
 class _Labelled(Texts):

@@ -6,19 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from lxml import etree
 
-from backshop.formats.errors import FormatError
+from backshop.formats.drawn import Drawing, graphics
 from backshop.formats.find import Needle, Span, replace_spans
 
 from . import names as n
 from .build import set_text, text_elements
 from .inline import Piece, Shows, pieces, plain_text, special_paragraphs
-from .source import Document
 
 Element = etree._Element
 
-_DRAWN = ("chart", "chartEx", "diagramData")
-_DRAWN_P, _DRAWN_TEXT = f"{{{n.A_NS}}}p", f"{{{n.A_NS}}}t"
-_CHART_COPY = "{http://schemas.openxmlformats.org/drawingml/2006/chart}v"
+_UNSEEN = frozenset({n.DEL, n.MOVE_FROM, n.FALLBACK})
 _EDITABLE = frozenset({n.T, n.TAB, n.PTAB, n.BR, n.CR, n.NO_BREAK_HYPHEN})
 
 
@@ -42,21 +39,13 @@ def replace_in(
             yield paragraph, 0 if n.FALLBACK in ancestors else count
 
 
-def left_in_drawings(document: Document, needle: Needle) -> int:
-    """Count the matches in charts and diagrams, which are named in a document and not changed."""
-    trees = document.trees
-    found = 0
-    for part in dict.fromkeys(
-        part for kind in _DRAWN for _, part in trees.related(document.part, kind)
-    ):
-        try:
-            root = trees.root(part)
-        except FormatError:  # damaged, and not our business
-            continue
-        texts = ["".join(str(t) for t in p.itertext(_DRAWN_TEXT)) for p in root.iter(_DRAWN_P)]
-        texts += [copy.text or "" for copy in root.iter(_CHART_COPY)]
-        found += sum(len(needle.spans(text)) for text in texts)
-    return found
+def drawings(part: str, root: Element, within: str = "all") -> Iterator[Drawing]:
+    """Yield the charts and diagrams under `root`; not deleted ones, nor copies for old readers."""
+    for graphic in graphics(root):
+        ancestors = {ancestor.tag for ancestor in graphic.iterancestors()}
+        in_scope = within == "all" or (within == "tables") == (n.TBL in ancestors)
+        if in_scope and not ancestors & _UNSEEN:
+            yield Drawing(part, graphic)
 
 
 def replace_in_paragraph(paragraph: Element, needle: Needle, by: str) -> int:

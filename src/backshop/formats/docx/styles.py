@@ -118,7 +118,7 @@ def _images(document: Document) -> list[Json]:
 
 
 def _margins(document: Document) -> list[Json]:
-    renderer = Renderer(document.body())
+    renderer = Renderer(document, document.body())
     found: dict[str, Json] = {}
     for margin in document.margins():
         key = f"{margin.kind}:{margin.type}"

@@ -53,7 +53,7 @@ def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Appl
         size_bytes=written.size_bytes,
         sha256=written.sha256,
         changes=tuple((at, f"{asset} copied") for at, asset in enumerate(copied)),
-        focus=focus_of(effects, len(taker.slides)),
+        focus=focus_of(effects, taker, editor),
         warnings=warnings.all(),
         changed_parts=written.changed_parts,
         effects=effects,

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from lxml import etree
 
+from backshop.formats.drawn import Drawing, drawn_lines, kind_of
 from backshop.formats.errors import fail
 from backshop.formats.package import Package
 from backshop.formats.trees import Trees
@@ -75,6 +76,18 @@ class Slide:
         return shapes_of(self.tree)
 
     @property
+    def drawings(self) -> list[Drawing]:
+        """Its charts and diagrams."""
+        found = (self.drawing(shape) for shape in self.shapes)
+        return [drawing for drawing in found if drawing is not None]
+
+    def drawing(self, shape: Shape) -> Drawing | None:
+        """Return the chart or diagram a shape is."""
+        graphic = shape.graphic
+        is_drawn = graphic is not None and kind_of(graphic) is not None
+        return Drawing(self.part, graphic) if graphic is not None and is_drawn else None
+
+    @property
     def is_hidden(self) -> bool:
         """Whether the show skips the slide."""
         return self.root.get("show") in {"0", "false"}
@@ -133,6 +146,11 @@ class Deck:
             slide_id = whole(entry.get("id")) or 0
             found.append(Slide(len(found), slide_id, rel_id, part, self.trees.root(part)))
         return found
+
+    def drawn_lines(self, slide: Slide, shape: Shape) -> list[str]:
+        """Return what a chart or a diagram says; nothing for other shapes."""
+        drawing = slide.drawing(shape)
+        return drawn_lines(self.trees, drawing) if drawing is not None else []
 
     def slide(self, index: int, where: str = "slide_index") -> Slide:
         """Return one slide.

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 from lxml import etree
 
+from backshop.formats.drawn import replace_drawn
+from backshop.formats.drawntext import replace_in
 from backshop.formats.find import Needle
 from backshop.formats.notes import Warnings
 from backshop.formats.ops import problem
 
 from . import names as n
 from .deck import Deck, Slide
-from .drawn import replace_drawn
 from .place import body_shape, excess_lines, find_layout, is_bulleted
-from .replace import replace_in
 from .schema import Edit, Line, RunSpec, Text
 from .shape import Shape, body_text, free_shape_id, table_grid
 from .slides import add_slide, ensure_notes, move_slide, remove_slide
@@ -29,7 +29,8 @@ class Editor:
     """A presentation being changed, and what the operations aimed at.
 
     `shapes` are addressed shape elements, `frames` slides whose own attributes are, `notes` slides
-    whose notes are; all by slide part. `order` is set when slides were added, moved or removed.
+    whose notes are, `drawn` those whose charts or diagrams are; all by slide part. `order` is set
+    when slides were added, moved or removed.
     """
 
     def __init__(self, deck: Deck, warnings: Warnings) -> None:
@@ -40,6 +41,7 @@ class Editor:
         self.frames: dict[str, None] = {}
         self.notes: dict[str, None] = {}
         self.parts: dict[str, None] = {}  # other parts that are meant to change
+        self.drawn: dict[str, None] = {}  # slides whose charts or diagrams are
         self.order = False
 
     def slide(self, edit: Edit) -> Slide:
@@ -243,8 +245,8 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
     by = str(args["replace"])
     slides = deck.slides
     if edit.slides is not None:
-        chosen = dict.fromkeys(edit.slides)
-        slides = [deck.slide(index, f"{edit.op.where}.slides") for index in chosen]
+        where = f"{edit.op.where}.slides"
+        slides = [deck.slide(index, where) for index in dict.fromkeys(edit.slides)]
     count = 0
     for slide in slides:
         for paragraph, matches in replace_in(slide.tree, needle, by):
@@ -257,12 +259,14 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
             editor.notes[slide.part] = None
             count += sum(matches for _, matches in found)
     left = 0
-    for part, matches in replace_drawn(deck, slides, needle, by):
+    chosen = [drawing for slide in slides for drawing in slide.drawings]
+    parts = {slide.part for slide in slides}
+    others = [d for slide in deck.slides if slide.part not in parts for d in slide.drawings]
+    for drawing, part, matches in replace_drawn(deck.trees, chosen, others, needle, by):
         if part is None:
             left += matches
             continue
-        deck.trees.touch(part)
-        editor.parts[part] = None
+        editor.parts[part] = editor.drawn[drawing.part] = None
         count += matches
     if left:
         editor.warnings.add("occurrences_left", left, f"{edit.op.where}: data of charts")

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from lxml import etree
 
+from backshop.formats.drawntext import paragraph_text
 from backshop.formats.ops import problem
 from backshop.formats.protocol import Json, Source
 
 from . import names as n
 from .deck import Deck, Slide
-from .drawn import drawn_lines
-from .shape import Shape, level_of, paragraph_text, table_grid, whole
+from .shape import Shape, level_of, table_grid, whole
 from .source import open_deck
 
 Element = etree._Element
@@ -76,7 +76,7 @@ def _shape(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Json]:
         "placeholder_type": placeholder.type if placeholder else None,
         "text_blocks": _blocks(shape.text_body),
         "table": table_grid(table) if table is not None else None,
-        "drawn": drawn_lines(deck, slide, shape),
+        "drawn": deck.drawn_lines(slide, shape),
         "image_ref": deck.package.rel_part(slide.part, relation) if relation else None,
         "has_image": shape.has_image,
     }

@@ -48,7 +48,7 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
         size_bytes=written.size_bytes,
         sha256=written.sha256,
         changes=changes,
-        focus=focus_of(effects, len(deck.slides)),
+        focus=focus_of(effects, deck, editor),
         warnings=warnings.all(),
         changed_parts=written.changed_parts,
         effects=effects,
@@ -230,9 +230,10 @@ def _around(element: Element, inside: set[Element]) -> Iterator[bytes]:
             yield fingerprint(child)
 
 
-def focus_of(effects: Effects, count: int) -> dict[str, Json] | None:
+def focus_of(effects: Effects, deck: Deck, editor: Editor) -> dict[str, Json] | None:
     """Return the first changed or added slide, else the one beside a removal (F16.11)."""
-    live: list[int] = []
+    slides = deck.slides
+    live = [slide.index for slide in slides if slide.part in editor.drawn]
     gone: list[int] = []
     for effect in effects.changed:
         words = effect.where.split()
@@ -241,5 +242,5 @@ def focus_of(effects: Effects, count: int) -> dict[str, Json] | None:
     if live:
         return {"slide_index": min(live)}
     if gone:
-        return {"slide_index": max(min(min(gone), count - 1), 0)}
+        return {"slide_index": max(min(min(gone), len(slides) - 1), 0)}
     return None

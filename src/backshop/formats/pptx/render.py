@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from backshop.formats.drawntext import paragraph_text
+
 from . import names as n
 from .deck import Deck, Slide
-from .drawn import drawn_lines
-from .shape import TITLE_TYPES, Shape, level_of, paragraph_text, table_grid
+from .shape import TITLE_TYPES, Shape, level_of, table_grid
 from .visible import unseen
 
 
@@ -45,7 +46,7 @@ def shape_lines(deck: Deck, slide: Slide, shape: Shape) -> Iterator[str]:
     table = shape.table
     if table is not None:
         yield from map(table_row, table_grid(table))
-    elif drawn := drawn_lines(deck, slide, shape):
+    elif drawn := deck.drawn_lines(slide, shape):
         yield from drawn
     elif shape.has_image:
         yield f"[image: {shape.alt_text}]" if shape.alt_text else "[image]"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lxml import etree
+
+from backshop.formats.drawntext import paragraph_text
 
 from . import names as n
 
@@ -15,6 +17,13 @@ Element = etree._Element
 _FARTHEST = 1e12  # EMU; the largest coordinate of the standard is far below
 _LEAVES = frozenset({n.SP, n.GRAPHIC_FRAME, n.PIC, n.CXN_SP, n.CONTENT_PART})
 _FURNITURE = frozenset({"dt", "ftr", "sldNum", "hdr"})  # date, footer, number: not content
+_GRAPHICS = {
+    "chart": "chart",
+    "chartex": "chart",
+    "diagram": "diagram",
+    "ole": "object",
+    "table": "table",
+}
 TITLE_TYPES = frozenset({"title", "ctrTitle"})
 BODY_TYPES = frozenset({"body", "obj", "subTitle"})
 
@@ -98,23 +107,14 @@ class Shape:
         return self.element.tag == n.GRAPHIC_FRAME
 
     @property
-    def graphic_uri(self) -> str:
-        """What a graphic frame holds, as a namespace."""
-        data = next(self.element.iter(n.GRAPHIC_DATA), None) if self._is_frame else None
-        return data.get("uri", "") if data is not None else ""
-
-    @property
-    def chart_relation(self) -> str | None:
-        """The relationship of the chart in a graphic frame."""
-        if not self.graphic_uri.endswith(("/chart", "/chartex")):
-            return None
-        data = next(self.element.iter(n.GRAPHIC_DATA))
-        return next((child.get(n.R_ID) for child in data if child.get(n.R_ID)), None)
+    def graphic(self) -> Element | None:
+        """The chart, diagram, table or object of a graphic frame."""
+        return next(self.element.iter(n.GRAPHIC_DATA), None) if self._is_frame else None
 
     @property
     def has_chart(self) -> bool:
         """Whether the shape shows a chart."""
-        return self.graphic_uri.endswith(("/chart", "/chartex"))
+        return self.kind == "chart"
 
     @property
     def image_relation(self) -> str | None:
@@ -134,11 +134,9 @@ class Shape:
         """A word for what the shape is."""
         if self.has_image:
             return "picture"
-        if self.has_chart:
-            return "chart"
         if self._is_frame:
-            uri = self.graphic_uri.rpartition("/")[2]
-            return {"table": "table", "diagram": "diagram", "ole": "object"}.get(uri, "graphic")
+            uri = self.graphic.get("uri", "") if self.graphic is not None else ""
+            return _GRAPHICS.get(uri.rpartition("/")[2], "graphic")
         if self.element.tag == n.CXN_SP:
             return "connector"
         if self.placeholder is not None:
@@ -191,27 +189,6 @@ def _leaves(
 
 
 # --- text ---------------------------------------------------------------------------------------
-
-
-def paragraph_text(paragraph: Element, is_unseen: Callable[[Element], bool] | None = None) -> str:
-    """Return the text of a paragraph, line breaks as newlines, fields as what they show.
-
-    What `is_unseen` says of runs is labelled (F4.8).
-    """
-    shown = []
-    for child in paragraph:
-        if child.tag == n.BR:
-            shown.append("\n")
-        elif child.tag in (n.R_T, n.FLD):
-            text = "".join(text.text or "" for text in child.iterchildren(n.T))
-            is_pale = is_unseen is not None and text.strip() and is_unseen(child)
-            shown.append(f"[white text: {text}]" if is_pale else text)
-        elif child.tag == n.ALTERNATE or (isinstance(child.tag, str) and "math" in child.tag):
-            shown.extend(t.text or "" for t in child.iter(n.T, _MATH_T))
-    return "".join(shown)
-
-
-_MATH_T = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 
 
 def level_of(paragraph: Element) -> int:

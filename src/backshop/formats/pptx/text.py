@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from lxml import etree
 
 from backshop.formats import style as looks
+from backshop.formats.drawntext import paragraph_text
 from backshop.formats.notes import Warnings
 from backshop.formats.protocol import JsonObject
 from backshop.formats.style import HIGHLIGHTS, StyleReader
 
 from . import names as n
 from .schema import PARAGRAPH_STYLE, RUN_STYLE, Line, RunSpec
-from .shape import level_of, paragraph_text
+from .shape import level_of
 
 Element = etree._Element
 

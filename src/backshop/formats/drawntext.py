@@ -1,17 +1,41 @@
-"""Replaces text across runs in slides, tables, groups and notes (F20, as F19.4)."""
+"""Text of drawings: what a paragraph of DrawingML says, and replacing in it (F20, as F19.4)."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lxml import etree
 
-from backshop.formats.find import Needle, replace_spans
-
-from . import names as n
+from .find import Needle, replace_spans
 
 Element = etree._Element
+
+A_NS = "http://schemas.openxmlformats.org/drawingml/2006/main"
+P, _R, _T, _BR, _FLD, _RPR = (f"{{{A_NS}}}{name}" for name in ("p", "r", "t", "br", "fld", "rPr"))
+_MATH_T = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
+_ALTERNATE, _FALLBACK = (
+    f"{{http://schemas.openxmlformats.org/markup-compatibility/2006}}{name}"
+    for name in ("AlternateContent", "Fallback")
+)
+
+
+def paragraph_text(paragraph: Element, is_unseen: Callable[[Element], bool] | None = None) -> str:
+    """Return the text of a paragraph, line breaks as newlines, fields as what they show.
+
+    What `is_unseen` says of runs is labelled (F4.8).
+    """
+    shown = []
+    for child in paragraph:
+        if child.tag == _BR:
+            shown.append("\n")
+        elif child.tag in (_R, _FLD):
+            text = "".join(text.text or "" for text in child.iterchildren(_T))
+            is_pale = is_unseen is not None and text.strip() and is_unseen(child)
+            shown.append(f"[white text: {text}]" if is_pale else text)
+        elif child.tag == _ALTERNATE or (isinstance(child.tag, str) and "math" in child.tag):
+            shown.extend(t.text or "" for t in child.iter(_T, _MATH_T))
+    return "".join(shown)
 
 
 def replace_in(root: Element, needle: Needle, by: str) -> Iterator[tuple[Element, int]]:
@@ -19,9 +43,9 @@ def replace_in(root: Element, needle: Needle, by: str) -> Iterator[tuple[Element
 
     Copies kept for old readers are changed along with what they copy, and count nothing.
     """
-    for paragraph in list(root.iter(n.P_T)):
+    for paragraph in list(root.iter(P)):
         count = replace_in_paragraph(paragraph, needle, by)
-        in_fallback = any(a.tag == n.FALLBACK for a in paragraph.iterancestors())
+        in_fallback = any(a.tag == _FALLBACK for a in paragraph.iterancestors())
         if count:
             yield paragraph, 0 if in_fallback else count
 
@@ -30,12 +54,12 @@ def replace_in_paragraph(paragraph: Element, needle: Needle, by: str) -> int:
     """Replace every match in one paragraph; fields such as the slide number are not touched."""
     pieces: list[tuple[Element, str]] = []
     for child in paragraph:
-        if child.tag == n.R_T:
-            text = child.find(n.T)
+        if child.tag == _R:
+            text = child.find(_T)
             pieces.append((child, (text.text or "") if text is not None else ""))
-        elif child.tag == n.BR:
+        elif child.tag == _BR:
             pieces.append((child, "\n"))
-        elif child.tag == n.FLD:
+        elif child.tag == _FLD:
             pieces.append((child, "\ufffc"))  # stands for what cannot be matched
     texts = [text for _, text in pieces]
     spans = needle.spans("".join(texts))
@@ -49,11 +73,11 @@ def replace_in_paragraph(paragraph: Element, needle: Needle, by: str) -> int:
 
 def _rewrite(paragraph: Element, element: Element, new: str) -> None:
     """Give a run other text; breaks in it become breaks, an empty run goes."""
-    look = element.find(n.RPR)
-    if element.tag == n.R_T and new and "\n" not in new:
-        text = element.find(n.T)
+    look = element.find(_RPR)
+    if element.tag == _R and new and "\n" not in new:
+        text = element.find(_T)
         if text is None:
-            text = etree.SubElement(element, n.T)
+            text = etree.SubElement(element, _T)
         text.text = new
         return
     at = paragraph.index(element)
@@ -61,10 +85,10 @@ def _rewrite(paragraph: Element, element: Element, new: str) -> None:
     fresh: list[Element] = []
     for number, line in enumerate(new.split("\n")):
         if number:
-            fresh.append(_with_look(n.BR, look))
+            fresh.append(_with_look(_BR, look))
         if line:
-            run = _with_look(n.R_T, look)
-            etree.SubElement(run, n.T).text = line
+            run = _with_look(_R, look)
+            etree.SubElement(run, _T).text = line
             fresh.append(run)
     for offset, part in enumerate(fresh):
         paragraph.insert(at + offset, part)
