@@ -14,6 +14,7 @@ from backshop.base import limits as numbers
 
 from .errors import fail
 from .notes import Warnings
+from .pdfsight import page_text
 from .protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
 from .window import (
     check_chunk,
@@ -163,11 +164,7 @@ def _opened(source: Source) -> Iterator[pdfium.PdfDocument]:
 def _page_text(document: pdfium.PdfDocument, index: int) -> str:
     page = document[index]
     try:
-        textpage = page.get_textpage()
-        try:
-            raw = textpage.get_text_range()
-        finally:
-            textpage.close()
+        raw = page_text(page)
     finally:
         page.close()
     clean = raw.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").translate(_LIGATURES)
