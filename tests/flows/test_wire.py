@@ -6,9 +6,10 @@ import json
 
 import pytest
 from tests.models.provider import Provider, Reply, chat, serving
-from tests.workshop.conftest import Chat, plan
+from tests.workshop.conftest import Chat, plan, story
 
 from backshop.app import Backshop
+from backshop.base.errors import BackshopError
 
 MODELS = Reply(
     [b'{"object": "list", "data": [{"id": "m", "object": "model", "max_model_len": 32768}]}'],
@@ -105,15 +106,16 @@ def test_a_server_without_tools_is_found_out_and_drives_no_turn(tmp_path):
         assert len(server.seen) == before
 
 
-@pytest.mark.rule("M2.3", "M2.4", "M2.5")
+@pytest.mark.rule("M2.3", "M2.4", "M2.5", "W16.2")
 def test_another_model_chosen_meanwhile_answers_the_next_turn(tmp_path):
     rooms: list[Chat] = []
     first = call("list_files")
-    first.before = lambda: rooms[0].call("WorkshopSwitchModel", model_id="scripted:echo")
+    first.before = lambda: rooms[0].call("WorkshopSwitchModel", model_id="scripted:next")
     turn = (first, said("One file."), said(plan("Nothing")), said("Done."), said("All is well."))
     with serving(*PROBE, *turn) as server, Backshop.open(tmp_path / "home") as shop:
         room = Chat(shop, tmp_path)
         rooms.append(room)
+        other = shop.models.play("next", story(("b.txt", "b")))
         room.add({"a.txt": "one\n"})
         local = {"provider_id": "local-x", "preset": "custom", "base_url": server.url}
         shop.call("ProvidersUpsertLocal", local)
@@ -125,10 +127,14 @@ def test_another_model_chosen_meanwhile_answers_the_next_turn(tmp_path):
 
         assert len(server.seen) - before >= 4  # all of the turn, by the model it began with
         assert room.answer()["metadata"]["model_id"] == "local-x:m"
-        assert room.call("WorkshopGetState")["model_id"] == "scripted:echo"
+        assert room.call("WorkshopGetState")["model_id"] == "scripted:next"
+        room.ask("And now?")
+        told = "\n".join(one.text for one in other.requests[0].messages)
+        assert "Is all well?" in told  # another provider's turns are told like its own
+        assert "All is well." in told
 
 
-@pytest.mark.rule("W16.4", "W11.14", "W5.12", "W12.1", "M4.5", "W19.4")
+@pytest.mark.rule("W16.4", "W11.14", "W5.12", "W12.1", "W12.2", "M4.5", "W19.1", "W19.4", "W23.51")
 @pytest.mark.parametrize("lost", ["consent", "provider"])
 def test_what_is_taken_away_in_mid_turn_pauses_it_and_nothing_more_is_sent(tmp_path, lost):
     """The person revokes consent, or switches the provider off, while the first item is done."""
@@ -141,11 +147,13 @@ def test_what_is_taken_away_in_mid_turn_pauses_it_and_nothing_more_is_sent(tmp_p
             wish = {"provider_id": "local-x", "enabled": False}
             rooms[0].shop.call("ProvidersSetEnabled", wish)
 
-    def give_back() -> None:
+    def give_back() -> str:
+        """Consent again, or choose another model; return the one that goes on."""
         if lost == "consent":
             agree(rooms[0])
-        else:
-            rooms[0].shop.call("ProvidersSetEnabled", {"provider_id": "local-x", "enabled": True})
+            return "local-x:m"
+        rooms[0].play(story(("b.txt", "never"), ("c.txt", "c\n"), answer="b.txt c.txt"), "other")
+        return "scripted:other"
 
     last = said("Wrote b.txt.")
     last.before = take_away
@@ -182,7 +190,12 @@ def test_what_is_taken_away_in_mid_turn_pauses_it_and_nothing_more_is_sent(tmp_p
         assert room.state()["resumable_turn"]["error"]["code"] == code
         refusal = room.refused("WorkshopRunAgent", message_id=question)
         assert refusal[0] == code
-        give_back()
+        with pytest.raises(BackshopError) as caught:
+            room.run(question)
+        info = caught.value.info("workshop")
+        assert (info.phase, "switch_model" in info.actions) == ("workshop", True)
+        model_id = give_back()
         done = room.run(question)
-        assert done["status"] == "complete"
+        assert (done["status"], done["turn_id"]) == ("complete", stopped["turn_id"])
+        assert room.answer()["metadata"]["model_id"] == model_id
         assert room.draft() == {"a.txt": "one\n", "b.txt": "b\n", "c.txt": "c\n"}

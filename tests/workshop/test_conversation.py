@@ -239,7 +239,7 @@ def test_there_are_records_one_cannot_go_back_to(chat):
     assert chat.shop.store.last_seq() == before
 
 
-@pytest.mark.rule("B10.10", "B10.11", "W18.1")
+@pytest.mark.rule("B10.10", "B10.11", "W18.1", "W15.12")
 def test_restoring_a_checkpoint_takes_the_conversation_back_and_forth(chat):
     chat.add({"a.txt": "one"})
     first = chat.send("First")
@@ -257,6 +257,12 @@ def test_restoring_a_checkpoint_takes_the_conversation_back_and_forth(chat):
     chat.call("CheckpointRestore", checkpoint_id=done["pre_restore_checkpoint_id"])
     said = chat.call("WorkshopGetConversation")["messages"]
     assert said[-1]["parent_id"] == head
+    assert [m["text"] for m in said if m["role"] == "user"] == ["First", "Second"]
+    chat.call("CheckpointRestore", checkpoint_id=kept)
+    restored = chat.published()
+    chat.call("WorkshopRedo")
+    said = chat.call("WorkshopGetConversation")["messages"]
+    assert (restored, chat.published()) == ({"a.txt": "one"}, {"a.txt": "two"})
     assert [m["text"] for m in said if m["role"] == "user"] == ["First", "Second"]
 
 

@@ -459,6 +459,43 @@ def test_a_regenerated_turn_that_fails_can_be_taken_back(chat):
     assert chat.answer()["message_id"] == done["message_id"]
 
 
+@pytest.mark.rule("W15.12", "W15.9", "B8.14")
+def test_redo_goes_to_and_fro_between_two_answers_and_their_drafts(chat):
+    chat.play(story(("b.txt", "b"), answer="b.txt"), "first")
+    question = chat.send()
+    first = chat.run(question)
+    chat.play(story(("c.txt", "c"), answer="c.txt"), "second")
+    second = chat.call("WorkshopRegenerate")
+
+    for answer, draft in ((first, {"b.txt": "b"}), (second, {"c.txt": "c"})) * 2:
+        assert chat.state()["can_redo"] is True
+        chat.call("WorkshopRedo")
+        assert chat.answer()["message_id"] == answer["message_id"]
+        assert chat.draft() == draft == chat.on_disk("draft")
+    chat.call("WorkshopUndoToMessage", message_id=question)
+    chat.call("WorkshopRedo")
+    assert chat.draft() == {"c.txt": "c"}
+    chat.call("WorkshopRedo")  # below the rewind the other answer is still there
+    assert chat.draft() == {"b.txt": "b"}
+    chat.write({"d.txt": "d"})
+    assert chat.refused("WorkshopRedo")[1] == "nothing_to_redo"
+
+
+@pytest.mark.rule("W15.12", "W5.1", "W12.3")
+def test_redo_gives_up_the_regenerated_turn_that_stopped(chat):
+    chat.play(story(("b.txt", "b"), answer="b.txt"), "first")
+    first = chat.ask()
+    failing = {"when": {"purpose": "implement", "item": 2}, "times": 0}
+    steps = story(("c.txt", "c"), ("d.txt", "d"))
+    chat.play([{**failing, "respond": {"error": "auth"}}, *steps], "second")
+    assert chat.call("WorkshopRegenerate")["status"] == "paused"
+
+    chat.call("WorkshopRedo")
+
+    assert (chat.state().get("resumable_turn"), chat.draft()) == (None, {"b.txt": "b"})
+    assert chat.answer()["message_id"] == first["message_id"]
+
+
 @pytest.mark.rule("W15.6", "W15.7", "W23.62", "W15.8")
 def test_there_is_not_always_something_to_regenerate(chat):
     name = "WorkshopRegenerate"

@@ -138,7 +138,7 @@ def rewind(
 @BENCH
 @pass_door
 def redo(door: Door, bench: str) -> None:
-    """Take the last rewind of BENCH back."""
+    """Take the last rewind of BENCH back; after `regenerate`, go to the other answer."""
     with door.shop() as shop:
         done = shop.call("WorkshopRedo", {"workbench_id": shop.bench_id(bench)})
         door.show(done, lambda v: f"the conversation ends at {v['conversation_head_id']} again")

@@ -62,7 +62,7 @@ def begin(call: Call, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
     named = {"workbench_id": bench_id}
     message_id = wish.get("message_id")
     if "text" in wish:
-        said = {**named, **_picked(wish, "text", "mode", "client_message_id")}
+        said = {**named, **_picked(wish, "text", "mode", "client_message_id"), "origin": "web"}
         message_id = call("WorkshopSendUserMessage", said)["message_id"]
     if wish.get("regenerate"):
         again = {**named, **_picked(wish, "message_id", "mode")}

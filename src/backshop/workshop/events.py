@@ -265,11 +265,16 @@ class Rewound:
 @event("workshop.redone")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redone:
-    """The person took the last rewind back."""
+    """The person took the last rewind back. Where that sets an answer aside, the way back to it is
+    recorded too.
+    """
 
     message_id: MessageId
-    to_head_id: MessageId
     undo_id: MessageId
+    to_head_id: MessageId | None = None
+    left_head_id: MessageId | None = None
+    saved_revision_id: RevisionId | None = None
+    pre_restore_checkpoint_id: CheckpointId | None = None
     actor: str = "user"
 
 

@@ -32,7 +32,7 @@ _CHANGES = (
     | be.PublishedAdopted
     | be.CheckpointRestored
 )
-"""After one of these a rewind cannot be taken back any more (W15.12)."""
+"""After one of these a rewind cannot be taken back any more, unless a turn did it (W15.12)."""
 
 
 def apply(
@@ -51,7 +51,7 @@ def apply(
 def _told(state: WorkshopState, fact: BenchEvent, at_ms: int, seq: int) -> WorkshopState:
     """Add the record a change of the files brings; what was waiting is decided by it."""
     is_rewind = isinstance(fact, be.CheckpointRestored) and fact.is_rewind
-    if isinstance(fact, _CHANGES) and not is_rewind:
+    if isinstance(fact, _CHANGES) and not is_rewind and state.running is None:
         state = replace(state, undos=())
     match fact:
         case be.BenchCreated(default_model_id=model_id):
@@ -102,7 +102,14 @@ def _restored(
     """Put the card on top of the conversation as it was at the checkpoint (B10.10)."""
     target = state.bench.checkpoint(fact.checkpoint_id)
     head = None if target is None else target.conversation_head_id
-    state = replace(state, bench=replace(state.bench, conversation_head_id=head))
+    undo = Undo(
+        message_id=fact.message_id,
+        from_head_id=state.head_id,
+        saved_revision_id=None,
+        pre_restore_checkpoint_id=fact.pre_restore_checkpoint_id,
+    )
+    bench = replace(state.bench, conversation_head_id=head)
+    state = replace(state, bench=bench, undos=(undo,))
     about: dict[str, object] = {
         "checkpoint_id": fact.checkpoint_id,
         "pre_restore_checkpoint_id": fact.pre_restore_checkpoint_id,
@@ -223,7 +230,7 @@ def _moved(
             )
             kind = "undo"
         case ev.Redone():
-            state = replace(state, undos=state.undos[:-1])
+            state = replace(given_up(state), undos=_after_redo(state, fact))
             about, kind = {"to_head_id": fact.to_head_id}, "redo"
         case ev.Regenerated():
             about = {
@@ -233,6 +240,20 @@ def _moved(
             }
             kind = "regenerate"
     return system(state, fact.message_id, kind, at_ms, seq, about, advances=False)
+
+
+def _after_redo(state: WorkshopState, fact: ev.Redone) -> tuple[Undo, ...]:
+    """Return what can be taken back next; an answer that gave way comes last, as the oldest."""
+    rest = state.undos[:-1]
+    if fact.left_head_id is None:
+        return rest
+    left = Undo(
+        message_id=fact.message_id,
+        from_head_id=fact.left_head_id,
+        saved_revision_id=fact.saved_revision_id,
+        pre_restore_checkpoint_id=fact.pre_restore_checkpoint_id,
+    )
+    return (left, *rest)
 
 
 def _remarked(

@@ -153,12 +153,22 @@ def conversation(book: Book, request: requests.GetConversation) -> Conversation:
             raise NotFound("there is no such message here", reason="message_not_found")
         end = places[0]
     start = max(0, end - request.limit)
+    turns = _answering(known)
     messages: list[Message] = []
     for record, is_active in shown[start:end]:
         if request.include_tools and record.type == "assistant_message":
             messages += _traffic(book, known, record)
-        messages.append(message_of(_with_card(known, record), active=is_active))
+        turn_id = turns.get(record.message_id, record.turn_id)
+        told = replace(_with_card(known, record), turn_id=turn_id)
+        messages.append(message_of(told, active=is_active))
     return Conversation(messages=tuple(messages), has_more=start > 0, head_id=known.head_id)
+
+
+def _answering(known: WorkshopState) -> dict[MessageId, TurnId]:
+    """Return the turn of each message that was taken up: of several the one that counts now."""
+    line = {record.message_id for record in known.active_line()}
+    found = sorted(known.turns.values(), key=lambda one: (one.message_id in line, one.started_ms))
+    return {turn.user_message_id: turn.turn_id for turn in found}
 
 
 def _with_card(known: WorkshopState, record: Record) -> Record:

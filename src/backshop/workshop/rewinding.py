@@ -56,7 +56,8 @@ def redo(book: Book, request: requests.WorkbenchOnly) -> RedoDone:
     ids, totals = book.ids(), book.desk.totals(known.bench)
     seq = 0
     if known.undos:
-        back = known.records.get(known.undos[-1].from_head_id)
+        head_id = known.undos[-1].from_head_id
+        back = None if head_id is None else known.records.get(head_id)
         seq = back.session_seq if back else 0
     told = with_session(book, request.workbench_id, lambda now: decide.redo(now, ids, totals), seq)
     return RedoDone(

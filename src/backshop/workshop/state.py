@@ -179,10 +179,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
-    """A rewind that can still be taken back."""
+    """A rewind or restore that can still be taken back."""
 
     message_id: MessageId
-    from_head_id: MessageId
+    from_head_id: MessageId | None
     saved_revision_id: RevisionId | None
     pre_restore_checkpoint_id: CheckpointId | None
 

@@ -229,7 +229,7 @@ on(document, "click", "[data-details]", (_, button) => details(button.dataset.de
 on(document, "click", ".menu-items button", (_, button) => { button.closest("details").open = false; });
 on(document, "click", "[data-suggest]", (_, button) => composer.fill(button.textContent));
 $("#stop").addEventListener("click", stop);
-$("#resume").addEventListener("click", () => begin({ message_id: state.resumable_turn.user_message_id ?? lastUserMessage() }));
+$("#resume").addEventListener("click", () => begin({ message_id: state.resumable_turn.message_id }));
 $("#turn-details").addEventListener("click", () => details(state.active_turn?.turn_id));
 $("#drawer-close").addEventListener("click", closeDetails);
 on($("#drawer"), "click", "[role=tab]", (_, tab) => selectTab(tab));

@@ -213,11 +213,29 @@ def redo(state: WorkshopState, ids: Ids, totals: Totals) -> list[Fact]:
                 "the Draft of before the rewind is not kept any more", reason="revision_pruned"
             )
     facts += bench_decide.rewind(state.bench, saved, ids.revision, undo.from_head_id)
+    is_restored = undo.pre_restore_checkpoint_id is not None
+    leaves = _leaves_an_answer(state, undo.from_head_id)
     facts += [
         HeadMoved(message_id=undo.from_head_id),
-        ev.Redone(message_id=ids.message, to_head_id=undo.from_head_id, undo_id=undo.message_id),
+        ev.Redone(
+            message_id=ids.message,
+            to_head_id=undo.from_head_id,
+            undo_id=undo.message_id,
+            left_head_id=state.head_id if leaves else None,
+            saved_revision_id=state.current_revision() if leaves else None,
+            pre_restore_checkpoint_id=ids.checkpoint if leaves and is_restored else None,
+        ),
     ]
     return facts
+
+
+def _leaves_an_answer(state: WorkshopState, head_id: MessageId | None) -> bool:
+    """Whether going to a record sets an answer aside that was given since the rewind."""
+    line = {record.message_id for record in state.line(head_id)}
+    return any(
+        one.type == "assistant_message" and one.message_id not in line
+        for one in state.active_line()
+    )
 
 
 def _bring_back(
