@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from tests.workshop.conftest import says, story
+from tests.workshop.conftest import Step, says, story
 
 from backshop.cli import main
 
@@ -35,9 +35,9 @@ STATE = {
 }
 
 
-def watching(chat, wire, purpose: str) -> list[dict[str, object]]:
+def watching(chat, wire, purpose: str) -> list[Step]:
     """Return a list that gets the state at each request for a purpose."""
-    seen: list[dict[str, object]] = []
+    seen: list[Step] = []
     original = wire.complete
 
     def complete(request, model, channel):

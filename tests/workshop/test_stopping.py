@@ -6,7 +6,7 @@ import errno
 import os
 
 import pytest
-from tests.workshop.conftest import Chat, calls, plan, says, story, write
+from tests.workshop.conftest import Chat, Step, calls, plan, says, story, write
 
 from backshop.app import Backshop
 from backshop.models.script import item_of
@@ -14,10 +14,10 @@ from backshop.testing.ambient import FixedClock
 
 TWO = story(("b.txt", "b"), ("c.txt", "c"), answer="b.txt c.txt")
 BOTH = {"b.txt": "b", "c.txt": "c"}
-SECOND = {"purpose": "implement", "item": 2}
+SECOND: Step = {"purpose": "implement", "item": 2}
 
 
-def failing(error: object, when: dict[str, object] | None = None) -> dict[str, object]:
+def failing(error: object, when: Step | None = None) -> Step:
     """Return a step in which the provider gives up."""
     return {"when": when or SECOND, "times": 0, "respond": {"error": error}}
 
@@ -36,7 +36,7 @@ def before(wire, purpose: str, do, item: int | None = None) -> None:
 
 def status_of(chat, turn_id: str) -> str:
     """Return a turn's state, as the log has it."""
-    return chat.shop.workshop.book.state(chat.id).turns[turn_id].status
+    return str(chat.shop.workshop.book.state(chat.id).turns[turn_id].status)
 
 
 @pytest.mark.rule("W5.14", "W5.1", "W12.2")
