@@ -14,6 +14,7 @@ from backshop.bench.events import BenchEvent
 
 from . import events as ev
 from . import turnfold
+from .called import ToolAnswered, ToolCalled
 from .copied import ConversationCopied, CopiedRecord
 from .events import WorkshopEvent
 from .records import added, given_up, sister, system, turned, unproposed, without_none
@@ -168,7 +169,7 @@ def _conversation(state: WorkshopState, fact: WorkshopEvent, at_ms: int, seq: in
             return turnfold.proposed(state, fact, at_ms, seq)
         case ev.ReminderDismissed(draft_id=draft_id, reminder=reminder):
             return replace(state, dismissed=(draft_id, reminder, at_ms))
-        case ev.ToolCalled() | ev.ToolAnswered():
+        case ToolCalled() | ToolAnswered():
             return _logged(state, fact, at_ms)
         case ConversationCopied(records=records):
             return _copied(state, records, seq)
@@ -288,11 +289,9 @@ def _remarked(
     return system(state, fact.message_id, "context_compressed", at_ms, seq, about, advances=False)
 
 
-def _logged(
-    state: WorkshopState, fact: ev.ToolCalled | ev.ToolAnswered, at_ms: int
-) -> WorkshopState:
+def _logged(state: WorkshopState, fact: ToolCalled | ToolAnswered, at_ms: int) -> WorkshopState:
     key = str(fact.entry_id)
-    if isinstance(fact, ev.ToolAnswered):
+    if isinstance(fact, ToolAnswered):
         known = state.tools.get(key)
         if known is None:
             return state

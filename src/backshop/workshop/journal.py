@@ -15,7 +15,7 @@ from backshop.models import Called, ToolCall
 
 from . import decide
 from .book import Book
-from .events import ToolAnswered, ToolCalled
+from .called import ToolAnswered, ToolCalled
 from .receipts import path_of, place_of
 from .signals import Publish
 from .state import ToolEntry, WorkshopState

@@ -11,6 +11,7 @@ from backshop.store import Event
 
 from . import events as ev
 from .book import Book
+from .called import ToolAnswered, ToolCalled
 from .phases import WRITING_TOOLS
 from .receipts import RECALL
 
@@ -54,7 +55,7 @@ class _Count:
                 self.found["amendments_dropped"] += fact.dropped
             case ev.ItemAttemptFailed():
                 self.found["item_retries"] += 1
-            case ev.ToolCalled() | ev.ToolAnswered():
+            case ToolCalled() | ToolAnswered():
                 self._tool(fact)
             case _:
                 self._rest(fact)
@@ -66,8 +67,8 @@ class _Count:
             self.found[f"turns_total{{{started.flow},{started.mode},{status}}}"] += 1
             self.found["turn_seconds"] += (at_ms - self._began[fact.turn_id]) // 1000
 
-    def _tool(self, fact: ev.ToolCalled | ev.ToolAnswered) -> None:
-        if isinstance(fact, ev.ToolCalled):
+    def _tool(self, fact: ToolCalled | ToolAnswered) -> None:
+        if isinstance(fact, ToolCalled):
             self._calls[fact.entry_id] = fact.tool
             self.found["recalls_total"] += fact.tool == RECALL
             self.found["loop_warnings"] += fact.is_warned
