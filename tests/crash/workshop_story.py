@@ -17,7 +17,7 @@ from typing import Any
 from tests.workshop.conftest import calls, plan, says, write
 
 from backshop.app import Backshop
-from backshop.store import log
+from backshop.store import append
 
 Say = Callable[[str], None]
 MODEL = {"model.default": "scripted:story"}
@@ -109,7 +109,7 @@ def run(folder: Path, say: Say) -> None:
         return write
 
     shop, bench, message = opened(folder)
-    log.append = counted("append", log.append)  # the child is killed or ends soon
+    append.commit = counted("append", append.commit)  # the child is killed or ends soon
     for name in LASTING:
         setattr(os, name, counted("file", getattr(os, name)))
     with shop:

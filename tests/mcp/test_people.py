@@ -13,7 +13,8 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.mcp.test_server import call, over_http
 
 from backshop.app import Backshop
-from backshop.mcp.guesses import WRONG_MAX, Guesses
+from backshop.app.guessing import IN_ALL, PER_ADDRESS, Guesses, wait_s
+from backshop.base.errors import LimitExceeded
 from backshop.mcp.toolbox import Offering
 from backshop.testing.ambient import FixedClock
 from mcp import Client
@@ -149,7 +150,7 @@ def test_a_wrong_or_ended_token_is_refused_in_words_and_guessing_is_slow(team):
                     await refusal(**bearer(one))
                     for one in ("wrong", removed, removed.swapcase(), f"{removed}x", "bsu_")
                 ]
-                rest = [await refusal(**bearer(f"bsu_{n}")) for n in range(WRONG_MAX + 5)]
+                rest = [await refusal(**bearer(f"bsu_{n}")) for n in range(PER_ADDRESS + 5)]
                 late = await bare.post(url, json={}, headers=bearer("bsu_"))
                 still = await call(ada, "list_workflows", {})
             async with client_of(url, TOKEN) as owner:
@@ -198,15 +199,27 @@ def test_a_connection_is_of_the_one_who_opened_it(team):
     team.serve(story)
 
 
-@pytest.mark.rule("T6.4")
+@pytest.mark.rule("T6.4", "S6.1")
 def test_a_minute_later_a_token_is_looked_at_again():
     clock = FixedClock()
     guesses = Guesses(clock)
-    for _ in range(WRONG_MAX):
-        assert guesses.wait_s(b"x") == 0
-        guesses.wrong()
-    guesses.right(b"known")
 
-    assert (guesses.wait_s(b"x"), guesses.wait_s(b"known")) == (60, 0)
+    def waits(address: str, token: str = "x") -> int:
+        try:
+            guesses.check(address, token)
+        except LimitExceeded as error:
+            assert error.reason == "too_many_guesses"
+            return wait_s(error)
+        return 0
+
+    for _ in range(PER_ADDRESS):
+        assert waits("here") == 0
+        guesses.note_wrong("here")
+    guesses.note_right("known")
+
+    assert (waits("here"), waits("here", "known"), waits("there")) == (60, 0, 0)
+    for n in range(IN_ALL - PER_ADDRESS):
+        guesses.note_wrong(f"address {n}")
+    assert (waits("there"), waits("there", "known")) == (60, 0)
     clock.move(61_000)
-    assert guesses.wait_s(b"x") == 0
+    assert waits("here") == waits("there") == 0

@@ -15,7 +15,16 @@ from tests.postgres import fresh_database
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.limits import TRANSIENT_DELAYS_S
-from backshop.store import Part, Pin, Plan, Store, StoreUnavailable, restore_backup, write_backup
+from backshop.store import (
+    Part,
+    Pin,
+    Plan,
+    Store,
+    StoreBusy,
+    StoreUnavailable,
+    restore_backup,
+    write_backup,
+)
 from backshop.store.objects import S3Objects
 from backshop.store.shared import SharedBlobs
 from backshop.testing.ambient import FixedClock
@@ -235,3 +244,36 @@ def test_two_machines_share_database_and_contents(bucket, tmp_path):
         assert not (homes[0] / "blobs").exists()
         one.close()
         two.close()
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.rule("T2.4", "T4.5")
+def test_nobody_waits_for_a_storage_that_is_slow_to_renew_and_nothing_is_removed_meanwhile(
+    bucket, tmp_path, monkeypatch
+):
+    with fresh_database() as url:
+        opened = [
+            Store.open(tmp_path / name, database_url=url, blobs_url=bucket, lock_wait_ms=200)
+            for name in ("one", "two")
+        ]
+        slow, other = opened
+        name = other.blobs.put(b"old and brought again")
+        assert isinstance(slow.blobs, SharedBlobs)
+        seen = slow.blobs._objects.head(f"{name[:2]}/{name[2:]}")
+        assert seen is not None
+        slow.blobs._clock = FixedClock(seen.modified_ms + 25 * 3_600_000)
+        put = slow.blobs._objects.put
+
+        def meanwhile(key: str, path: Path) -> None:
+            other.append(Plan((Part("bench:a", [counted(1)]),)))
+            with pytest.raises(StoreBusy):
+                other.collect(apply=True, grace_hours=-1)
+            put(key, path)
+
+        monkeypatch.setattr(slow.blobs._objects, "put", meanwhile)
+        slow.blobs.put(b"old and brought again")
+
+        assert [row.fact.number for row in other.read("bench:a")] == [1]
+        assert other.blobs.has(name)
+        for store in opened:
+            store.close()

@@ -16,6 +16,7 @@ from backshop.store import (
     Plan,
     Store,
     StoreUnavailable,
+    Write,
     migrations,
     restore_backup,
     write_backup,
@@ -283,3 +284,34 @@ def test_a_server_without_a_free_connection_is_waited_for(tmp_path):
             assert numbers(store, "bench:a") == [1]
         finally:
             timer.join(10)
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.rule("T2.4")
+def test_what_puts_all_appends_in_order_is_taken_and_let_go_by_one_message(tmp_path, monkeypatch):
+    from tests.postgres import fresh_database
+
+    from backshop.store.engine import SEQ_LOCK, Postgres
+
+    sent: list[str] = []
+    send = Postgres.execute
+
+    def noted(self, connection, text, params=None):
+        sent.append(text)
+        return send(self, connection, text, params)
+
+    with fresh_database() as url, Store.open(tmp_path / "home", database_url=url) as store:
+        blob = store.blobs.put(b"x" * 100_000)
+
+        def rule(state):
+            new = [counted(n, f"k:{state.count}:{n}") for n in range(5)]
+            return Write(new, pins=[Pin(blob, "artifact")], blobs=[b"small"])
+
+        store.update("bench:a", TOTAL, rule)
+        monkeypatch.setattr(Postgres, "execute", noted)
+        store.update("bench:a", TOTAL, rule)
+
+        assert [text for text in sent if str(SEQ_LOCK) in text] == [sent[-1]]
+        assert sent[-1].endswith(";COMMIT")
+        assert len(sent) == 4  # begin and hold, what is new, where it stands, the rest
+        assert [event.seq for event in store.read("bench:a")] == list(range(1, 11))

@@ -18,10 +18,11 @@ from typing import Any
 import httpx2
 import uvicorn
 
-from backshop.app import Backshop
+from backshop.app import Backshop, Links
 from backshop.base.ambient import Clock
 from backshop.web import Door, Login, application
 
+SECRET = "s" * 40  # servers of one home share it
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -91,7 +92,7 @@ def serving(home: Path, *, host: str = "127.0.0.1", clock: Clock | None = None) 
         socket.create_server(("127.0.0.1", 0)) as listening,
     ):
         door = Door(host=host, port=listening.getsockname()[1])
-        login = Login("s" * 40, shop.clock)
+        login = Login(SECRET, shop.clock, Links(shop.store, SECRET, shop.clock))
         config = uvicorn.Config(application(shop, door, login), log_level="warning", ws="none")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -7,10 +7,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.web.browsing import serving
+from tests.web.browsing import SECRET, serving
 
+from backshop.app import Links
 from backshop.app.guessing import PER_ADDRESS
+from backshop.app.links import LINK_HOURS
 from backshop.base.ids import UserId
+from backshop.store import Store
 from backshop.testing.ambient import FixedClock
 from backshop.web.security import COOKIE_DAYS, Login
 
@@ -221,24 +224,46 @@ def test_wrong_tokens_are_refused_and_guessing_is_slowed_down(tmp_path):
         def answer(token: str) -> Any:
             return client.post("/login", data={"token": token})
 
+        ben = served.shop.call("UserAdd", {"name": "Ben"})
         assert answer(ada["token"]).status_code == 303
         wrong = [gone["token"], "", "bsu_", "x" * 4000]
         wrong += [f"bsu_{n}" for n in range(PER_ADDRESS - len(wrong))]
         assert {answer(token).status_code for token in wrong} == {403}
-        slowed = answer(ada["token"])  # nothing is learnt from trying on
+        slowed = answer(ben["token"])  # nothing is learnt from trying on
         link = client.get("/login", params={"token": "guess"})
+        known = answer(ada["token"])  # who was let in before is not locked out by others
 
-    assert (slowed.status_code, link.status_code) == (429, 429)
+    assert (slowed.status_code, link.status_code, known.status_code) == (429, 429, 303)
     assert 1 <= int(slowed.headers["retry-after"]) <= 60
     assert slowed.json()["error"]["reason"] == "too_many_guesses"
 
 
 @pytest.mark.rule("S7.2")
-def test_a_cookie_ends_after_its_days_whatever_hour_the_other_server_thinks_it_is():
-    clock = FixedClock()
-    login, behind = Login("s" * 40, clock), Login("s" * 40, FixedClock(clock.now_ms() - 3_600_000))
+def test_a_cookie_ends_after_its_days_whatever_hour_the_other_server_thinks_it_is(tmp_path):
+    clock, back = FixedClock(), FixedClock()
+    back.move(-3_600_000)
+    with Store.open(tmp_path / "home") as store:
+        links = Links(store, SECRET, clock)
+        login, behind = (Login(SECRET, one, links) for one in (clock, back))
     cookie = login.cookie_for(UserId("user_1"))
 
     assert behind.knows(cookie) == "user_1"  # a server whose clock is an hour back
     clock.move((COOKIE_DAYS * 24 + 1) * 3_600_000)
     assert login.knows(cookie) is None
+
+
+@pytest.mark.rule("S7.2", "T6.1")
+def test_a_login_link_works_once_at_any_server_of_the_home_and_for_a_day(tmp_path):
+    clock = FixedClock()
+    home = tmp_path / "home"
+    with serving(home, clock=clock) as first, serving(home, clock=clock) as second:
+        link, late, forged = first.login.new_link(), first.login.new_link(), f"0.x.{'0' * 64}"
+        with first.client(logged_in=False) as here, second.client(logged_in=False) as there:
+
+            def opened(client: Any, token: str) -> int:
+                return int(client.get("/login", params={"token": token}).status_code)
+
+            assert [opened(there, link), opened(here, link), opened(there, link)] == [303, 403, 403]
+            assert opened(there, forged) == 403
+            clock.move(LINK_HOURS * 3_600_000 + 1)
+            assert opened(here, late) == 403

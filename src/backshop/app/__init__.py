@@ -7,10 +7,12 @@ from .config import Config, Effective, default_home, load, save
 from .doctor import examine
 from .faults import Fault, fault_of
 from .filing import open_formats
-from .guessing import Guesses
+from .guessing import Guesses, wait_s
 from .hub import About, Hub, Subscription
+from .links import Links
 from .logs import attach
 from .notices import Notification
+from .parcels import Parcels
 from .people import Role
 from .rpc import answer, discover
 from .rpcline import RpcLine
@@ -29,7 +31,9 @@ __all__ = [
     "Fault",
     "Guesses",
     "Hub",
+    "Links",
     "Notification",
+    "Parcels",
     "Registry",
     "Role",
     "RpcLine",
@@ -46,4 +50,5 @@ __all__ = [
     "running",
     "save",
     "secret_of",
+    "wait_s",
 ]

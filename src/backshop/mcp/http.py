@@ -17,10 +17,10 @@ import anyio.to_thread
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
-from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.ambient import SystemClock
+from backshop.base.errors import BackshopError, LimitExceeded, ValidationFailed
 from backshop.base.ids import UserId
 
-from .guesses import Guesses
 from .server import USER, build
 from .toolbox import Offering
 
@@ -43,10 +43,12 @@ class RequireToken:
     """Lets a request in with the home's token or a person's, and notes whose it was."""
 
     def __init__(self, app: ASGIApp, offering: Offering, token: str) -> None:
+        from backshop.app import Guesses  # loaded when a server is started
+
         self._app = app
         self._offering = offering
         self._wanted = _BEARER + token.encode()
-        self._guesses = Guesses()
+        self._guesses = Guesses(SystemClock())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -66,32 +68,33 @@ class RequireToken:
             return None
         if not given:
             return Refusal(401, "token_missing", "send the header `Authorization: Bearer TOKEN`")
-        wait_s = self._guesses.wait_s(given)
-        if wait_s:
-            text = f"too many wrong tokens; try again in {wait_s} s"
-            return Refusal(429, "too_many_guesses", text, (b"retry-after", str(wait_s).encode()))
+        address, text = (scope.get("client") or ("",))[0], given.decode("latin-1")
         try:
-            user = await anyio.to_thread.run_sync(self._person, given)
+            self._guesses.check(address, text)
+            user = await anyio.to_thread.run_sync(self._person, text)
+        except LimitExceeded as error:
+            return _slowed(error)
         except BackshopError as error:
             return Refusal(503, error.code.lower(), error.message)
         if user is None:
-            self._guesses.wrong()
+            self._guesses.note_wrong(address)
             return Refusal(401, "token_wrong", "this token is not valid here, or not any more")
-        self._guesses.right(given)
+        self._guesses.note_right(text)
         scope[USER], scope["user"] = user, _principal(user)
         return None
 
-    def _person(self, given: bytes) -> UserId | None:
-        if not given.startswith(_BEARER):
+    def _person(self, given: str) -> UserId | None:
+        bearer = _BEARER.decode()
+        if not given.startswith(bearer):
             return None
-        return self._offering.person(given.removeprefix(_BEARER).decode("latin-1").strip())
+        return self._offering.person(given.removeprefix(bearer).strip())
 
 
 class Refusal:
     """An answer to a request that is not let in: JSON-RPC's error, with a reason to go by."""
 
     def __init__(self, status: int, reason: str, text: str, *headers: tuple[bytes, bytes]) -> None:
-        code = "ACCESS_DENIED" if status != 503 else "STORE_UNAVAILABLE"
+        code = {503: "STORE_UNAVAILABLE", 429: "LIMIT_EXCEEDED"}.get(status, "ACCESS_DENIED")
         error = {"code": _REFUSED, "message": text, "data": {"code": code, "reason": reason}}
         self._body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
         self._status = status
@@ -109,6 +112,14 @@ class Refusal:
         start = {"type": "http.response.start", "status": self._status, "headers": self._headers}
         await send(start)
         await send({"type": "http.response.body", "body": self._body})
+
+
+def _slowed(error: LimitExceeded) -> Refusal:
+    from backshop.app import wait_s  # loaded when a server is started
+
+    seconds = wait_s(error)
+    text = f"too many wrong tokens; try again in {seconds} s"
+    return Refusal(429, "too_many_guesses", text, (b"retry-after", str(seconds).encode()))
 
 
 def _principal(name: str) -> AuthenticatedUser:

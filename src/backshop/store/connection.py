@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -15,6 +15,9 @@ from .bulletin import Bulletin
 from .errors import StoreUnavailable
 
 Row = Mapping[str, Any]
+Ask = tuple[str, Row]
+"""A statement by its name, and its parameters."""
+Rows = list[tuple[Any, ...]]
 
 _CONNECTION_WAIT_S = 10.0  # for a server that has no connection left
 _CONNECTION_PAUSE_S = 0.05
@@ -35,6 +38,8 @@ class Cursor:
         self._database = database
         self._connection = connection
         self.driver = connection
+        self.is_concluded = False
+        """Whether the transaction is committed already."""
 
     def run(self, name: str, params: Row | None = None) -> None:
         """Run a statement whose rows nobody needs."""
@@ -55,14 +60,27 @@ class Cursor:
         cursor.close()
         return None if row is None else tuple(row)
 
+    def answers(self, asks: Sequence[Ask]) -> list[Rows]:
+        """Return the rows of several statements, asked for together."""
+        return self._database.answers(self._connection, asks)
+
+    def conclude(self, first: Sequence[Ask], ordered: Sequence[Ask]) -> list[Rows]:
+        """Run the rest of the transaction and commit it; return the rows of `ordered`.
+
+        `ordered` draws `seq` in commit order, and other processes hear of it.
+        """
+        found = self._database.conclude(self._connection, first, ordered)
+        self.is_concluded = True
+        return found
+
     def text(self, sql: str) -> list[tuple[Any, ...]]:
         """Run SQL given as text; for pragmas, locks and migrations."""
         cursor = self._database.execute(self._connection, sql)
         return list(cursor.fetchall()) if cursor.description else []
 
-    def lock_stream(self, stream: str) -> None:
-        """Hold the stream's head until the transaction ends."""
-        self._database.lock_stream(self, stream)
+    def hold(self, streams: Sequence[str]) -> None:
+        """Hold more streams until the transaction ends."""
+        self._database.hold(self, streams)
 
     def lock_lease(self, stream: str) -> None:
         """Hold the right to change a lease until the transaction ends."""
@@ -72,9 +90,13 @@ class Cursor:
         """Make sure `seq` is drawn in commit order."""
         self._database.lock_seq(self)
 
-    def announce(self, seq: int) -> None:
-        """Tell other processes of an event as soon as this transaction is committed."""
-        self._database.announce(self, seq)
+    def lock_sweep(self) -> None:
+        """Make sure nobody renews a blob while it is looked at and removed."""
+        self._database.lock_sweep(self, alone=True)
+
+    def hold_off_sweep(self) -> None:
+        """Make sure no blob is removed while this one is renewed; others may renew theirs."""
+        self._database.lock_sweep(self, alone=False)
 
     def now_ms(self, own_ms: int) -> int:
         """Return the database's time; on one machine that is our own."""
@@ -112,6 +134,14 @@ class Connections:
         cursor.execute(text, params) if params is not None else cursor.execute(text)
         return cursor
 
+    def answers(self, connection: Any, asks: Sequence[Ask]) -> list[Rows]:
+        """Run several statements and return the rows of each."""
+        return [self._rows(self.execute(connection, self.sql(n), row)) for n, row in asks]
+
+    def conclude(self, connection: Any, first: Sequence[Ask], ordered: Sequence[Ask]) -> list[Rows]:
+        """Run the rest of a transaction and commit it; return the rows of `ordered`."""
+        raise NotImplementedError
+
     def stream(self, connection: Any, text: str) -> Any:
         """Run a text whose rows are fetched as they are read, inside `snapshot`."""
         return self.execute(connection, text)
@@ -141,13 +171,18 @@ class Connections:
                 cursor.text("ROLLBACK")
 
     @contextmanager
-    def transaction(self) -> Iterator[Cursor]:
-        """Give a cursor inside a write transaction: committed at the end, or without trace."""
+    def transaction(self, streams: Iterable[str] = ()) -> Iterator[Cursor]:
+        """Give a cursor inside a write transaction: committed at the end, or without trace.
+
+        It holds these streams from its beginning, taken in the order of their names.
+        """
         connection = self._take()
+        cursor = Cursor(self, connection)
         try:
-            self._begin(connection)
-            yield Cursor(self, connection)
-            self.execute(connection, "COMMIT")
+            self._begin(connection, sorted(streams))
+            yield cursor
+            if not cursor.is_concluded:
+                self.execute(connection, "COMMIT")
         except self._errors() as error:
             self._drop(connection)  # closing rolls back, whatever state it is in
             raise self.translated(error) from error
@@ -170,8 +205,8 @@ class Connections:
         """Return our error for a driver's."""
         raise NotImplementedError
 
-    def lock_stream(self, cursor: Cursor, stream: str) -> None:
-        """Hold the stream's head row."""
+    def hold(self, cursor: Cursor, streams: Sequence[str]) -> None:
+        """Hold streams."""
         raise NotImplementedError
 
     def lock_lease(self, cursor: Cursor, stream: str) -> None:
@@ -182,8 +217,9 @@ class Connections:
         """Order the drawing of `seq`."""
         raise NotImplementedError
 
-    def announce(self, cursor: Cursor, seq: int) -> None:
-        """Tell other processes of an event; where nothing carries that, they look for it."""
+    def lock_sweep(self, cursor: Cursor, *, alone: bool) -> None:
+        """Keep removing and renewing of blobs apart."""
+        raise NotImplementedError
 
     def bulletin(self, heard: Callable[[int], None]) -> Bulletin | None:
         """Return what carries news between processes, None where they share a file only."""
@@ -200,7 +236,11 @@ class Connections:
         """Say whether the other side has ended a kept connection."""
         return False
 
-    def _begin(self, connection: Any) -> None:
+    def _rows(self, cursor: Any) -> Rows:
+        """Return the rows of a driver's cursor, none of a statement that has none."""
+        return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
+
+    def _begin(self, connection: Any, streams: Sequence[str]) -> None:
         raise NotImplementedError
 
     def _errors(self) -> tuple[type[BaseException], ...]:

@@ -6,7 +6,7 @@ import re
 import select
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -17,11 +17,14 @@ from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError, DiskFull, InternalError, ValidationFailed
 
 from .bulletin import NEWS, Bulletin
-from .connection import Connections, Cursor, NoConnectionLeft, Row
+from .connection import Ask, Connections, Cursor, NoConnectionLeft, Row, Rows
 from .errors import DuplicateKey, StorageCorrupt, StoreBusy, StoreUnavailable
 
 SEQ_LOCK = 0x6261636B  # key of the advisory lock that puts `seq` in commit order (T2.4)
 MIGRATION_LOCK = SEQ_LOCK + 1
+SWEEP_LOCK = SEQ_LOCK + 2
+_IN_ORDER = f"SELECT pg_advisory_xact_lock({SEQ_LOCK})"
+_NEWS = f"SELECT pg_notify('{NEWS}', currval(pg_get_serial_sequence('event', 'seq'))::text)"
 _LOCKED = (5, 6)  # SQLite's BUSY and LOCKED
 _PAUSE_S = 0.001  # shorter than a commit: the file is never idle for long
 
@@ -56,12 +59,12 @@ class Sqlite(Connections):
         self.journal = "delete" if defect else "wal"
 
     @contextmanager
-    def transaction(self) -> Iterator[Cursor]:
+    def transaction(self, streams: Iterable[str] = ()) -> Iterator[Cursor]:
         """Give a cursor inside a write transaction, one at a time in this process."""
         if not self._turn.acquire(timeout=self._wait_ms / 1000):
             raise StoreBusy("another writer holds the store", reason="store_locked")
         try:
-            with super().transaction() as cursor:
+            with super().transaction(streams) as cursor:
                 yield cursor
         finally:
             self._turn.release()
@@ -84,7 +87,7 @@ class Sqlite(Connections):
             return DuplicateKey("an event key is used twice", reason="duplicate_key", detail=detail)
         return StoreUnavailable("the event store cannot be used", detail=detail)
 
-    def lock_stream(self, cursor: Cursor, stream: str) -> None:
+    def hold(self, cursor: Cursor, streams: Sequence[str]) -> None:
         """Nothing to do: BEGIN IMMEDIATE holds the whole file."""
 
     def lock_lease(self, cursor: Cursor, stream: str) -> None:
@@ -92,6 +95,16 @@ class Sqlite(Connections):
 
     def lock_seq(self, cursor: Cursor) -> None:
         """Nothing to do: there is one writer."""
+
+    def lock_sweep(self, cursor: Cursor, *, alone: bool) -> None:
+        """Nothing to do: there is one writer."""
+
+    def conclude(self, connection: Any, first: Sequence[Ask], ordered: Sequence[Ask]) -> list[Rows]:
+        """Run the rest and commit: there is one writer, and who waits looks for what is new."""
+        self.answers(connection, first)
+        found = self.answers(connection, ordered)
+        self.execute(connection, "COMMIT")
+        return found
 
     def now_ms(self, cursor: Cursor, own_ms: int) -> int:
         """Return our own time: everybody is on this machine."""
@@ -128,8 +141,8 @@ class Sqlite(Connections):
             raise
         return connection
 
-    def _begin(self, connection: Any) -> None:
-        self.execute(connection, "BEGIN IMMEDIATE")
+    def _begin(self, connection: Any, streams: Sequence[str]) -> None:
+        self.execute(connection, "BEGIN IMMEDIATE")  # holds the whole file
 
     def _errors(self) -> tuple[type[BaseException], ...]:
         return (self._module.Error,)
@@ -155,6 +168,12 @@ class Postgres(Connections):
         self._url = url
         self._wait_ms = lock_wait_ms
 
+    def execute(self, connection: Any, text: str, params: Row | None = None) -> Any:
+        """Run a text; one without parameters may hold several statements."""
+        if params is not None:
+            return super().execute(connection, text, params)
+        return connection.cursor().execute(text, prepare=False)  # several cannot be prepared
+
     def stream(self, connection: Any, text: str) -> Any:
         """Run a text with a cursor on the server: rows come when they are asked for."""
         cursor = connection.cursor(name="rows")
@@ -177,33 +196,53 @@ class Postgres(Connections):
             return InternalError("a statement of the store is wrong", detail=detail)
         return StoreUnavailable("the database cannot be reached", detail=detail)
 
-    def lock_stream(self, cursor: Cursor, stream: str) -> None:
-        """Take an advisory lock on the name: a row lock cannot guard a stream not born yet.
-
-        The caller takes them in the order of the names.
-        """
-        self._lock_name(cursor, stream)
+    def hold(self, cursor: Cursor, streams: Sequence[str]) -> None:
+        """Take advisory locks: a row lock cannot guard a stream that is not born yet."""
+        if streams:
+            self._told(cursor.driver, [*map(_held, streams)])
 
     def lock_lease(self, cursor: Cursor, stream: str) -> None:
         """Take an advisory lock on the name."""
-        self._lock_name(cursor, f"lease {stream}")
+        cursor.text(_held(f"lease {stream}"))
 
     def lock_seq(self, cursor: Cursor) -> None:
         """Take the one lock that puts `seq` in commit order."""
-        cursor.text(f"SELECT pg_advisory_xact_lock({SEQ_LOCK})")
+        cursor.text(_IN_ORDER)
 
-    def announce(self, cursor: Cursor, seq: int) -> None:
-        """Send the position with the commit (T6.3)."""
-        cursor.text(f"SELECT pg_notify('{NEWS}', '{seq}')")
+    def lock_sweep(self, cursor: Cursor, *, alone: bool) -> None:
+        """Take the lock of the sweep, alone or with others: writers do not wait for either."""
+        cursor.text(f"SELECT pg_advisory_xact_lock{'' if alone else '_shared'}({SWEEP_LOCK})")
+
+    def answers(self, connection: Any, asks: Sequence[Ask]) -> list[Rows]:
+        """Send all statements as one message."""
+        return self._told(connection, self._written(connection, asks)) if asks else []
+
+    def conclude(self, connection: Any, first: Sequence[Ask], ordered: Sequence[Ask]) -> list[Rows]:
+        """Send all that is left as one message, the commit included.
+
+        The lock that puts `seq` in commit order is then held while the server works, not while
+        this process waits for its turn to go on: one that is busy would hold up everybody.
+        """
+        before = self._written(connection, first)
+        texts = [*before, _IN_ORDER, *self._written(connection, ordered), _NEWS, "COMMIT"]
+        return self._told(connection, texts)[len(before) + 1 : -2]
+
+    def _written(self, connection: Any, asks: Sequence[Ask]) -> list[str]:
+        """Return statements with their parameters in them: a message of several has no others."""
+        cursor = self._psycopg.ClientCursor(connection)
+        return [cursor.mogrify(self.sql(name), params) for name, params in asks]
+
+    def _told(self, connection: Any, texts: Sequence[str]) -> list[Rows]:
+        cursor = self.execute(connection, ";".join(texts))
+        found = [self._rows(cursor)]
+        while cursor.nextset():
+            found.append(self._rows(cursor))
+        return found
 
     def bulletin(self, heard: Callable[[int], None]) -> Bulletin:
         """Return what carries news between the machines."""
         away = (*self._errors(), BackshopError, NoConnectionLeft)
         return Bulletin(self._connect, away, heard)
-
-    def _lock_name(self, cursor: Cursor, name: str) -> None:
-        key = int(sha256_hex(name.encode())[:15], 16)
-        cursor.text(f"SELECT pg_advisory_xact_lock({key})")
 
     def now_ms(self, cursor: Cursor, own_ms: int) -> int:
         """Return the server's time: machines may disagree."""
@@ -238,11 +277,16 @@ class Postgres(Connections):
         ear.register(connection.fileno(), select.POLLIN)
         return bool(ear.poll(0))
 
-    def _begin(self, connection: Any) -> None:
-        connection.execute("BEGIN")
+    def _begin(self, connection: Any, streams: Sequence[str]) -> None:
+        self._told(connection, ["BEGIN", *map(_held, streams)])
 
     def _errors(self) -> tuple[type[BaseException], ...]:
         return (self._psycopg.Error,)
+
+
+def _held(name: str) -> str:
+    """Return what holds a name until the transaction ends."""
+    return f"SELECT pg_advisory_xact_lock({int(sha256_hex(name.encode())[:15], 16)})"
 
 
 Database = Sqlite | Postgres

@@ -16,7 +16,7 @@ from .engine import Database
 from .errors import StorageCorrupt
 
 TREE = "tree"  # the pin kind whose content names more blobs
-_BATCH = 200  # blobs removed while writers wait
+_BATCH = 20  # blobs removed while writers wait; each may be a request to another machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +36,35 @@ def mark(pins: Iterable[tuple[str, str]], blobs: Blobs) -> set[BlobId]:
     Raises:
         StorageCorrupt: a tree cannot be read, so nothing can be said about what it names.
     """
-    needed: set[BlobId] = set()
-    open_trees: list[TreeId] = []
-    for ref, kind in pins:
-        needed.add(BlobId(ref))
-        if kind == TREE:
-            open_trees.append(TreeId(ref))
-    seen: set[TreeId] = set()
-    while open_trees:
-        node = open_trees.pop()
-        if node in seen or node == tree.EMPTY:
-            continue
-        seen.add(node)
-        needed.add(BlobId(node))
-        body = _node(node, blobs)
-        needed.update(tree.blobs(body))
-        open_trees.extend(tree.children(body))
-    return needed
+    marked = Marked(blobs)
+    marked.add(pins)
+    return marked.needed
+
+
+class Marked:
+    """What pins need. Trees that were walked are not read again when more pins come."""
+
+    def __init__(self, blobs: Blobs) -> None:
+        self.needed: set[BlobId] = set()
+        self._walked: set[TreeId] = {tree.EMPTY}
+        self._blobs = blobs
+
+    def add(self, pins: Iterable[tuple[str, str]]) -> None:
+        """Walk down from these pins too."""
+        open_trees: list[TreeId] = []
+        for ref, kind in pins:
+            self.needed.add(BlobId(ref))
+            if kind == TREE:
+                open_trees.append(TreeId(ref))
+        while open_trees:
+            node = open_trees.pop()
+            if node in self._walked:
+                continue
+            body = _node(node, self._blobs)
+            self._walked.add(node)
+            self.needed.add(BlobId(node))
+            self.needed.update(tree.blobs(body))
+            open_trees.extend(tree.children(body))
 
 
 class Collector:
@@ -62,27 +74,34 @@ class Collector:
         self._database = database
         self._blobs = blobs
         self._before_ms = before_ms
+        self._marked = Marked(blobs)
 
     def collect(self, *, apply: bool) -> Swept:
         """Mark, then sweep in batches under the write lock."""
         try:
             with self._database.reader() as cursor:
-                seq, needed = self._marked(cursor)
+                seq = self._mark(cursor, None)
         except StorageCorrupt as error:
             return Swept(0, 0, applied=False, refused=error.message)
-        old = self._unneeded(needed)
+        old = self._unneeded()
         if not apply:
             return Swept(len(old), sum(old.values()), applied=False)
-        return self._sweep(old, seq, needed)
+        return self._sweep(old, seq)
 
-    def _marked(self, cursor: Cursor) -> tuple[int, set[BlobId]]:
-        """Return what is needed and the position that was true at; the position comes first."""
-        newest = cursor.one("last_seq")
-        pins = [(str(ref), str(kind)) for ref, kind in cursor.all("pins_all")]
-        return int(newest[0]) if newest else 0, mark(pins, self._blobs)
+    def _mark(self, cursor: Cursor, known: int | None) -> int:
+        """Mark what is needed now, unless `known` is still the newest; return the newest.
 
-    def _unneeded(self, needed: set[BlobId]) -> dict[BlobId, int]:
+        The position is read first: what comes after it is marked the next time.
+        """
+        newest = int((cursor.one("last_seq") or (0,))[0])
+        if newest != known:
+            pins = [(str(ref), str(kind)) for ref, kind in cursor.all("pins_all")]
+            self._marked.add(pins)
+        return newest
+
+    def _unneeded(self) -> dict[BlobId, int]:
         """Return old blobs nothing pins, with their sizes."""
+        needed = self._marked.needed
         found: dict[BlobId, int] = {}
         for one in self._blobs.listed():
             if one.name not in needed and one.modified_ns < self._before_ms * 1_000_000:
@@ -93,18 +112,22 @@ class Collector:
                     found[BlobId(sha256)] = found.get(BlobId(sha256), 0) + int(size)
         return found
 
-    def _sweep(self, old: dict[BlobId, int], seq: int, needed: set[BlobId]) -> Swept:
-        """Remove batch by batch, marking again whenever something was appended in between."""
+    def _sweep(self, old: dict[BlobId, int], seq: int) -> Swept:
+        """Remove batch by batch, marking again whenever something was appended in between.
+
+        Writers wait for a batch, so nearly all of the marking is done before it begins.
+        """
         names, count, size = sorted(old), 0, 0
         for start in range(0, len(names), _BATCH):
             report("contents", start, len(names))
+            with self._database.reader() as cursor:
+                seq = self._mark(cursor, seq)
             with self._database.transaction() as cursor:
+                cursor.lock_sweep()
                 cursor.lock_seq()
-                newest = cursor.one("last_seq")
-                if newest is not None and newest[0] != seq:
-                    seq, needed = self._marked(cursor)
+                seq = self._mark(cursor, seq)
                 for name in names[start : start + _BATCH]:
-                    if name not in needed and self._remove(cursor, name):
+                    if name not in self._marked.needed and self._remove(cursor, name):
                         count, size = count + 1, size + old[name]
         self._blobs.remove_leftovers(self._before_ms * 1_000_000)
         return Swept(count, size, applied=True)

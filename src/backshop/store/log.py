@@ -1,22 +1,18 @@
-"""Events: what one looks like, and the one mutation, `append(plan)` (T1, T2)."""
+"""Events and plans: what they look like, and how events are chained (T1)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from backshop.base import event as registry
-from backshop.base.ambient import Clock, Mint
 from backshop.base.canon import canonical, parse, sha256_hex
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId, check_sha256
-from backshop.base.limits import DEDUPE_KEY_MAX_CHARS, INLINE_BLOB_MAX_BYTES
-
-from .connection import Cursor
-from .errors import DuplicateKey, HeadMoved, KeysDiffer, LeaseLost
+from backshop.base.limits import DEDUPE_KEY_MAX_CHARS
 
 ZERO_HASH = "0" * 64
 EMPTY = -1
@@ -174,167 +170,6 @@ def check_stream(name: str) -> str:
     if _STREAM.fullmatch(name) is None:
         raise ValidationFailed("not a stream name", reason="bad_stream")
     return name
-
-
-def append(cursor: Cursor, plan: Plan, clock: Clock, mint: Mint) -> Appended:
-    """Commit a plan inside the caller's transaction (T2.1, T2.2).
-
-    Raises:
-        HeadMoved: a head other than expected.
-        KeysDiffer: some parts are recorded already, others are not.
-        DuplicateKey: a later event repeats a key.
-        LeaseLost: the run lease has passed to somebody else.
-    """
-    parts = sorted(plan.parts, key=lambda part: part.stream)  # one order of locks for everybody
-    now_ms = clock.now_ms()
-    heads = {part.stream: _locked_head(cursor, part.stream, now_ms) for part in parts}
-    recorded = {part.stream: _recorded(cursor, part) for part in parts}
-    if all(recorded.values()):
-        return Appended(tuple(recorded[part.stream] for part in plan.parts), replayed=True)
-    if any(recorded.values()):
-        raise KeysDiffer("only some parts of the plan are recorded", reason="keys_differ")
-    for part in parts:
-        _check_head(part, heads[part.stream])
-        _check_lease(cursor, part, now_ms)
-    _store_blobs(cursor, plan.blobs, now_ms)
-    cursor.lock_seq()
-    written = {
-        part.stream: _write(cursor, part, heads[part.stream], now_ms, mint) for part in parts
-    }
-    appended = Appended(tuple(written[part.stream] for part in plan.parts), replayed=False)
-    cursor.announce(appended.last_seq)
-    return appended
-
-
-def _locked_head(cursor: Cursor, stream: str, now_ms: int) -> Head:
-    """Return the head of a locked stream; a new one gets its row first."""
-    cursor.lock_stream(stream)
-    row = cursor.one("head", {"stream": stream})
-    if row is None:
-        kind = stream.partition(":")[0]
-        cursor.run(
-            "head_insert",
-            {
-                "stream": stream,
-                "kind": kind,
-                "last_idx": EMPTY,
-                "last_hash": ZERO_HASH,
-                "last_seq": 0,
-                "created_ms": now_ms,
-                "keep": 0,
-                "local": None,
-            },
-        )
-        row = cursor.one("head", {"stream": stream})
-    assert row is not None
-    return head_of(row)
-
-
-def _recorded(cursor: Cursor, part: Part) -> tuple[Event, ...]:
-    key = {"stream": part.stream, "key": part.events[0].dedupe_key}
-    found = cursor.one("key", key)
-    if found is None:
-        return ()
-    rows = cursor.all("part", {"stream": part.stream, "key_idx": found[0]})
-    if not rows:
-        raise DuplicateKey("the key event's key belongs to another event", reason="duplicate_key")
-    return tuple(event_of(row) for row in rows)
-
-
-def _check_head(part: Part, head: Head) -> None:
-    if part.expected is not None and part.expected != head.last_idx:
-        raise HeadMoved(
-            f"expected head {part.expected}, found {head.last_idx}", reason="head_moved"
-        )
-
-
-def _check_lease(cursor: Cursor, part: Part, own_ms: int) -> None:
-    if part.lease is None:
-        return
-    row = cursor.one("lease", {"stream": part.stream})
-    if row is None or row[0] != part.lease or row[1] < cursor.now_ms(own_ms):
-        raise LeaseLost("the run lease is held by somebody else", reason="lease_lost")
-
-
-def _store_blobs(cursor: Cursor, blobs: Iterable[bytes], now_ms: int) -> None:
-    for data in blobs:
-        if len(data) <= INLINE_BLOB_MAX_BYTES:  # larger ones are files by now (T2.6)
-            row = {"sha256": sha256_hex(data), "data": data, "at_ms": now_ms}
-            cursor.run("blob_upsert", row)
-
-
-def _write(cursor: Cursor, part: Part, head: Head, now_ms: int, mint: Mint) -> tuple[Event, ...]:
-    events: list[Event] = []
-    idx, previous, seq = head.last_idx, head.last_hash, head.last_seq
-    key_idx = idx + 1
-    for new in part.events:
-        idx += 1
-        event = _event(new, part.stream, idx, key_idx, now_ms, previous, mint)
-        row = cursor.one("event_insert", _row(event))
-        assert row is not None
-        seq, previous = int(row[0]), event.hash
-        events.append(_with_seq(event, seq))
-    cursor.run(
-        "head_update",
-        {"name": part.stream, "last_idx": idx, "last_hash": previous, "last_seq": seq},
-    )
-    if part.local is not None:
-        cursor.run("local_set", {"name": part.stream, "local": part.local})
-    for ref in part.unpins:
-        cursor.run("pin_drop", {"name": part.stream, "ref": ref})
-    for pin in part.pins:
-        cursor.run(
-            "pin_insert",
-            {
-                "stream": part.stream,
-                "ref": pin.ref,
-                "kind": pin.kind,
-                "idx": key_idx,
-                "event_id": events[0].event_id,
-            },
-        )
-    return tuple(events)
-
-
-def _event(
-    new: NewEvent, stream: str, idx: int, key_idx: int, now_ms: int, previous: str, mint: Mint
-) -> Event:
-    kind = registry.type_of(new.fact)
-    bare = Event(
-        seq=0,
-        stream=stream,
-        idx=idx,
-        key_idx=key_idx,
-        event_id=new.event_id or mint.new("evt"),
-        kind=kind.name,
-        v=kind.version,
-        dedupe_key=new.dedupe_key,
-        scope_a=new.scope_a,
-        scope_b=new.scope_b,
-        at_ms=now_ms,
-        body=canonical(registry.to_data(new.fact)),
-        prev_hash=previous,
-        hash="",
-    )
-    return _replaced(bare, hash=bare.computed_hash())
-
-
-def _row(event: Event) -> dict[str, Any]:
-    return {
-        name: getattr(event, name)
-        for name in (
-            *("stream", "idx", "key_idx", "event_id", "kind", "v", "dedupe_key"),
-            *("scope_a", "scope_b", "at_ms", "body", "prev_hash", "hash"),
-        )
-    }
-
-
-def _replaced(event: Event, **changes: Any) -> Event:
-    return Event(**{**_row(event), "seq": event.seq, **changes})
-
-
-def _with_seq(event: Event, seq: int) -> Event:
-    return _replaced(event, seq=seq)
 
 
 def _envelope(event: Event) -> bytes:

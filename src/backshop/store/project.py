@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -13,7 +13,7 @@ from backshop.base.event import UnknownEvent
 
 from .connection import Cursor
 from .errors import StreamNotHealthy
-from .log import EMPTY, Appended, Event, chain_break, event_of
+from .log import EMPTY, Event, chain_break, event_of
 
 S = TypeVar("S")
 
@@ -131,10 +131,12 @@ def apply_checked(fold: Fold[S], known: Folded[S], event: Event) -> Folded[S]:
         ) from error
 
 
-def with_new(target: tuple[str, Fold[Any]], folded: Folded[Any], appended: Appended) -> Folded[Any]:
-    """Return the state after what has just been appended to its stream."""
+def with_new(
+    target: tuple[str, Fold[Any]], folded: Folded[Any], parts: Iterable[Sequence[Event]]
+) -> Folded[Any]:
+    """Return the state after the parts of an append that belong to its stream."""
     stream, fold = target
-    for event in appended.events:
+    for event in (event for part in parts for event in part):
         if event.stream == stream:
             folded = apply_checked(fold, folded, event)
     return folded

@@ -99,7 +99,8 @@ STATEMENTS = {
     "head": f"{_STREAM} WHERE stream = :stream",
     "head_insert": f"{_insert('stream')} ON CONFLICT DO NOTHING",
     "head_update": "UPDATE stream SET last_idx = :last_idx, last_hash = :last_hash,"
-    " last_seq = :last_seq WHERE stream = :name",
+    " last_seq = (SELECT seq FROM event WHERE stream = :name AND idx = :last_idx)"
+    " WHERE stream = :name",
     "keep_set": "UPDATE stream SET keep = :keep WHERE stream = :name",
     "local_set": "UPDATE stream SET local = :local WHERE stream = :name",
     "streams": f"{_STREAM} WHERE kind = :kind ORDER BY last_seq",

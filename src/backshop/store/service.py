@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.limits import BLOB_GRACE_HOURS, INLINE_BLOB_MAX_BYTES, LOCK_WAIT_MS
 
-from . import engine, gc, health, keyring, log, migrations
+from . import append, engine, gc, health, keyring, log, migrations
 from .beginning import Beginning
 from .blobs import Blobs, make_home
 from .connection import Cursor
@@ -130,13 +130,15 @@ class Store:
         """
         log.check_plan(plan)
         self._put_large(plan.blobs)
+        streams = self._to_hold([part.stream for part in plan.parts])
 
         def work(cursor: Cursor) -> Appended:
-            self._lock_healthy(cursor, [part.stream for part in plan.parts])
+            self._check_healthy(cursor, streams)
             whole = self._beginning.beside(cursor, plan)
-            return log.append(cursor, whole, self._clock, self._mint)
+            ready = append.prepare(cursor, whole, self._clock, self._mint)
+            return ready if isinstance(ready, Appended) else append.commit(cursor, ready)
 
-        appended = self._in_transaction(work)
+        appended = self._in_transaction(streams, work)
         self._news.hear(appended.last_seq)
         return appended
 
@@ -162,13 +164,14 @@ class Store:
     ) -> tuple[tuple[Any, ...], Appended]:
         """Do the same over several streams; the rule gets their states and returns a plan."""
         stored: set[bytes] = set()
+        streams = self._to_hold([log.check_stream(stream) for stream, _ in targets])
         for stream, fold in targets:
             if self._cache.get(stream, fold).last is None:
                 self.state(stream, fold)  # a long history is not folded while others wait
         while True:
             try:
                 done = self._in_transaction(
-                    lambda cursor: self._decide_and_append(cursor, targets, rule, stored)
+                    streams, lambda cursor: self._decide_and_append(cursor, targets, rule, stored)
                 )
             except _LargeBlobs as wanted:  # files are synced before a transaction begins (T2.6)
                 self._put_large(wanted.blobs)
@@ -186,8 +189,8 @@ class Store:
         rule: ManyRule,
         stored: set[bytes],
     ) -> tuple[list[Folded[Any]], Appended]:
-        streams = [stream for stream, _ in targets]
-        self._lock_healthy(cursor, [log.check_stream(stream) for stream in streams])
+        held = self._to_hold(stream for stream, _ in targets)
+        self._check_healthy(cursor, held)
         states = [
             forward(cursor, stream, fold, self._cache.get(stream, fold)) for stream, fold in targets
         ]
@@ -199,23 +202,29 @@ class Store:
         if large:
             raise _LargeBlobs(large)
         plan = self._beginning.beside(cursor, plan)
-        appended = log.append(cursor, plan, self._clock, self._mint)
-        if not appended.replayed:
-            states = [with_new(t, f, appended) for t, f in zip(targets, states, strict=True)]
-        return states, appended
+        more = {part.stream for part in plan.parts} - held
+        cursor.hold(sorted(more))
+        self._check_healthy(cursor, more)
+        ready = append.prepare(cursor, plan, self._clock, self._mint)
+        if isinstance(ready, Appended):
+            return states, ready
+        append.check_readable(ready)
+        appended = append.commit(cursor, ready)
+        after = zip(targets, states, strict=True)
+        return [with_new(target, folded, appended.parts) for target, folded in after], appended
 
-    def _in_transaction(self, work: Callable[[Cursor], T]) -> T:
+    def _in_transaction(self, streams: Iterable[str], work: Callable[[Cursor], T]) -> T:
         """Run `work` in a transaction; a connection lost on the way is replaced once.
 
         That is safe: a commit whose answer was lost is found again by its key event (T8.17).
         """
         try:
-            with self.database.transaction() as cursor:
+            with self.database.transaction(streams) as cursor:
                 return work(cursor)
         except StoreUnavailable as error:
             if error.reason is not None:  # closed, newer: not a lost connection
                 raise
-        with self.database.transaction() as cursor:
+        with self.database.transaction(streams) as cursor:
             return work(cursor)
 
     def _put_large(self, blobs: Sequence[bytes]) -> None:
@@ -223,12 +232,13 @@ class Store:
         if large:
             self.blobs.put_many(large)
 
-    def _lock_healthy(self, cursor: Cursor, streams: Sequence[str]) -> None:
-        """Hold the streams; the first time, look at their ends, which nobody else moves now."""
-        for stream in sorted(
-            {*streams, *self._beginning.streams}
-        ):  # one order of locks for everybody
-            cursor.lock_stream(stream)
+    def _to_hold(self, streams: Iterable[str]) -> set[str]:
+        """Return what a write to these streams holds: also those that tell whose it is."""
+        return {*streams, *self._beginning.streams}
+
+    def _check_healthy(self, cursor: Cursor, streams: Iterable[str]) -> None:
+        """Look at the ends of held streams the first time: nobody else moves them now."""
+        for stream in streams:
             if stream not in self._checked:
                 health.check_tail(cursor, stream)
                 self._checked.add(stream)
@@ -336,8 +346,7 @@ class Store:
 
     def delete_stream(self, stream: str) -> None:
         """Delete a whole stream with its pins; its blobs go with the next collection."""
-        with self.database.transaction() as cursor:
-            cursor.lock_stream(log.check_stream(stream))
+        with self.database.transaction([log.check_stream(stream)]) as cursor:
             if cursor.count("stream_drop", {"name": stream}) == 0:
                 raise NotFound("there is no such stream", reason="not_found")
             for table in ("events_drop", "pins_drop", "leases_drop", "snapshots_drop"):

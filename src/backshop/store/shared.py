@@ -143,7 +143,7 @@ class SharedBlobs(Blobs):
             is_whole = found is not None and found.size == path.stat().st_size
             if found is None or not is_whole or now_ms - found.modified_ms > _YOUNG_MS:
                 with self._database.transaction() as cursor:
-                    cursor.lock_seq()
+                    cursor.hold_off_sweep()
                     self._objects.put(_key(name), path)
         self._stored[name] = now_ms
 

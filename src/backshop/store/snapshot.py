@@ -137,8 +137,7 @@ class Snapshots:
             "data": data,
         }
         try:
-            with self._database.transaction() as cursor:
-                cursor.lock_stream(stream)
+            with self._database.transaction([stream]) as cursor:
                 if cursor.one("head", {"stream": stream}) is not None:
                     cursor.run("snapshot_put", row)
         except BackshopError:  # busy or gone: somebody folds again, nothing is lost

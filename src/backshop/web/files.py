@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
@@ -63,21 +65,22 @@ def _take(
     site.shop.gate.require_room(user)
     limits = site.shop.call("WorkbenchGetScope", {"workbench_id": bench_id})["limits"]
     key, step = words["upload"][:80], words["step"]
-    parcel = site.uploads.parcel(key, bench_id, user)
-    with parcel.lock:
-        is_whole = True
-        try:
-            if step == "stop":
-                return {"add_results": []}
-            for stream, name in given:
+    if key and step == "more":
+        site.parcels.keep(key, bench_id, user, given, limits["max_file_bytes"])
+        return {"add_results": []}
+    site.parcels.require_own(key, bench_id, user)
+    try:
+        if step == "stop":
+            return {"add_results": []}
+        with tempfile.TemporaryDirectory(prefix="backshop-upload-") as folder:
+            parcel = Parcel(Path(folder), bench_id)
+            kept = site.parcels.kept(key) if key else ()
+            for stream, name in itertools.chain(kept, given):
                 parcel.lay_down(stream, name, limits["max_file_bytes"])
-            if key and step == "more":
-                is_whole = False
-                return {"add_results": []}
             return _add(site.shop, parcel, words["on_conflict"] or "reject")
-        finally:
-            if is_whole:
-                site.uploads.drop(key, parcel)
+    finally:
+        if key:
+            site.parcels.drop(key)
 
 
 def _add(shop: Backshop, parcel: Parcel, on_conflict: str) -> Any:
@@ -93,7 +96,7 @@ def _add(shop: Backshop, parcel: Parcel, on_conflict: str) -> Any:
     }
     done = shop.call("WorkbenchFilesAdd", request)
     for one in done["add_results"]:  # a folder of ours is nobody's business
-        one["source_path"] = one["source_path"].removeprefix(f"{parcel.folder.name}/")
+        one["source_path"] = one["source_path"].removeprefix(f"{parcel.folder}/")
     return {**done, "add_results": [*done["add_results"], *parcel.refused]}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import secrets
-import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from backshop.app import Links
+
 COOKIE_DAYS = 30
-LINK_BYTES = 24
-LINKS_MAX = 8  # unused links that stay good; older ones stop working
 _DAY_MS = 86_400_000
 OWNER = ""  # whoever has the login link is the home's owner
 
@@ -70,27 +69,18 @@ def is_loopback(host: str) -> bool:
 class Login:
     """One-time links, and the cookies they are exchanged for; cookies survive a restart."""
 
-    def __init__(self, secret: str, clock: Clock) -> None:
+    def __init__(self, secret: str, clock: Clock, links: Links) -> None:
         self._secret = secret.encode()
         self._clock = clock
-        self._links: list[str] = []
-        self._lock = threading.Lock()
+        self._links = links
 
     def new_link(self) -> str:
         """Return a token that lets one browser in, once."""
-        token = secrets.token_urlsafe(LINK_BYTES)
-        with self._lock:
-            self._links = [*self._links, token][-LINKS_MAX:]
-        return token
+        return self._links.new()
 
     def exchange(self, token: str) -> str | None:
         """Return the owner's cookie for a link that was not used yet, else None."""
-        with self._lock:
-            for one in self._links:
-                if hmac.compare_digest(one.encode(), token.encode()):
-                    self._links.remove(one)
-                    return self._cookie()
-        return None
+        return self._cookie() if self._links.spend(token) else None
 
     def cookie_for(self, user: UserId) -> str:
         """Return a cookie for somebody whose personal token was shown (T6.4)."""

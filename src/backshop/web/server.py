@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from backshop import __version__
-from backshop.app import Backshop, running, secret_of
+from backshop.app import Backshop, Links, running, secret_of, wait_s
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, LimitExceeded, NotFound, ValidationFailed
 
@@ -98,7 +98,7 @@ async def enter(request: Request) -> Response:
     token = request.query_params.get("token")
     if token is None:
         return await _entered(request, None, refused=False)
-    return await _guarded(request, lambda: site.login.exchange(token))
+    return await _guarded(request, token, lambda: site.login.exchange(token))
 
 
 async def enter_by_token(request: Request) -> Response:
@@ -111,23 +111,25 @@ async def enter_by_token(request: Request) -> Response:
         user = site.shop.people.who(token)
         return site.login.cookie_for(user) if user else None
 
-    return await _guarded(request, cookie)
+    return await _guarded(request, token, cookie)
 
 
-async def _guarded(request: Request, cookie: Callable[[], str | None]) -> Response:
+async def _guarded(request: Request, token: str, cookie: Callable[[], str | None]) -> Response:
     """Look whose token it is, unless too many wrong ones came from there."""
     site: Site = request.app.state.site
     address = request.client.host if request.client else ""
     try:
-        site.guesses.check(address)
+        site.guesses.check(address, token)
     except LimitExceeded as error:
         refused = fault_response(error)
         refused.status_code = 429
-        refused.headers["retry-after"] = str(-(-(error.retry.after_ms or 1000) // 1000))
+        refused.headers["retry-after"] = str(wait_s(error))
         return refused
     found = await site.run(cookie)
     if found is None:
         site.guesses.note_wrong(address)
+    else:
+        site.guesses.note_right(token)
     return await _entered(request, found, refused=True)
 
 
@@ -200,7 +202,8 @@ def serve(
         names=(socket.gethostname().lower(),),
         public_url=shop.config["web.public_url"],
     )
-    login = Login(secret_of(shop.config.home, KEY_FILE), shop.clock)
+    secret = secret_of(shop.config.home, KEY_FILE)
+    login = Login(secret, shop.clock, Links(shop.store, secret, shop.clock))
     config = uvicorn.Config(
         application(shop, door, login),
         log_level="warning",

@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 import anyio
 from starlette.responses import JSONResponse, Response
 
-from backshop.app import Backshop, Guesses, Hub, fault_of
+from backshop.app import Backshop, Guesses, Hub, Parcels, fault_of
 
 from .security import Door, Login
-from .uploads import Uploads
 
 T = TypeVar("T")
 THREADS = 64  # a turn occupies one for as long as it runs
@@ -26,7 +25,7 @@ class Site:
         self.shop = shop
         self.door = door
         self.login = login
-        self.uploads = Uploads(shop.clock)
+        self.parcels = Parcels(shop.store, shop.clock)
         self.guesses = Guesses(shop.clock)
         self._limiter: anyio.CapacityLimiter | None = None
         self._warming = threading.Lock()
