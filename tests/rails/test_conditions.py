@@ -64,7 +64,7 @@ def test_equality(left, right, same):
     assert conditions.equal(right, left) is same
 
 
-@pytest.mark.rule("R1.21")
+@pytest.mark.rule("R1.21", "R1.19")
 @pytest.mark.parametrize(
     ("condition", "expected"),
     [
@@ -91,6 +91,15 @@ def test_equality(left, right, same):
         ({"var": "deep.inner", "equals": "x"}, True),
         ({"var": "flat.key", "equals": 7}, True),
         ({"var": "text.inner", "equals": None}, True),
+        ({"var": "both.ways", "equals": "flat"}, True),
+        ({"var": "text.length", "equals": 11}, True),
+        ({"var": "tags.length", "gt": 1}, True),
+        ({"var": "sized.length", "equals": "own"}, True),
+        ({"var": "deep.length", "equals": None}, True),
+        ({"var": "missing", "equals": None}, True),
+        ({"var": "missing.inner", "equals": None}, True),
+        ({"var": "deep.missing", "equals": None}, True),
+        ({"var": "nulled", "equals": None}, True),
     ],
 )
 def test_operators(condition, expected):
@@ -103,6 +112,10 @@ def test_operators(condition, expected):
         "text": "Review auth",
         "deep": {"inner": "X"},
         "flat.key": 7,
+        "both.ways": "flat",
+        "both": {"ways": "deep"},
+        "sized": {"length": "own"},
+        "nulled": None,
     }
 
     assert conditions.problems(condition) == ()

@@ -222,6 +222,26 @@ def test_features_add_lines_to_blocks_or_guidance_in_their_order():
     assert block.prompt.endswith(f"- Own.\n- {two.verify[0]}")
 
 
+@pytest.mark.rule("R11.6", "R1.36")
+def test_three_features_can_be_configured_each_with_its_words():
+    assert {one.id: one.settings for one in FEATURES.values() if one.settings} == {
+        "wr.features.capabilities": {
+            "probeVisibility": ("collapsed", "visible"),
+            "recordObservationsAs": ("artifact", "event"),
+        },
+        "wr.features.mode_guidance": {"verbosity": ("short", "full")},
+        "wr.features.output_contracts": {"enforce": ("block_in_blocking_modes_gap_in_never_stop",)},
+    }
+    for feature in FEATURES.values():
+        for key, words in feature.settings.items():
+            for word in words:
+                compiled(workflow(features=[{"id": feature.id, "config": {key: word}}]))
+            bad = {"id": feature.id, "config": {key: "other"}}
+            assert [one.code for one in compile_data(workflow(features=[bad])).findings] == [
+                "WF_FEATURE_CONFIG"
+            ]
+
+
 @pytest.mark.rule("R1.36")
 def test_mode_guidance_speaks_through_conditional_fragments():
     feature = {"id": "wr.features.mode_guidance", "config": {"verbosity": "full"}}

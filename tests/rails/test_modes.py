@@ -309,6 +309,60 @@ def test_a_divergence_is_recorded_and_a_bad_one_only_mentioned(agent):
     assert warned(last) == []
 
 
+REASONS = (
+    *("missing_user_context", "capability_unavailable", "efficiency_skip", "safety_stop"),
+    "policy_constraint",
+)
+
+
+@pytest.mark.rule("R11.8", "R8.26")
+@pytest.mark.parametrize("reason", [*REASONS, "because", "", None])
+def test_a_divergence_has_one_of_five_reasons(agent, reason):
+    contract = {"outputContract": {"contractRef": "wr.contracts.workflow_divergence"}}
+    ann = agent(flow(step("a", **contract), step("b")))
+    said = {"kind": "wr.workflow_divergence", "reason": reason, "summary": "Why."}
+    second = ann.go(ann.start("user.flow"), None, artifacts=[said])
+
+    assert (second["kind"] == "ok") == (reason in REASONS)
+    assert codes(second) == ([] if reason in REASONS else ["INVALID_REQUIRED_OUTPUT"])
+
+
+@pytest.mark.rule("R11.3", "R8.22")
+def test_a_gap_is_told_whole_and_is_never_edited(agent):
+    ann = agent(flow(step("decide", **LOOP_CONTROL), step("b"), step("c"), step("d")))
+    second = ann.go(ann.start("user.flow", preferences=NONSTOP), "none")
+    own = {"kind": "wr.gap", "severity": "warning", "summary": "No design.", "detail": "design"}
+    third = ann.go(second, artifacts=[own])
+    engine, mine = second["gaps"][0]["gapId"], third["gaps"][0]["gapId"]
+    solved = {"kind": "wr.gap", "severity": "info", "summary": "Solved.", "resolvesGapId": engine}
+    fourth = ann.go(third, artifacts=[solved])
+    unknown = ann.go(fourth, artifacts=[{**solved, "resolvesGapId": "gap_x"}])
+
+    assert second["gaps"] == [
+        {
+            "gapId": engine,
+            "severity": "critical",
+            "reason": {"category": "contract_violation", "detail": "missing_required_output"},
+            "summary": "This step needs a wr.loop_control artifact; no artifacts were sent.",
+            "resolution": {"kind": "unresolved"},
+        }
+    ]
+    assert third["gaps"] == [
+        {
+            "gapId": mine,
+            "severity": "warning",
+            "reason": {"category": "agent_reported", "detail": "design"},
+            "summary": "No design.",
+            "resolution": {"kind": "unresolved"},
+        }
+    ]
+    assert fourth["gaps"][0]["resolution"] == {"kind": "resolves", "resolvesGapId": engine}
+    assert (unknown["gaps"], warned(unknown)) == ([], ["ARTIFACT_UNRECOGNISED"])
+    assert [one.gap_id for one in facts(ann, second, "gap_recorded")] == [
+        *(engine, mine, fourth["gaps"][0]["gapId"])
+    ]
+
+
 @pytest.mark.rule("C72", "R8.11")
 def test_notes_are_encouraged_or_required(agent):
     work = flow(step("a"), step("b", notesOptional=True), step("c", **LOOP_CONTROL), step("d"))
@@ -324,7 +378,7 @@ def test_notes_are_encouraged_or_required(agent):
     assert codes(bob.go(passed, None)) == []
 
 
-@pytest.mark.rule("R8.20", "R8.21")
+@pytest.mark.rule("R8.20", "R8.21", "R11.1")
 def test_a_person_gives_inputs_by_context_or_artifact(agent):
     key = {
         "id": "key",

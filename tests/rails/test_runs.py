@@ -7,7 +7,7 @@ import json
 import pytest
 
 from backshop.rails import respond
-from backshop.testing.workflows import LOOP_CONTROL, flow, step
+from backshop.testing.workflows import LOOP_CONTROL, flow, loop, step
 
 BOTH_DATABASES = True
 TWO = flow(step("one"), step("two"))
@@ -143,7 +143,7 @@ def test_an_old_token_shows_what_came_of_it_and_branches(agent):
     ]
 
 
-@pytest.mark.rule("C31", "C32", "C33", "R5.13", "R5.12")
+@pytest.mark.rule("C31", "C32", "C33", "R5.13", "R5.12", "R11.10")
 def test_facts_of_one_branch_never_show_in_another(agent):
     ann = agent(THREE)
     first = ann.start("user.flow")
@@ -160,7 +160,7 @@ def test_facts_of_one_branch_never_show_in_another(agent):
     assert [e["notesMarkdown"] for e in ann.look(left)["recap"]["entries"]] == ["left"]
 
 
-@pytest.mark.rule("C34", "R5.8")
+@pytest.mark.rule("C34", "R5.8", "R11.9")
 def test_the_preferred_tip_is_the_leaf_with_the_latest_activity(agent):
     ann = agent(THREE)
     first = ann.start("user.flow")
@@ -296,7 +296,7 @@ def test_tokens_of_different_runs_or_steps_do_not_mix(agent):
     assert [ann.go(run)["pending"]["stepId"] for run in runs[1:]] == ["two", "two"]
 
 
-@pytest.mark.rule("C45", "R7.6", "R7.29")
+@pytest.mark.rule("C45", "R7.6", "R7.29", "R11.10")
 def test_a_child_run_joins_its_parents_session(agent):
     ann = agent(TWO)
     parent = ann.start("user.flow")
@@ -392,6 +392,143 @@ def test_a_checkpoint_notes_progress_and_keeps_the_step_pending(agent):
         "from the checkpoint",
     ]
     assert ann.events(first) > count
+
+
+@pytest.mark.rule("R5.4", "R7.24", "R7.15", "R6.14")
+def test_a_checkpoint_of_a_blocked_step_is_as_blocked_as_the_step(agent):
+    ann = agent(flow(step("s", requireConfirmation={"kind": "human_approval"}), step("end")))
+    first = ann.start("user.flow")
+    blocked = ann.go(first)
+    noted = ann.answer(
+        "checkpoint_workflow",
+        stateToken=blocked["stateToken"],
+        checkpointToken=blocked["checkpointToken"],
+        output={"notesMarkdown": "asked by mail"},
+    ).structured
+    looked = ann.look(noted)
+    approval = {"kind": "wr.user_input", "inputId": "approval", "decision": "approved"}
+    on = ann.go(noted, artifacts=[approval])
+
+    assert noted["kind"] == looked["kind"] == "blocked"
+    assert noted["blockers"] == looked["blockers"] == blocked["blockers"]
+    assert noted["nextIntent"] == looked["nextIntent"] == "await_user_confirmation"
+    assert on["pending"]["stepId"] == "end"
+
+
+@pytest.mark.rule("R5.4", "R11.10")
+def test_a_node_is_a_step_a_checkpoint_or_an_attempt_and_each_can_be_gone_on_from(agent):
+    ann = agent(flow(step("one"), step("decide", **LOOP_CONTROL), step("end")))
+    first = ann.start("user.flow")
+    noted = ann.answer(
+        "checkpoint_workflow",
+        stateToken=first["stateToken"],
+        checkpointToken=first["checkpointToken"],
+        output={"notesMarkdown": "half way", "artifacts": [{"kind": "own.thing"}]},
+    ).structured
+    second = ann.go(noted)
+    blocked = ann.go(second, "no artifact")
+    third = ann.go(blocked, None, artifacts=[{"kind": "wr.loop_control", "decision": "stop"}])
+    sessions = ann.rails.sessions
+    nodes = list(sessions.state(first["session"]["sessionId"]).nodes.values())
+    positions = [sessions.snapshot(node.snapshot_ref) for node in nodes]
+
+    assert [node.kind for node in nodes] == [
+        *("step", "checkpoint", "step", "blocked_attempt", "step")
+    ]
+    assert nodes[1].snapshot_ref == nodes[0].snapshot_ref
+    assert [one.channel for one in nodes[1].outputs] == ["recap", "artifact"]
+    assert positions[3].engine == positions[2].engine
+    assert (positions[2].blocked, positions[3].blocked is None) == (None, False)
+    assert [node.parent for node in nodes[1:]] == [node.node_id for node in nodes[:-1]]
+    assert third["pending"]["stepId"] == "end"
+
+
+@pytest.mark.rule("R7.24")
+@pytest.mark.parametrize("which", ["state", "node", "attempt", "output", "both"])
+def test_a_checkpoint_that_is_refused_leaves_nothing(agent, tmp_path, which):
+    ann = agent(TWO)
+    first, other = ann.start("user.flow"), ann.start("user.flow")
+    given = {
+        "stateToken": first["stateToken"],
+        "checkpointToken": first["checkpointToken"],
+        "output": {"notesMarkdown": "half way"},
+    }
+    given |= {
+        "state": {"stateToken": first["stateToken"][:-1]},
+        "node": {"stateToken": other["stateToken"]},
+        "attempt": {"checkpointToken": first["ackToken"]},
+        "output": {"output": {}},
+        "both": {"sessionToken": first["sessionToken"]},
+    }[which]
+    before = everything(ann, tmp_path / "home")
+    error = ann.error("checkpoint_workflow", **given)
+
+    assert (
+        error["code"]
+        == {
+            "state": "TOKEN_INVALID_FORMAT",
+            "node": "TOKEN_SCOPE_MISMATCH",
+            "attempt": "TOKEN_INVALID_FORMAT",
+            "output": "VALIDATION_ERROR",
+            "both": "VALIDATION_ERROR",
+        }[which]
+    )
+    assert everything(ann, tmp_path / "home") == before
+
+
+@pytest.mark.rule("R7.21")
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"context": {"k": "x" * 300_000}}, "VALIDATION_ERROR"),
+        ({"context": {"wr_x": 1}}, "VALIDATION_ERROR"),
+        ({"workflowId": "user.none"}, "WORKFLOW_NOT_FOUND"),
+        ({"workflowId": "user.broken"}, "WORKFLOW_INVALID"),
+        ({"workspacePath": "/no/such/place"}, "PRECONDITION_FAILED"),
+        ({"workflowId": "user.each"}, "PRECONDITION_FAILED"),
+        ({"sessionToken": "ses.v1.x"}, "TOKEN_INVALID_FORMAT"),
+        ({"parentStateToken": "st.v1.x"}, "TOKEN_INVALID_FORMAT"),
+    ],
+)
+def test_a_start_that_fails_leaves_nothing_behind(agent, tmp_path, given, code):
+    """Checked with what is wrong alone; tables and files are compared byte by byte."""
+    each = loop("l", step("a"), type="forEach", items="list")
+    ann = agent(TWO, flow(each, name="user.each"), flow(step("a", prompt=""), name="user.broken"))
+    ann.start("user.flow")
+    before = everything(ann, tmp_path / "home")
+    error = ann.error("start_workflow", **{"workflowId": "user.flow", **given})
+
+    assert error["code"] == code
+    assert everything(ann, tmp_path / "home") == before
+
+
+@pytest.mark.rule("R7.21", "R7.6", "R8.3", "R4.16")
+def test_a_start_weighs_goal_context_and_preferences_before_it_chooses(agent):
+    ann = agent(
+        flow(
+            step("careful", runCondition={"var": "goal", "contains": "careful"}),
+            step("plain", prompt="{{goal}} {{k}}"),
+        )
+    )
+    careful = ann.start("user.flow", goal="Be careful")
+    plain = ann.start("user.flow", goal="Be quick", context={"k": 7})
+    own = ann.start("user.flow", goal="Be careful", context={"goal": "Be quick"})
+    auto = ann.start("user.flow", preferences={"autonomy": "full_auto_never_stop"})
+
+    assert careful["pending"]["stepId"] == "careful"
+    assert plain["pending"]["prompt"].startswith("Be quick 7")
+    assert own["pending"]["stepId"] == "plain"
+    assert auto["pending"]["prompt"].endswith("Do not stop; report gaps.")
+
+
+@pytest.mark.rule("R11.10", "R7.11")
+def test_notes_are_of_their_step_and_joined_by_the_recap(agent):
+    ann = agent(flow(step("one"), step("two"), step("three")))
+    third = ann.go(ann.go(ann.start("user.flow"), "first"), "second")
+
+    assert [one["notesMarkdown"] for one in ann.look(third)["recap"]["entries"]] == [
+        *("first", "second")
+    ]
 
 
 @pytest.mark.rule("R6.16")

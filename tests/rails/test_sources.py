@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from backshop.app import Backshop
+from backshop.base.errors import ValidationFailed
 from backshop.rails.catalog import Catalog
 from backshop.rails.errors import RailsError
 from backshop.rails.identity import SourceKind, WorkflowKind, id_status, suggested_id
@@ -58,6 +60,29 @@ def ids(listing, **filters):
 
 def _ours(one):
     return one.entry.source.kind is SourceKind.BUNDLED
+
+
+@pytest.mark.rule("R3.1")
+def test_workflows_come_from_four_kinds_of_places():
+    assert {str(kind) for kind in SourceKind} == {"bundled", "user", "project", "git"}
+
+
+@pytest.mark.rule("R3.1", "S3.3")
+@pytest.mark.parametrize("name", ["remote", "plugin"])
+def test_other_kinds_of_places_cannot_be_configured(tmp_path, name):
+    home = tmp_path / "home"
+    home.mkdir()
+    entry = {"url": "https://example.org/a.git", "ref": "main", "kind": name}
+    both: tuple[dict[str, list[object]], ...] = (
+        {f"rails.{name}_sources": []},
+        {"rails.git_sources": [entry]},
+    )
+    for settings in both:
+        (home / "settings.json").write_text(json.dumps(settings))
+        with pytest.raises(ValidationFailed) as caught, Backshop.open(home) as shop:
+            shop.call("list_workflows", {})
+
+        assert "rails." in caught.value.message
 
 
 @pytest.mark.rule("R3.5")

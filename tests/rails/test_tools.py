@@ -17,7 +17,7 @@ from backshop.rails.ordinal import attempt_id
 from backshop.rails.tools import refused
 from backshop.store import Store
 from backshop.testing.agent import Agent, rails_of
-from backshop.testing.workflows import flow, step
+from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
 
 TWO = flow(step("one"), step("two"))
 STRINGS = ["", "\x00", "‮", "𝕏" * 50, "{{goal}}", "';--", "A" * 3000, "\ud800"]
@@ -58,6 +58,51 @@ def test_descriptions_and_schemas_fit_a_model():
     schemas = json.dumps([tool.input_schema for tool in TOOLS], separators=(",", ":"))
     assert len(schemas) <= 12 * 1024
     assert all(tool.output_schema["type"] == "object" for tool in TOOLS)
+
+
+@pytest.mark.rule("R7.20", "R7.1")
+@pytest.mark.parametrize(
+    ("tool", "says"),
+    [
+        ("start_workflow", "Tokens are opaque: send them back unchanged, never make or change one"),
+        ("start_workflow", "Several runs can go on at once, each with its own tokens"),
+        ("start_workflow", "Nothing but continue_workflow advances a run"),
+        ("continue_workflow", "exactly as the step asks; do not invent shapes"),
+        ("continue_workflow", "by gathering context and stating assumptions, do not skip them"),
+        ("continue_workflow", "disclose assumptions, skips and missing inputs in `output`"),
+        ("checkpoint_workflow", "the checkpointToken and the stateToken (or sessionToken) of one"),
+    ],
+)
+def test_the_descriptions_say_what_an_agent_must_and_must_not_do(tool, says):
+    assert says in {one.name: one.description for one in TOOLS}[tool]
+
+
+@pytest.mark.rule("R7.20", "R7.16")
+def test_each_block_of_tokens_says_whose_it_is(agent):
+    ann = agent(flow(step("one", **LOOP_CONTROL), step("two")))
+    first = ann.answer("start_workflow", workflowId="user.flow")
+    blocked = ann.reply(first.structured, "words only")
+    second = ann.reply(blocked.structured, None, artifacts=[STOP])
+    noted = ann.answer(
+        "checkpoint_workflow",
+        stateToken=second.structured["stateToken"],
+        checkpointToken=second.structured["checkpointToken"],
+        output={"notesMarkdown": "half way"},
+    )
+    looked = ann.answer("continue_workflow", stateToken=first.structured["stateToken"])
+    done = ann.reply(second.structured, "end")
+
+    for answer in (first, blocked, second, noted, looked, done):
+        head, _, block = answer.texts[0].rpartition("```json\n")
+        session: Any = answer.structured["session"]
+        assert f"orkflow user.flow · resume ref {session['resumeRef']}" in head
+        assert str(answer.structured["checkpointToken"]) in block
+
+
+@pytest.mark.rule("R11.10", "R7.1")
+def test_checkpoints_and_resuming_are_on_unless_switched_off():
+    assert [tool.name for tool in offered(Settings())] == [tool.name for tool in TOOLS]
+    assert {"checkpoint_workflow", "resume_session"} <= {tool.name for tool in TOOLS}
 
 
 @pytest.mark.rule("R7.1", "C95")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -61,10 +61,11 @@ def kinds_of(contract: Contract) -> tuple[str, ...]:
 
 
 def contract_of(compiled: Compiled, contract_ref: str) -> Contract | None:
-    """Return the pinned contract of that name."""
+    """Return the pinned contract of that name; its example begins with its kind."""
     for contract in compiled.contracts:
         if contract.contract_ref == contract_ref:
-            return contract
+            kind = {key: contract.example[key] for key in ("kind",) if key in contract.example}
+            return replace(contract, example={**kind, **contract.example})
     return None
 
 

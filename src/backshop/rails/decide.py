@@ -25,7 +25,7 @@ from .plan import Plan, artifact_order
 from .reasons import Reason
 from .recap import notes_to_keep
 from .respond import Facts, Offer, Place
-from .snapshot import Snapshot
+from .snapshot import Blocked, Snapshot
 from .state import NodeState, SessionState
 
 Json = dict[str, object]
@@ -162,11 +162,14 @@ def checkpoint(state: SessionState, wish: Note) -> Decided:
     """Record progress under a node; what is pending stays pending (R7.24)."""
     node, workflow, engine = state.nodes[wish.node_id], wish.workflow, wish.snapshot.engine
     to_node = did("node", node.node_id, "checkpoint", wish.attempt_id)
+    blocked = still_blocked(wish.snapshot, node.preferences)
     facts = Facts(
         place=place_of(state, wish.session_id, node),
         mode=node.preferences,
         rendered=prompt.render(workflow, engine, node.context, node.preferences),
         warnings=notes_warnings(wish.request),
+        blockers=blocked.blockers if blocked else (),
+        is_retryable=blocked.retryable if blocked else True,
         more={"checkpoint": {"nodeId": to_node}},
     )
     body = respond.stored(respond.body(facts, first_offer(to_node, workflow, engine)))
@@ -182,6 +185,11 @@ def checkpoint(state: SessionState, wish: Note) -> Decided:
     plan.edge("checkpoint", node.node_id, "checkpoint_created", event)
     plan.outputs(wish.request.output)
     return Decided(plan, body, to_node, wish.snapshot)
+
+
+def still_blocked(snapshot: Snapshot, mode: ev.Effective) -> Blocked | None:
+    """Return why a position waits; None when nothing blocks it in this mode (R7.14)."""
+    return snapshot.blocked if reasons.blocks(mode.autonomy) else None
 
 
 def session_checkpoint(session_id: str, attempt: str, request: Request) -> Plan:

@@ -125,6 +125,40 @@ def mismatch(message: str, **details: object) -> RailsError:
     )
 
 
+def unknown_node() -> RailsError:
+    """Return the refusal of a token whose node is not here."""
+    return RailsError(
+        "TOKEN_UNKNOWN_NODE",
+        "the token names a step that is not in this store; its session may have been deleted",
+        "Call resume_session to find the work, or start_workflow to begin anew.",
+    )
+
+
+def not_healthy(reason: str, **details: object) -> RailsError:
+    """Return the refusal to act on a damaged session."""
+    return RailsError(
+        "SESSION_NOT_HEALTHY",
+        f"the session's record is damaged ({reason}); it can be read but not continued",
+        "Run `backshop doctor`, or start a new session; other sessions are not affected.",
+        details={"reason": reason, **details},
+    )
+
+
+def unknown_version() -> RailsError:
+    """Return the refusal to act on what a later program wrote (R4.20)."""
+    return RailsError(
+        "SESSION_NOT_HEALTHY",
+        "the session was written by a later program; this one does not know its form",
+        "Use the program that wrote it, or start a new session; other sessions are not affected.",
+        details={"reason": "unknown_schema_version", "status": "unknown_version"},
+    )
+
+
+def is_of_later_program(error: RailsError) -> bool:
+    """Say whether a session was refused because of its version, not for damage."""
+    return error.details.get("status") == "unknown_version"
+
+
 def cut(text: str, max_bytes: int) -> str:
     """Return `text` shortened to `max_bytes` of UTF-8, ending in the marker if it was cut."""
     data = text.encode(errors="replace")

@@ -29,14 +29,14 @@ from .catalog import Catalog
 from .company import Company
 from .decide import Decided, Note
 from .drift import Drift
-from .errors import RailsError, invalid, mismatch
+from .errors import RailsError, invalid, mismatch, unknown_node
 from .inputs import Request
 from .interpret import Workflow
 from .judge import warning
 from .ordinal import attempt_id
 from .plan import Plan
 from .respond import Answer, Facts, Offer, Place
-from .sessions import Located, Sessions, unknown_node
+from .sessions import Located, Sessions
 from .settings import Settings
 from .snapshot import Snapshot
 from .state import Attempt, NodeState, SessionState
@@ -135,7 +135,7 @@ class Execution:
         state, decided = self.sessions.decide(located.session_id, rule, beside)
         if decided is None:
             return self._replayed(keys, state, attempt, request)
-        self.sessions.remember(workflow, decided.snapshot)
+        self.sessions.remember(decided.snapshot)
         return respond.filled(keys, decided.body)
 
     def rehydrate(self, state_token: str) -> Answer:
@@ -188,9 +188,7 @@ class Execution:
         guidance: str = "",
     ) -> Facts:
         """Return what can be told of a node from its record alone."""
-        blocked = snapshot.blocked
-        if node.preferences.autonomy == "full_auto_never_stop":
-            blocked = None
+        blocked = decide.still_blocked(snapshot, node.preferences)
         return Facts(
             place=Place(
                 session_id=session_id,

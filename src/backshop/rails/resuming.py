@@ -36,7 +36,10 @@ def resumed(sessions: Sessions, asked: resume.Asked) -> Answer:
     sources: dict[tuple[str, str | None], _Source] = {}
     works = []
     for source in _sources(sessions):
-        work = _work(sessions, source)
+        try:
+            work = _work(sessions, source)
+        except RailsError:  # lost, or written by a later program: no candidate either (R4.18)
+            continue
         sources[work.session_id, work.run_id] = source
         works.append(work)
     found = resume.rank(asked, works)

@@ -13,10 +13,11 @@ from . import events as ev
 from . import graph, preferences, prompt
 from . import tokens as tk
 from .discovery import outline
+from .errors import unknown_node
 from .interpret import Workflow, scope
 from .prompt import render
 from .respond import resume_ref
-from .sessions import Readable, Sessions, unknown_node
+from .sessions import Readable, Sessions
 from .snapshot import Snapshot
 from .state import NodeState, SessionState, current_outputs
 from .views import node_title, output_row, pending_id, run_row, salvage_of, unknown

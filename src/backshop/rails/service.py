@@ -36,13 +36,12 @@ from .beside import Beside
 from .catalog import Catalog
 from .company import Company
 from .decide import Decided, Start
-from .errors import mismatch
+from .errors import mismatch, unknown_node
 from .execution import Execution, mode_change
 from .inputs import Request
-from .interpret import Workflow
 from .plan import Plan
 from .respond import Answer
-from .sessions import Sessions, outside_tokens, unknown_node
+from .sessions import Sessions, outside_tokens
 from .settings import Settings
 from .state import SessionState
 
@@ -157,7 +156,9 @@ class Rails:
         workspace = self._workspace(request)
         listing = self.catalog.look(workspace)
         found = listing.load(request.workflow_id)
-        workflow = Workflow(found.compiled, found.workflow_hash)
+        workflow = self.sessions.workflow(
+            found.workflow_hash, lambda: pinned.snapshot(found.compiled)
+        )
         is_new = not self.sessions.exists(session_id)
         driven = driver or self.settings.driver
         references, more = discovery.resolved(found, workspace)
@@ -193,7 +194,7 @@ class Rails:
         if decided is None:
             data = self.sessions.blob(state.runs[run_id].started.response_ref)
             return respond.filled(keys, data, with_session=session_id)
-        self.sessions.remember(workflow, decided.snapshot)
+        self.sessions.remember(decided.snapshot)
         if is_new:
             self.execution.remember_workspace(session_id, workspace)
         return respond.filled(keys, decided.body, with_session=session_id)

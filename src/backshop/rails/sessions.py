@@ -32,7 +32,7 @@ from . import local, template
 from . import snapshot as snapshots
 from .beside import Arrived, Beside, written
 from .decide import Decided
-from .errors import RailsError
+from .errors import RailsError, is_of_later_program, not_healthy, unknown_node, unknown_version
 from .fold import FOLD_NAME, FOLD_VERSION, apply
 from .interpret import Workflow, scope
 from .kept import Kept
@@ -40,7 +40,7 @@ from .keyring import Keyring
 from .local import Local, Origin
 from .plan import Plan
 from .recap import Label
-from .snapshot import Snapshot
+from .snapshot import UNKNOWN_VERSION, Snapshot
 from .state import EMPTY, NodeState, SessionState
 
 STREAM = "session"
@@ -116,9 +116,10 @@ class Sessions:
         stream, origin = stream_of(session_id), self.local(session_id).origin
         try:
             state = self.state(session_id)
+            self._require_known(state)
             return Readable(session_id=session_id, state=state, health="healthy", origin=origin)
         except RailsError as error:
-            if error.rails_code != "SESSION_NOT_HEALTHY":
+            if error.rails_code != "SESSION_NOT_HEALTHY" or is_of_later_program(error):
                 raise
         with translated():
             health = self.store.health(stream)
@@ -151,7 +152,7 @@ class Sessions:
         return local.read(head.local if head else None)
 
     def note_workspace(self, session_id: str, workspace: str) -> None:
-        """Note where a session's files are on this machine; never an event."""
+        """Note where a session's files are here; never an event."""
         noted = replace(self.local(session_id), workspace=workspace)
         self.store.set_local(stream_of(session_id), local.written(noted))
 
@@ -195,21 +196,23 @@ class Sessions:
 
     def snapshot(self, ref: str) -> Snapshot:
         """Return a stored position."""
-        return self._snapshots.get(ref, lambda: snapshots.load(self.blob(ref)))
 
-    def workflow(self, workflow_hash: str) -> Workflow:
-        """Return a pinned workflow."""
+        def load() -> Snapshot:
+            with _read_back():
+                return snapshots.load(self.blob(ref))
+
+        return self._snapshots.get(ref, load)
+
+    def workflow(self, workflow_hash: str, data: Callable[[], bytes] | None = None) -> Workflow:
+        """Return a pinned workflow, or with `data` one about to be pinned.
+
+        Both are read from the stored bytes: every process tells a step in the same words (R7.25).
+        """
 
         def load() -> Workflow:
-            data = self.blob(workflow_hash)
-            try:
-                return Workflow(pinned.load(data), workflow_hash)
-            except ValidationFailed as error:
-                raise RailsError(
-                    "INTERNAL_ERROR",
-                    "the pinned workflow was written by a version this program does not know",
-                    "Use the program that started this run.",
-                ) from error
+            with _read_back():
+                found = data() if data else self.blob(workflow_hash)
+                return Workflow(pinned.load(found), workflow_hash)
 
         return self._workflows.get(workflow_hash, load)
 
@@ -304,9 +307,8 @@ class Sessions:
             targets = ((stream, FOLD), (other.stream, other.fold))
             return self.store.update_many(targets, together)[0][0], last[0]
 
-    def remember(self, workflow: Workflow, snapshot: Snapshot) -> None:
+    def remember(self, snapshot: Snapshot) -> None:
         """Keep what was just written at hand."""
-        self._workflows.put(workflow.hash, workflow)
         self._snapshots.put(snapshot.ref, snapshot)
 
     def forget(self, session_id: str) -> None:
@@ -323,11 +325,16 @@ class Sessions:
         origin = local.read(head.local).origin
         if origin is not None and origin.salvaged:
             raise not_healthy("salvaged", status="read_only")
-        if not self._looks_whole(stream):
-            health = self.store.health(stream)
-            if not health.is_healthy:
-                raise not_healthy(health.reason or "damaged", status=str(health.status))
+        if not self._looks_whole(stream) and not (health := self.store.health(stream)).is_healthy:
+            raise not_healthy(health.reason or "damaged", status=str(health.status))
         self._checked.add(stream)
+
+    def _require_known(self, state: SessionState) -> None:
+        """Refuse a session whose runs stand in a form this program does not know (R4.20)."""
+        for run in state.runs.values():
+            self.workflow(run.started.workflow_hash)
+            if run.preferred is not None:
+                self.snapshot(state.nodes[run.preferred].snapshot_ref)
 
     def _looks_whole(self, stream: str) -> bool:
         """Fold the stream, which proves its chain, and see that its end and its pins are there."""
@@ -343,6 +350,17 @@ class Sessions:
 def stream_of(session_id: str) -> str:
     """Return the name of a session's stream."""
     return f"{STREAM}:{session_id}"
+
+
+@contextmanager
+def _read_back() -> Iterator[None]:
+    """Name what cannot be read back: written by a later program, or damaged (R2.8, R5.2)."""
+    try:
+        yield
+    except ValidationFailed as error:
+        if error.reason == UNKNOWN_VERSION:
+            raise unknown_version() from error
+        raise not_healthy("schema_validation_failed") from error
 
 
 @contextmanager
@@ -379,22 +397,3 @@ def outside_tokens() -> Iterator[None]:
         if error.rails_code != "TOKEN_SESSION_LOCKED":
             raise
         raise RailsError("SESSION_LOCKED", error.message, error.suggestion) from error
-
-
-def unknown_node() -> RailsError:
-    """Return the refusal of a token whose node is not here."""
-    return RailsError(
-        "TOKEN_UNKNOWN_NODE",
-        "the token names a step that is not in this store; its session may have been deleted",
-        "Call resume_session to find the work, or start_workflow to begin anew.",
-    )
-
-
-def not_healthy(reason: str, **details: object) -> RailsError:
-    """Return the refusal to act on a damaged session."""
-    return RailsError(
-        "SESSION_NOT_HEALTHY",
-        f"the session's record is damaged ({reason}); it can be read but not continued",
-        "Run `backshop doctor`, or start a new session; other sessions are not affected.",
-        details={"reason": reason, **details},
-    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from backshop.base.canon import canonical, sha256_hex
+from backshop.base.canon import canonical, parse, sha256_hex
 from backshop.base.codec import camel, decode_json, encode
 from backshop.base.errors import ValidationFailed
 
 from .interpret import Decision, Engine, Frame, Pending
 
 Json = dict[str, object]
+VERSION = 1
+UNKNOWN_VERSION = "unknown_version"
 
 
 @camel
@@ -122,9 +124,14 @@ def load(data: bytes) -> Snapshot:
     """Return the snapshot that was stored.
 
     Raises:
-        ValidationFailed: it is none, or its parts contradict each other (R5.2).
+        ValidationFailed: it is none, of another version (R4.20), or its parts contradict each
+            other (R5.2).
     """
-    wire = decode_json(_SnapshotData, data)
+    try:
+        wire = decode_json(_SnapshotData, data)
+    except ValidationFailed:
+        _require_version(data)
+        raise
     state = wire.engine.state
     stack = tuple(
         Frame(one.loop_id, one.iteration, one.body_index, one.decision)
@@ -138,6 +145,17 @@ def load(data: bytes) -> Snapshot:
     engine = Engine(frozenset(state.completed.values), stack, pending)
     _check(engine, state)
     return Snapshot(wire.workflow_hash, engine, state.blocked)
+
+
+def _require_version(data: bytes) -> None:
+    whole = parse(data)
+    engine = whole.get("engine") if isinstance(whole, dict) else None
+    for part in (whole, engine):
+        if isinstance(part, dict) and part.get("v", VERSION) != VERSION:
+            raise ValidationFailed(
+                f"a position of version {part['v']}; this program knows {VERSION}",
+                reason=UNKNOWN_VERSION,
+            )
 
 
 def _check(engine: Engine, state: _State) -> None:

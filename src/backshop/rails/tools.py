@@ -144,10 +144,10 @@ TOOLS: tuple[RailsTool, ...] = (
         title="Start a workflow",
         description=(
             "Begin a run of a workflow and get its first step. Do the step, then call"
-            " continue_workflow with the tokens of the answer. Tokens are opaque: send them back"
-            " unchanged, never make or change one. Several runs can go on at once, each with its"
-            " own tokens. `context` carries external facts (ids, parameters, constraints), not"
-            " progress."
+            " continue_workflow with the tokens of the answer. Nothing but continue_workflow"
+            " advances a run. Tokens are opaque: send them back unchanged, never make or change"
+            " one. Several runs can go on at once, each with its own tokens. `context` carries"
+            " external facts (ids, parameters, constraints), not progress."
         ),
         request=requests.StartWorkflow,
         answer=answers.Execution,

@@ -13,9 +13,9 @@ from backshop.store import NewEvent, Part, Pin, Plan, wire
 from . import arrival, bundle, local, proof, wholes
 from .arrival import Arrival
 from .bundle import Content
-from .errors import RailsError
+from .errors import RailsError, not_healthy
 from .local import Local, Origin
-from .sessions import Sessions, not_healthy, outside_tokens, stream_of, translated
+from .sessions import Sessions, outside_tokens, stream_of, translated
 from .wholes import SessionChanged
 
 Json = dict[str, object]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from backshop.rails.definition import (
@@ -212,14 +213,26 @@ class _Expander:
                     f"this call asks for {caller.contract.contract_ref}",
                 )
             last = replace(last, contract=caller.contract)
+        fragments = (*last.fragments, *caller.fragments)
+        asked = (*last.user_inputs, *caller.user_inputs)
+        pointer = caller.pointer
+        self._once("WF_FRAGMENT_INVALID", f"{pointer}/promptFragments", (f.id for f in fragments))
+        self._once("WF_SCHEMA", f"{pointer}/userInputs", (one.id for one in asked))
         return replace(
             last,
             validation=caller.validation or last.validation,
             assessment_refs=(*last.assessment_refs, *caller.assessment_refs),
             consequences=(*last.consequences, *caller.consequences),
-            user_inputs=(*last.user_inputs, *caller.user_inputs),
-            fragments=(*last.fragments, *caller.fragments),
+            user_inputs=asked,
+            fragments=fragments,
         )
+
+    def _once(self, code: str, pointer: str, ids: Iterable[str]) -> None:
+        """Note ids that a call adds to a step which has them already."""
+        twice = (name for name, count in Counter(ids).items() if count > 1)
+        for name in sorted(twice):
+            message = f"`{name}` is also declared by the last step of the routine"
+            self._findings.error(code, pointer, message)
 
     def _placed_probe(self, caller: Step, call: TemplateCall) -> tuple[Step, ...]:
         pointer = f"{caller.pointer}/templateCall/args"
