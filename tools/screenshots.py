@@ -70,6 +70,10 @@ def scene(served: Any) -> dict[str, str]:
     served.call("DraftPublish", workbench_id=kept)
     served.call("CheckpointCreate", workbench_id=kept, description="Before the audit")
     served.call("WorkbenchFilesRemove", workbench_id=kept, workbench_paths=["README.md"])
+    for name, role in (("Anna Berg", "publish"), ("Ben Okafor", "read"), ("Chiara Rossi", "")):
+        user = served.call("UserAdd", name=name)["user_id"]
+        if role:
+            served.call("AccessSet", workbench_id=kept, user_id=user, role=role)
     pages = {
         "benches": "/",
         "workshop": f"/bench/{fresh}?stay=1",
@@ -79,6 +83,7 @@ def scene(served: Any) -> dict[str, str]:
         "published": f"/bench/{kept}",
         "viewer": f"/bench/{fresh}/file/{_a_file(served, fresh)}",
         "context": f"/bench/{fresh}/context",
+        "sharing": f"/bench/{kept}/sharing",
         "studio": "/studio",
         "workflows": "/workflows",
         "workflow": "/workflows/wr.change_review",

@@ -264,7 +264,7 @@ def test_every_row_of_the_table_is_a_stored_fact_and_a_name_of_the_specs():
     assert [n for rows in TABLE.values() for n, _ in rows if f"`{n}" not in text] == []
 
 
-SPECS = ("bench.md", "workshop.md", "models.md", "prompts.md", "rails.md")
+SPECS = ("bench.md", "workshop.md", "models.md", "prompts.md", "rails.md", "store.md")
 
 
 @pytest.mark.rule("P7.11", "M16")

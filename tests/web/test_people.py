@@ -89,6 +89,7 @@ def test_the_owner_adds_a_person_on_the_page_and_sees_the_token_once(served, new
     page.get_by_label("Name", exact=True).last.fill("Berta <b>")
     page.get_by_role("button", name="Add a person").click()
     token = page.locator("#person-token").inner_text()
+    shown = page.locator("#people [role=status]").inner_text()
     accessible = violations(page)
     page.goto(f"{served.address}/settings")
     again = page.content()
@@ -96,6 +97,76 @@ def test_the_owner_adds_a_person_on_the_page_and_sees_the_token_once(served, new
         entered = entering.post("/login", data={"token": token})
         refused = entering.post("/settings/people", data={"name": "C"})
 
+    assert "Berta <b> gets in" in shown
     assert token not in again
     assert "Berta &lt;b&gt;" in again
     assert (entered.status_code, refused.status_code, accessible) == (303, 403, [])
+
+
+def _roles(served, bench):
+    found = served.call("AccessList", workbench_id=bench)["access"]
+    return {one["user_id"]: one["role"] for one in found}
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U5.4", "T6.4", "U1.3")
+def test_a_bench_is_shared_on_its_page_and_others_see_it_at_once(served, new_page, browser):
+    bench = served.bench("Ours")
+    made = {name: served.call("UserAdd", name=name) for name in ("Carl", "Dora <i>")}
+    carl, dora = made["Carl"]["user_id"], made["Dora <i>"]["user_id"]
+    theirs = browser.new_context()
+    with httpx2.Client(base_url=served.address) as entering:
+        cookies = entering.post("/login", data={"token": made["Carl"]["token"]}).cookies
+    theirs.add_cookies([{"name": n, "value": v, "url": served.address} for n, v in cookies.items()])
+    list_of_carl = theirs.new_page()
+    list_of_carl.goto(served.address)
+    list_of_carl.locator("html[data-live=yes]").wait_for()
+    before = list_of_carl.locator("[data-bench-card]").count()
+    page = new_page(f"/bench/{bench}/sharing")
+    nobody = page.locator(".empty").inner_text()
+
+    page.get_by_label("Person").select_option("Carl")
+    page.get_by_label("Role").select_option("write")
+    page.get_by_role("button", name="Share", exact=True).click()
+    row = page.locator(f"[data-person={carl}]")
+    row.wait_for()
+    list_of_carl.get_by_role("link", name="Ours").wait_for()  # without being loaded again
+    given = _roles(served, bench)
+    accessible = violations(page)
+    served.call("AccessSet", workbench_id=bench, user_id=dora, role="read")  # as a terminal does
+    page.locator(f"[data-person={dora}]").wait_for()
+    row.get_by_label("What Carl may do").select_option("none")
+    row.get_by_role("button", name="Save").click()
+    row.wait_for(state="detached")
+    theirs.close()
+
+    assert "Shared with nobody" in nobody
+    assert (before, given, accessible) == (0, {carl: "write"}, [])
+    assert _roles(served, bench) == {dora: "read"}
+
+
+@pytest.mark.rule("U5.4", "T6.4", "U1.4")
+def test_who_may_share_does_so_by_plain_forms_and_others_only_look(served, anna):
+    client, anna_id = anna
+    bench = served.bench("Shared by hand")
+    other = served.call("UserAdd", name=f"Emil {bench}")["user_id"]
+    served.call("AccessSet", workbench_id=bench, user_id=other, role="read")
+    served.call("AccessSet", workbench_id=bench, user_id=anna_id, role="write")
+    form = {"workbench_id": bench, "user_id": other, "role": "publish", "next": "/"}
+    address = f"/bench/{bench}/sharing"
+    html = {"accept": "text/html"}
+
+    looking, refused = client.get(address, headers=html), client.post("/do/AccessSet", data=form)
+    served.call("AccessSet", workbench_id=bench, user_id=anna_id, role="publish")
+    sharing, done = client.get(address, headers=html), client.post("/do/AccessSet", data=form)
+    wrong = [client.post("/do/AccessSet", data={**form, **bad}) for bad in WRONG]
+
+    assert (looking.status_code, looking.text.count('<select name="role"')) == (200, 0)
+    assert sharing.text.count('<select name="role"') == 1  # the other's role, never one's own
+    assert "Share with somebody else" not in sharing.text  # who else there is, the owner knows
+    assert (refused.status_code, done.status_code) == (403, 303)
+    assert [one.status_code for one in wrong] == [422, 422, 404]
+    assert _roles(served, bench) == {other: "publish", anna_id: "publish"}
+
+
+WRONG = ({"role": "king"}, {"user_id": "somebody"}, {"user_id": f"user_{'0' * 26}"})

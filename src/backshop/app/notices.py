@@ -82,6 +82,8 @@ Row = tuple[str, Callable[[Fact], Data | None]]
 def notifications(fact: Fact) -> list[Notification]:
     """Return what a fact is announced by, in order; mostly one, often none."""
     kind, _, name = fact.stream.partition(":")
+    subject = _subject(kind, name, fact.data)
+    of_bench = subject is not None and subject.startswith("wb_")
     made = []
     for index, (event, payload) in enumerate(TABLE.get(fact.kind, ())):
         data = payload(fact)
@@ -91,23 +93,19 @@ def notifications(fact: Fact) -> list[Notification]:
                     name=event,
                     payload=data,
                     position=None if is_signal(event) else fact.seq * PER_FACT + index,
-                    workbench_id=_bench_of(kind, name),
-                    session_id=_session_of(kind, name, fact.data),
+                    workbench_id=subject if of_bench else None,
+                    session_id=None if of_bench else subject,
                 )
             )
     return made
 
 
-def _bench_of(kind: str, name: str) -> str | None:
-    """Return the workbench a stream belongs to: its own, or that of its one prompt session."""
-    if kind == "prompt-session":
+def _subject(kind: str, name: str, data: Data) -> str | None:
+    """Return the workbench or session a fact is about."""
+    if kind == "prompt-session":  # a workbench has one
         return f"wb_{name.partition('_')[2]}"
-    return name if kind == "bench" else None
-
-
-def _session_of(kind: str, name: str, data: Data) -> str | None:
-    """Return the session a fact is about: of its own stream, or named in the home's."""
-    return name if kind == "session" else data.get("session_id") if kind == "home" else None
+    named = {"bench": name, "session": name, "people": data.get("subject")}
+    return named.get(kind, data.get("session_id") if kind == "home" else None)
 
 
 def is_signal(name: str) -> bool:
@@ -370,6 +368,9 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "consent.revoked": (
         ("EgressConsentChanged", _pick("provider_id", "model_id", consented=False)),
     ),
+    "people.user_added": (("PeopleChanged", _pick()),),
+    "people.user_removed": (("PeopleChanged", _pick()),),
+    "people.access_set": (("AccessChanged", _pick("user_id", "role")),),
     "provider.changed": (("ProvidersChanged", _pick("provider_id", "status")),),
     "model.called": (("UsageUpdated", _used),),
     "session.changed": (("RailsSessionChanged", _whole_session),),

@@ -92,9 +92,10 @@ def new_link(visit: Visit) -> Page:
 def add_person(visit: Visit) -> Page:
     """Let somebody in; their token is on this one page and kept nowhere (T6.4)."""
     _require_owner(visit)
-    person = visit.call("UserAdd", name=str(visit.form.get("name") or ""))
+    name = str(visit.form.get("name") or "")
+    added = visit.call("UserAdd", name=name)
     made = settings(visit)
-    context = {**made.context, "person": person}
+    context = {**made.context, "person": {**added, "name": name.strip()}}
     return Page(template=made.template, title=made.title, context=context)
 
 

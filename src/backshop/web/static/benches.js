@@ -49,4 +49,4 @@ function refresh() {
     try { $("#bench-cards").replaceChildren(await load("/bench-cards")); } catch (error) { unreachable(error); }
   }, 400);
 }
-follow({}, { WorkbenchChanged: refresh, WorkbenchFilesChanged: refresh, DraftStateChanged: refresh, BenchHealthChanged: refresh }, { onReconnect: refresh });
+follow({}, { WorkbenchChanged: refresh, WorkbenchFilesChanged: refresh, DraftStateChanged: refresh, BenchHealthChanged: refresh, AccessChanged: refresh }, { onReconnect: refresh });

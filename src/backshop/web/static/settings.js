@@ -3,14 +3,16 @@ import { $, el, load, on, showError, toast } from "./dom.js";
 import { call } from "./rpc.js";
 import { ACTIONS, bindings, combination, saveBindings } from "./shortcuts.js";
 
-if ($("#disk")) $("#disk").replaceChildren(await load("/settings/disk"));
+async function disk() {
+  if ($("#disk")) $("#disk").replaceChildren(await load("/settings/disk"));
+}
 
-$("#gc-look")?.addEventListener("click", async () => {
+on(document, "click", "#gc-look", async () => {
   const found = await call("StoreGc", { apply: false });
   const bytes = found.bytes ?? found.freed_bytes ?? 0;
   $("#gc").replaceChildren(el("p", {}, `${found.blobs ?? found.removed ?? 0} stored contents that nothing needs, ${(bytes / 1024 / 1024).toFixed(1)} MB. `,
     el("button", { type: "button", class: "danger small", onclick: async () => {
-      try { await call("StoreGc", { apply: true }); toast("Cleaned up"); $("#gc").replaceChildren(); $("#disk").replaceChildren(await load("/settings/disk")); }
+      try { await call("StoreGc", { apply: true }); toast("Cleaned up"); $("#gc").replaceChildren(); await disk(); }
       catch (error) { showError($("#gc"), error.envelope); }
     } }, "Remove them")));
 });
@@ -46,3 +48,5 @@ function keyboard() {
       el("td", {}, keys[name] === usual ? null : el("button", { type: "button", class: "small", onclick: () => store({ [name]: usual }) }, "Usual key")))))));
 }
 keyboard();
+document.addEventListener("renewed", () => { keyboard(); disk(); });
+await disk();
