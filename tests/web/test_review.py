@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 from tests.web.accessible import violations
-from tests.web.drafts import Drafting, full_draft
+from tests.web.drafts import SCRIPT, Drafting, full_draft
 from tests.web.scrolling import FRAME_MS, worst_frame_ms
 
 pytestmark = pytest.mark.needs("browser")
@@ -254,10 +254,15 @@ def test_the_review_works_without_scripts(served, new_page):
     page.get_by_role("button", name="Agree to the deletion").click()
     page.get_by_role("link", name="ledger.xlsx").click()
     cells = page.locator(".cell-list tr").count()
+    page.get_by_role("navigation", name="Changed sheets").get_by_role("link", name="Ledger").click()
+    sheet = page.get_by_role("region", name="Sheet Ledger")
+    marked = sheet.locator("td.changed, td.added").all_inner_texts()
     page.locator("#publish").click()
     page.wait_for_url("**/checkpoints")
 
     assert cells > 3
+    assert any(text.startswith("~") and text.endswith(" 44") for text in marked)
+    assert any(SCRIPT in text for text in marked)
     assert not served.call("DraftGetState", workbench_id=draft.id)["has_draft"]
 
 

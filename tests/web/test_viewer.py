@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from urllib.parse import quote
 
 import pytest
@@ -89,7 +91,36 @@ def test_a_sheet_shows_formulas_and_other_sheets(opened):
     page.locator(".grid-cell", has_text="All").wait_for()
 
     assert "=B2+C2" in bar
+    assert "==" not in bar
     assert "22" in bar
+
+
+@pytest.mark.rule("U3.5", "U4.2")
+def test_a_number_is_never_cut_short_whatever_its_column(served, new_page, tmp_path):
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(str(tmp_path / "wide.xlsx")) as book:
+        sheet, money = book.add_worksheet(), book.add_format({"num_format": "#,##0.00"})
+        sheet.write_number("A1", 1)
+        sheet.write_number("B1", 19_065_670_123_456.5, money)
+        sheet.write_string("C1", "long " * 100)
+        sheet.write_string("D1", "after it")
+        sheet.write_number("A900", 98_765_432_109_876.25, money)
+    bench = served.bench("Wide", {"wide.xlsx": (tmp_path / "wide.xlsx").read_bytes()})
+    page = new_page(f"/bench/{bench}/file/wide.xlsx")
+    page.wait_for_selector("[data-at='0:3']")
+    cut = "one => one.scrollWidth > one.clientWidth"
+
+    first = [page.eval_on_selector(f"[data-at='0:{col}']", cut) for col in range(4)]
+    page.locator("#sheet .grid-scroll").evaluate("one => { one.scrollTop = one.scrollHeight }")
+    page.get_by_text("98,765,432,109,876.25").wait_for()
+    last = page.eval_on_selector("[data-at='899:0']", cut)
+    heads = page.locator(".grid-colhead").evaluate_all("all => all.map((one) => one.offsetLeft)")
+    row = page.locator(".grid-row:has([data-at='899:0']) .grid-cell")
+    cells = row.evaluate_all("all => all.map((one) => one.offsetLeft)")
+
+    assert (first, last) == ([False, False, True, False], False)  # a long text has the bar above
+    assert heads == cells
 
 
 @pytest.mark.rule("U1.5")
@@ -202,3 +233,61 @@ def test_pictures_inside_documents_and_slides_are_drawn(served, new_page, tmp_pa
 
     assert set(drawn.values()) == {(200, "image/png", True)}
     assert absent.status in (404, 422)
+
+
+def _odt(name: str) -> bytes:
+    names = {"office": "office", "text": "text", "draw": "drawing", "svg": "svg-compatible"}
+    spaces = "".join(
+        f' xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{long}:1.0"'
+        for short, long in names.items()
+    )
+    body = (
+        '<text:h text:outline-level="1">Results</text:h><text:p><draw:frame><draw:image '
+        f'xlink:href="Pictures/{name}"/><svg:title>The chart</svg:title></draw:frame></text:p>'
+    )
+    content = (
+        f'<office:document-content{spaces} xmlns:xlink="http://www.w3.org/1999/xlink">'
+        f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
+    )
+    kind = b"application/vnd.oasis.opendocument.text"
+    parts = {"mimetype": kind, "content.xml": content.encode()}
+    parts[f"Pictures/{name}"] = picture("teal", "Inside")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as made:
+        for part, data in parts.items():
+            made.writestr(part, data)
+    return buffer.getvalue()
+
+
+@pytest.mark.rule("U4.2", "U3.5", "U7.3")
+def test_pictures_inside_an_opendocument_text_are_drawn_and_nothing_else_of_it(served, new_page):
+    bench = served.bench("Open", {"report.odt": _odt("1000.png")})
+    page = new_page(f"/bench/{bench}/file/report.odt")
+    drawn = page.get_by_role("img", name="The chart")
+    page.wait_for_function("one => one.naturalWidth > 0", arg=drawn.element_handle())
+    address = f"{served.address}/bench/{bench}/preview/PUBLISHED/0/1.00/report.odt?part="
+    refused = [page.request.get(address + part).status for part in ("content.xml", "mimetype")]
+
+    assert "Results" in page.locator(".doc-section").inner_text()
+    assert {*refused} <= {404, 422}
+
+
+@pytest.mark.rule("U4.2", "U4.1")
+def test_review_says_which_pictures_of_a_document_are_new_others_or_gone():
+    from backshop.web.pages.pictures import marked_pictures
+
+    before = {"word/media/a.png": "1", "word/media/b.png": "2", "word/media/c.png": "3"}
+    after = {"word/media/a.png": "1", "word/media/b.png": "9", "word/media/d.png": "4"}
+    shown = [{"picture": f"/now/{name}", "name": name, "alt": name} for name in PICTURES]
+
+    marked = marked_pictures(shown, before, after, lambda name: f"/then/{name}")
+
+    assert [(one["picture"], one["change"], one.get("was")) for one in marked] == [
+        ("/now/a.png", "", ""),
+        ("/now/b.png", "changed", "/then/b.png"),
+        ("/now/d.png", "added", ""),
+        ("/then/c.png", "removed", None),
+    ]
+
+
+PICTURES = ("a.png", "b.png", "d.png")

@@ -232,6 +232,11 @@ class Viewer:
             raise NotFound("there is no picture of this", reason=drawn.reason or "not_found")
         return Picture(drawn.image, drawn.mime_type, place.file.sha256)
 
+    def pictures_inside(self, bench_id: str, version: str, raw_path: str) -> dict[str, str]:
+        """Return the pictures inside an office file of one version: names and hashes (U4.2)."""
+        place = self._place(bench_id, raw_path, version)
+        return {} if place.file is None else self._formats.picture_parts(self._source(place))
+
     # ------------------------------------------------------------ inside
 
     def _viewed(self, request: glance.FileRequest) -> Source:

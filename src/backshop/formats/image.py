@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import warnings as python_warnings
 from io import BytesIO
@@ -24,6 +25,8 @@ _LENGTH = re.compile(r"\s*([0-9.]+(?:[eE][+-]?\d+)?)\s*(px|pt|pc|mm|cm|in|q)?\s*
 _PIXELS = {"px": 1.0, "pt": 96 / 72, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
 _PIXELS |= {"q": 96 / 101.6}
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+_ENDINGS = frozenset({"png", "jpg", "jpeg", "gif", "webp"})
+_ODF_CONTENT = "content.xml"
 
 
 def get_info(source: Source) -> JsonObject:
@@ -82,7 +85,19 @@ def render_part(source: Source, part: str) -> tuple[bytes, int, bool]:
     return image, 1, is_smaller
 
 
+def picture_parts(source: Source) -> dict[str, str]:
+    """Return the pictures that lie inside an office file: their names there, and their hashes."""
+    package = Package.open(source)
+    return {
+        name: hashlib.sha256(package.read(name)).hexdigest()
+        for name in package.names
+        if _is_picture(package, name)
+    }
+
+
 def _is_picture(package: Package, name: str) -> bool:
+    if package.find(_ODF_CONTENT):  # its parts are typed by their endings
+        return name.rpartition(".")[2].lower() in _ENDINGS
     return (package.content_type(name) or "").startswith("image/")
 
 

@@ -262,6 +262,11 @@ class Formats:
         """Return a picture inside an office file, by the name it has there (U4.2)."""
         return self._renderer.part(source, part)
 
+    def picture_parts(self, source: Source) -> dict[str, str]:
+        """Return the pictures inside an office file: their names there, and their hashes."""
+        self._do.readable(source)
+        return _a(dict, self._do.read_call(HERE + "image", "picture_parts", source))
+
     # --- writing -------------------------------------------------------------------------------
 
     def apply_ops(self, existing: Source | None, request: OpsRequest, out: Path) -> Applied:

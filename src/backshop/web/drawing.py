@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .layout import LANE_STEP, MARGIN, NODE_HEIGHT, NODE_WIDTH, ROW_STEP, Item, Placed, layout
+from .layout import LANE_STEP, MARGIN, NODE_HEIGHT, NODE_WIDTH, Item, Placed, layout
 
 TITLE_MAX_CHARS = 23
+ALONE_MAX_CHARS, ALONE_WIDTH = 80, 640  # of a lane that has no neighbour
 LINE_MAX_CHARS = 27
 BADGES: Mapping[str, str] = {
     "blocked": "blocked",
@@ -158,10 +159,12 @@ def timeline(session: Mapping[str, Any]) -> Timeline:
     """Return the timeline of what `RailsSessionGet` says (R10.3, R10.10)."""
     head, row = 56, 34
     runs = list(session["runList"])
+    is_alone = len(runs) == 1 and all(one["runId"] is not None for one in session["timeline"])
+    most = ALONE_MAX_CHARS if is_alone else TITLE_MAX_CHARS
     lanes = [
         Lane(
             x=MARGIN + at * LANE_STEP,
-            name=cut(one.get("title") or one["workflowId"], TITLE_MAX_CHARS),
+            name=cut(one.get("title") or one["workflowId"], most),
             run_id=one["runId"],
             number=at % 6,
         )
@@ -176,7 +179,7 @@ def timeline(session: Mapping[str, Any]) -> Timeline:
             x=across[one["runId"]],
             y=head + at * row,
             kind=one["nodeKind"],
-            title=cut(str(one["title"]), TITLE_MAX_CHARS),
+            title=cut(str(one["title"]), most),
             run_id=one["runId"],
             node_id=one["nodeId"],
             at=one["at"],
@@ -184,12 +187,12 @@ def timeline(session: Mapping[str, Any]) -> Timeline:
         for at, one in enumerate(session["timeline"])
         if one["runId"] in across
     ]
-    width = 2 * MARGIN + max(1, len(lanes)) * LANE_STEP
+    width = 2 * MARGIN + (ALONE_WIDTH if is_alone else max(1, len(lanes)) * LANE_STEP)
     return Timeline(
         lanes=tuple(lanes),
         marks=tuple(marks),
         width=width,
-        height=head + len(marks) * row + ROW_STEP // 2,
+        height=head + len(marks) * row,
     )
 
 

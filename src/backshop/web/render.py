@@ -55,6 +55,7 @@ def environment() -> Environment:
         count=count_text,
         jsonish=as_json,
         maker=maker,
+        ticked=ticked,
     )
     return made
 
@@ -95,6 +96,17 @@ def moment(at: str | None) -> Markup:
         return Markup("–")
     shown = at[:16].replace("T", " ") + " UTC"
     return Markup('<time datetime="{}">{}</time>').format(at, shown)
+
+
+def ticked(text: str) -> Markup:
+    """Return a message with what stands between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one is open: it is no mark
+        return Markup.escape(text)
+    shown = (
+        Markup("<code>{}</code>").format(one) if at % 2 else one for at, one in enumerate(parts)
+    )
+    return Markup("").join(shown)
 
 
 def as_json(value: Any) -> str:

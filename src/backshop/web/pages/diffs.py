@@ -155,6 +155,11 @@ def shown_value(value: Any, kind: str) -> str:
     return str(value)
 
 
+def row_of(cell: str) -> int:
+    """Return the row of a cell's name, counted from 0."""
+    return int(cell.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")) - 1
+
+
 def column_name(index: int) -> str:
     """Return the letters of a column counted from 0."""
     letters = ""

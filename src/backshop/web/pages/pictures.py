@@ -56,10 +56,40 @@ def document_pictures(
     mapped, _ = attempt(visit, "WorkbenchFileGetMap", **about)
     found = (mapped or {}).get("images") or ()
     return [
-        {"picture": address(one["name"]), "alt": one.get("alt_text") or f"Picture {one['index']}"}
+        {
+            "picture": address(one["name"]),
+            "name": one["name"],
+            "alt": one.get("alt_text") or f"Picture {one['index'] + 1}",
+        }
         for one in found
         if one.get("name") and section in (None, one.get("section_index"))
     ]
+
+
+def marked_pictures(
+    shown: list[dict[str, str]],
+    before: dict[str, str],
+    after: dict[str, str],
+    then: Callable[[str], str],
+) -> list[dict[str, str]]:
+    """Say which pictures of a document are new, which were others before, and add what goes."""
+    old, new = _by_name(before), _by_name(after)
+    made = []
+    for one in shown:
+        change = ""
+        if before and new.get(one["name"]) not in before.values():
+            change = "changed" if one["name"] in old else "added"
+        was = then(one["name"]) if change == "changed" else ""
+        made.append({**one, "change": change, "was": was})
+    gone = [name for name in old if name not in new and old[name] not in after.values()]
+    return made + [
+        {"picture": then(name), "alt": "Picture that goes", "change": "removed"} for name in gone
+    ]
+
+
+def _by_name(parts: dict[str, str]) -> dict[str, str]:
+    """Return hashes by the last part of a name, which is what maps call a picture."""
+    return {name.rpartition("/")[2]: found for name, found in parts.items()}
 
 
 ROUTES = (route("/bench/{bench_id}/preview/{version}/{index}/{scale}/{path:path}", preview),)

@@ -8,12 +8,15 @@ from typing import Any
 
 from starlette.responses import Response
 
+from backshop.base.errors import BackshopError
+
 from . import diffs
 from .kit import Page, Visit, attempt, bench_context, route
-from .pictures import document_pictures, inside
+from .pictures import document_pictures, inside, marked_pictures
 from .words import FAULTS
 
 LISTED = 200  # entries in the page itself; scripts fetch the rest
+PLAIN_ROWS = 40  # of a sheet where no script draws it
 SECTIONS_SHOWN = 12  # changed sections of a document on one page
 LABELS = {
     "draft_start_snapshot": "Reference (Draft start)",
@@ -147,11 +150,29 @@ def _cells(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
         )
         return {"kind": "sheet", "grid": grid, "version": version, "error": error, "diff": found}
     hint = found.get("focus_hint") or {}
-    return {
-        **cells_view(found),
-        "sheet": sheet or hint.get("sheet"),
-        "row": hint.get("row_start", 0),
-    }
+    view = cells_view(found)
+    chosen = sheet or hint.get("sheet")
+    is_page = visit.path.endswith("/review")  # a part of a page is asked for by scripts
+    plain = _plain_sheet(visit, entry, view["cells"], chosen) if is_page else None
+    return {**view, "sheet": chosen, "row": hint.get("row_start", 0), "plain": plain}
+
+
+def _plain_sheet(
+    visit: Visit, entry: dict[str, Any], cells: list[dict[str, Any]], sheet: str | None
+) -> dict[str, Any] | None:
+    """Return the changed part of a sheet for pages without scripts; None if there is none."""
+    names = list(dict.fromkeys(one["sheet"] for one in cells))
+    shown = sheet if sheet in names else next(iter(names), None)
+    if shown is None:
+        return None
+    marks = {one["cell"]: one for one in cells if one["sheet"] == shown}
+    first = max(0, min(diffs.row_of(name) for name in marks) - 2)
+    about = {"workbench_id": visit.params["bench_id"], "path": entry["path"], "sheet": shown}
+    about |= {"row_start": first, "row_count": PLAIN_ROWS}
+    grid, _ = attempt(visit, "ReviewGetXlsxPreviewGrid", version="DRAFT", **about)
+    if grid is None or grid["missing"]:  # a sheet that goes
+        grid, _ = attempt(visit, "ReviewGetXlsxPreviewGrid", version="REFERENCE", **about)
+    return {"grid": grid, "names": names, "sheet": shown, "first": first, "marks": marks}
 
 
 def cells_view(found: dict[str, Any]) -> dict[str, Any]:
@@ -186,12 +207,19 @@ def _document(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _document_pictures(visit: Visit, entry: dict[str, Any]) -> list[dict[str, str]]:
-    """Return the pictures the document has now; what it had before is in Published's viewer."""
-    if entry["kind"] == "DELETED" or entry["file_kind"] != "docx":
-        return []
-    about = {"workbench_id": visit.params["bench_id"], "path": entry["path"], "view": "draft"}
-    address = partial(inside, about["workbench_id"], "DRAFT", entry["path"])
-    return document_pictures(visit, about, address, None)
+    """Return the pictures the document has now, marked, and those that go."""
+    bench_id, path = visit.params["bench_id"], entry["path"]
+    viewer = visit.shop.benches.viewer
+    try:
+        before = viewer.pictures_inside(bench_id, "REFERENCE", path)
+        after = viewer.pictures_inside(bench_id, "DRAFT", path)
+    except BackshopError:
+        return []  # the view itself says what is wrong with the file
+    about = {"workbench_id": bench_id, "path": path, "view": "draft"}
+    now = partial(inside, bench_id, "DRAFT", path)
+    then = partial(inside, bench_id, "REFERENCE", path)
+    shown = document_pictures(visit, about, now, None) if after else []
+    return marked_pictures(shown, before, after, then)
 
 
 def _deck(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:

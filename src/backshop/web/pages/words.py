@@ -43,6 +43,7 @@ TOOLS = {
     "pptx_copy_assets": "copying pictures into",
     "recall_tool_result": "recalling an earlier result",
 }
+REDONE = "The rewind was undone"
 FAULTS = {  # why a file is not shown, in place of the reasons of F3 and F29.7
     "archive_bomb": "unpacks to far too much",
     "archive_path_escape": "unsafe",
@@ -71,13 +72,14 @@ KINDS = {
 }
 
 
-def system_line(message: Mapping[str, Any]) -> str:
-    """Return a system event in one line (U3.1)."""
+def system_line(message: Mapping[str, Any], models: Mapping[str, str]) -> str:
+    """Return a system event in one line (U3.1); `models` are names for people by id."""
     data: Mapping[str, Any] = message.get("metadata") or {}
     kind = message.get("event_kind")
     match kind:
         case "model_switched":
-            return f"Model switched to {data.get('to_model_id')}"
+            model_id = str(data.get("to_model_id"))
+            return f"Model switched to {models.get(model_id, model_id)}"
         case "draft_created":
             return "Draft begun"
         case "draft_changes_applied":
@@ -90,7 +92,7 @@ def system_line(message: Mapping[str, Any]) -> str:
             gone = count_text(int(data.get("discarded_count") or 0), "later message")
             return f"Rewound to here ({gone} set aside)"
         case "redo":
-            return "The rewind was undone"
+            return REDONE
         case "regenerate":
             return "Answer asked for again"
         case "context_compressed":
@@ -137,8 +139,9 @@ def tool_line(tool: str, path: str | None) -> str:
 def counts_line(counts: Any) -> str:
     """Return the counts of a publish: 1 added, 2 changed."""
     if isinstance(counts, Mapping):
-        pairs = [(int(value or 0), str(key)) for key, value in counts.items()]
+        words = {"modified": "changed"}
+        pairs = [(int(value or 0), words.get(key, str(key))) for key, value in counts.items()]
     else:
-        pairs = list(zip(counts or (), ("added", "modified", "deleted", "renamed"), strict=False))
+        pairs = list(zip(counts or (), ("added", "changed", "deleted", "renamed"), strict=False))
     shown = [f"{number} {word}" for number, word in pairs if number]
     return ", ".join(shown) or "no file changed"

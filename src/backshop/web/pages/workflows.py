@@ -22,6 +22,14 @@ SOURCES = {
     "project": "of the project",
     "git": "from a repository",
 }
+BLOCKS = {  # kinds of building blocks, as people read them
+    "capability": "Capabilities an agent may have",
+    "contract": "Contracts for outputs",
+    "feature": "Features",
+    "preset": "Presets of preferences",
+    "ref": "Texts to refer to",
+    "template": "Templates of steps",
+}
 
 
 def catalogue(visit: Visit) -> Page:
@@ -136,6 +144,7 @@ def _editor(visit: Visit, text: str, source: Mapping[str, Any] | None, error: An
         "findings": _placed(checked, text) if checked else [],
         "error": error,
         "builtins": visit.call("RailsBuiltinsList")["builtins"],
+        "block_words": BLOCKS,
     }
     status = 422 if error else 200
     return Page(

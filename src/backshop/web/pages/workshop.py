@@ -11,7 +11,7 @@ from backshop.base.errors import BackshopError
 from backshop.base.limits import CHARS_PER_TOKEN
 
 from .kit import Page, Redirect, Visit, attempt, bench_context, route
-from .words import FAULTS, PHASES, TOOLS, counts_line, system_line, tool_line
+from .words import FAULTS, PHASES, REDONE, TOOLS, counts_line, system_line, tool_line
 
 FILES_SHOWN = 1000
 WINDOW = 100  # messages of the first paint
@@ -93,20 +93,25 @@ def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any
     """Return what `transcript.html` shows."""
     request = {"limit": OLDER, "before": before} if before else {"limit": WINDOW}
     page = visit.bench("WorkshopGetConversation", **request)
-    messages = [_shown(one) for one in page["messages"]]
+    models, _ = attempt(visit, "ModelsListSupported")
+    names = {one["model_id"]: one["display_name"] for one in (models or {}).get("models", ())}
+    messages = [_shown(one, names) for one in page["messages"]]
+    undone = {one["metadata"].get("to_head_id") for one in messages if one["line"] == REDONE}
     return {
         "messages": messages,
+        "model_names": names,
+        "undone": undone,
         "has_talk": any(one["type"] != "system_event" for one in messages),
         "has_more": page["has_more"],
         "counts_line": counts_line,
     }
 
 
-def _shown(message: dict[str, Any]) -> dict[str, Any]:
+def _shown(message: dict[str, Any], models: dict[str, str]) -> dict[str, Any]:
     """Add what the template needs: a line for system events, and a name for this version of it."""
     text = json.dumps(message, sort_keys=True, ensure_ascii=False)
     version = hashlib.sha256(text.encode()).hexdigest()[:12]
-    line = system_line(message) if message["type"] == "system_event" else None
+    line = system_line(message, models) if message["type"] == "system_event" else None
     return {**message, "version": version, "line": line}
 
 

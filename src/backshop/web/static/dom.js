@@ -140,7 +140,7 @@ export function showError(root, envelope, acts) {
 export const clearError = (root) => $$(":scope > .error", root).forEach((old) => old.remove());
 
 // Times in the person's own zone and words. The formats are made once: making one takes longer than using it.
-const HOUR = { hour: "2-digit", minute: "2-digit" };
+const HOUR = { hour: "numeric", minute: "2-digit" };
 const FORMATS = {
   whole: new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium" }),
   today: new Intl.DateTimeFormat([], HOUR),

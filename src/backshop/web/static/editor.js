@@ -26,8 +26,14 @@ function shown(one) {
   return el("li", {},
     el("span", { class: `badge ${one.severity === "error" ? "danger" : ""}` }, one.code), " ",
     el("button", { type: "button", class: "place quiet", "data-line": one.line }, `line ${one.line} ${one.pointer}`), el("br"),
-    el("span", { class: "wrap" }, one.message),
+    el("span", { class: "wrap" }, ticked(one.message)),
     one.fix ? el("p", { class: "hint" }, one.fix) : null);
+}
+
+// What stands between backticks is code, as in the page itself.
+function ticked(text) {
+  const parts = text.split("`");
+  return parts.length % 2 ? parts.map((part, at) => (at % 2 ? el("code", {}, part) : part)) : text;
 }
 
 source.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(check, 250); });

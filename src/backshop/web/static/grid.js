@@ -8,7 +8,10 @@ const SIGNS = { added: "+", changed: "~", removed: "−" };
 export const ROWS = 200;
 export const COLS = 50;
 const HEIGHT = 25;
-const WIDTH = 124;
+const WIDTH = 124; // of a column, until something in it needs more
+const LETTER = 8;
+const PADDING = 26; // with the sign of a mark
+const WIDEST = { number: 420, string: 260 }; // a number is never cut, a text has the bar above
 const HEAD = 58;
 const REST_MS = 80; // rows are fetched when the scrolling rests, not for every one that flies by
 
@@ -31,6 +34,8 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
   let columns = "";
   let queued = false;
   let resting = null;
+  const widths = [];
+  let lefts = [0];
 
   const bar = el("p", { class: "cell-bar small", role: "status" });
   const head = el("div", { class: "grid-row grid-head" });
@@ -53,7 +58,8 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
       try {
         const found = await source(Math.floor(row / ROWS) * ROWS, Math.floor(col / COLS) * COLS);
         entry.cells = found.cells;
-        if (found.rows !== rows || found.cols !== cols) { rows = found.rows; cols = found.cols; resize(); redraw(); }
+        const grew = fit(found.cells, Math.floor(col / COLS) * COLS);
+        if (grew || found.rows !== rows || found.cols !== cols) { rows = found.rows; cols = found.cols; resize(); redraw(); }
         else renew(Math.floor(row / ROWS) * ROWS);
       } catch (error) {
         windows.delete(key);
@@ -65,15 +71,40 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
   const resize = () => {
     scroll.setAttribute("aria-rowcount", rows + 1);
     scroll.setAttribute("aria-colcount", cols + 1);
+    lefts = [0];
+    for (let col = 0; col < cols; col += 1) lefts.push(lefts[col] + widthOf(col));
+    columns = "";
     body.style.height = `${rows * HEIGHT}px`;
-    for (const part of [head, body]) part.style.width = `${HEAD + cols * WIDTH}px`;
+    for (const part of [head, body]) part.style.width = `${HEAD + lefts[cols]}px`;
   };
-  const spacer = (count) => { const made = el("span", { role: "presentation" }); made.style.flex = `0 0 ${count * WIDTH}px`; return made; };
+  const widthOf = (col) => widths[col] ?? WIDTH;
+  const columnAt = (x) => {
+    let low = 0;
+    let high = cols;
+    while (low < high) { const middle = (low + high) >> 1; if (lefts[middle + 1] <= x) low = middle + 1; else high = middle; }
+    return low;
+  };
+  // Make room for what these cells show; whether a column grew.
+  function fit(cells, from) {
+    let grew = false;
+    for (const row of cells) {
+      for (let at = 0; at < row.length; at += 1) {
+        const text = row[at]?.display;
+        if (!text || text.length * LETTER + PADDING <= widthOf(from + at)) continue;
+        const wanted = Math.min(text.length * LETTER + PADDING, row[at].type === "number" ? WIDEST.number : WIDEST.string);
+        if (wanted > widthOf(from + at)) { widths[from + at] = wanted; grew = true; }
+      }
+    }
+    return grew;
+  }
+  const spacer = (count) => { const made = el("span", { role: "presentation" }); made.style.flex = `0 0 ${lefts[count]}px`; return made; };
 
   function drawHead(first, end) {
     const made = [el("span", { class: "grid-corner", role: "columnheader" }, el("span", { class: "unseen" }, "Row")), spacer(first)];
     for (let col = first; col < end; col += 1) {
-      made.push(el("span", { class: "grid-colhead", role: "columnheader", "aria-colindex": col + 2, title: headers ? headers[col] : null }, headers ? headers[col] : letters(col)));
+      const one = el("span", { class: "grid-colhead", role: "columnheader", "aria-colindex": col + 2, title: headers ? headers[col] : null }, headers ? headers[col] : letters(col));
+      if (widths[col]) one.style.flexBasis = `${widths[col]}px`;
+      made.push(one);
     }
     head.setAttribute("role", "row"); // a row has cells: before it has any it is none
     head.replaceChildren(...made);
@@ -93,8 +124,9 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     made.setAttribute("role", "gridcell");
     made.setAttribute("aria-colindex", col + 2);
     made.dataset.at = `${row}:${col}`;
+    if (widths[col]) made.style.flexBasis = `${widths[col]}px`;
     made.textContent = cell === undefined ? "…" : cell?.display ?? "";
-    if (cell?.formula) made.title = `=${cell.formula}`;
+    if (cell?.formula) made.title = cell.formula;
     if (row === selected.row && col === selected.col) {
       made.classList.add("here");
       made.id = `${root.id || "grid"}-here`;
@@ -118,8 +150,8 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     const top = scroll.scrollTop;
     const first = Math.max(0, Math.floor(top / HEIGHT) - 6);
     const end = Math.min(rows, Math.ceil((top + scroll.clientHeight) / HEIGHT) + 6);
-    const left = Math.max(0, Math.floor(scroll.scrollLeft / WIDTH) - 1);
-    const right = Math.min(cols, Math.ceil((scroll.scrollLeft + scroll.clientWidth) / WIDTH) + 1);
+    const left = Math.max(0, columnAt(scroll.scrollLeft) - 1);
+    const right = Math.min(cols, columnAt(scroll.scrollLeft + scroll.clientWidth) + 2);
     if (columns !== `${left}:${right}`) { columns = `${left}:${right}`; shown.forEach((row) => row.remove()); shown.clear(); drawHead(left, right); }
     for (const [row, element] of shown) if (row < first || row >= end) { element.remove(); shown.delete(row); }
     for (let row = first; row < end; row += 1) {
@@ -142,7 +174,7 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     const cell = cellAt(selected.row, selected.col);
     const mark = marks.get(`${letters(selected.col)}${selected.row + 1}`);
     bar.replaceChildren(...[
-      el("strong", {}, name), " ", cell?.formula ? el("code", {}, `=${cell.formula}`) : null, cell?.formula ? " = " : null, cell?.display ?? "",
+      el("strong", {}, name), " ", cell?.formula ? el("code", {}, cell.formula) : null, cell?.formula ? " = " : null, cell?.display ?? "",
       mark ? el("span", { class: "was" }, mark.change === "added" ? " new" : [" before: ", el("del", {}, mark.before || "(empty)")]) : null,
     ].filter((part) => part !== null));
   }
@@ -151,9 +183,10 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     const top = selected.row * HEIGHT;
     if (top < scroll.scrollTop) scroll.scrollTop = top;
     else if (top + 2 * HEIGHT > scroll.scrollTop + scroll.clientHeight - HEIGHT) scroll.scrollTop = top + 3 * HEIGHT - scroll.clientHeight;
-    const left = selected.col * WIDTH;
+    const left = lefts[selected.col] ?? 0;
+    const right = HEAD + left + widthOf(selected.col);
     if (left < scroll.scrollLeft) scroll.scrollLeft = left;
-    else if (HEAD + left + WIDTH > scroll.scrollLeft + scroll.clientWidth) scroll.scrollLeft = HEAD + left + WIDTH - scroll.clientWidth;
+    else if (right > scroll.scrollLeft + scroll.clientWidth) scroll.scrollLeft = right - scroll.clientWidth;
     redraw();
     await need(selected.row, selected.col);
     describe();

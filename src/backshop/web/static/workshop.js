@@ -21,19 +21,31 @@ const composer = new Composer(bench, send);
 
 // ---------------------------------------------------------------- state
 
+let isBeginning = false; // something was sent and is not a turn yet
+let dropToast = () => {};
+
 function show() {
   const turn = state.active_turn;
-  const paused = turn ? null : state.resumable_turn;
-  $("#turn-line").hidden = !turn;
+  const isBusy = Boolean(turn) || isBeginning;
+  const paused = isBusy ? null : state.resumable_turn;
+  $("#turn-line").hidden = !isBusy;
   $("#paused").hidden = !paused;
-  $("#draft-actions").hidden = Boolean(turn) || !state.has_draft;
-  $("#composer").hidden = Boolean(turn) || state.has_draft;
+  $("#draft-actions").hidden = isBusy || !state.has_draft;
+  $("#composer").hidden = isBusy || state.has_draft;
   if (turn) showTurn(turn);
+  else if (isBeginning) showBeginning();
   if (paused) $("#paused-text").textContent = pausedText(paused);
   $$("[data-redo]").forEach((button, at, all) => { button.hidden = !state.can_redo || at !== all.length - 1; });
   $$(".rewound [data-regenerate]").forEach((button, at, all) => { button.hidden = !state.can_regenerate || at !== all.length - 1; });
   $$("[data-restore]").forEach((button) => { button.disabled = state.has_draft; button.title = state.has_draft ? "Publish or discard the Draft first" : ""; });
   $("#welcome").hidden = Boolean($(".message.user, .message.assistant", transcript.root));
+}
+
+function showBeginning() {
+  $("#phase").textContent = "Starting…";
+  for (const name of ["tool", "elapsed"]) $(`#${name}`).textContent = "";
+  $("#progress").hidden = true;
+  $("#stop").disabled = true;
 }
 
 function showTurn(turn) {
@@ -84,22 +96,26 @@ function submit(wish) {
 }
 
 // Begin a turn; a refusal is shown with what can be done about it, the dialog for consent included.
-let isBeginning = false;
 async function begin(wish) {
   if (isBeginning) return; // a second click is not a second wish
   isBeginning = true;
+  show();
   clearError($("#errors"));
-  const answer = await post(`/bench/${bench}/turn`, wish).catch((error) => {
-    if (!error.envelope) throw error;
-    return { ...error.answer, error: error.envelope };
-  }).finally(() => { isBeginning = false; });
+  let answer = null;
+  try {
+    answer = await post(`/bench/${bench}/turn`, wish).catch((error) => {
+      if (!error.envelope) throw error;
+      return { ...error.answer, error: error.envelope };
+    });
+    if (answer.error?.error_code !== UNREACHABLE) await refresh();
+  } finally {
+    isBeginning = false;
+    show();
+  }
   if (answer.error && !answer.message_id && wish.text) composer.fill(wish.text);
   else composer.keep();
   if (answer.error) refused(answer, wish);
-  if (answer.error?.error_code !== UNREACHABLE) {
-    await refresh();
-    transcript.toEnd();
-  }
+  if (answer.error?.error_code !== UNREACHABLE) transcript.toEnd();
 }
 
 function refused(answer, wish) {
@@ -185,11 +201,11 @@ async function rewind(message_id) {
   const mode = answer === "plain" ? {} : { mode: answer };
   if (await act(() => call("WorkshopUndoToMessage", { ...here, message_id, ...mode }))) {
     await refresh();
-    toast("Rewound", { seconds: 20, actions: { "Undo rewind": redo } });
+    dropToast = toast("Rewound", { seconds: 20, actions: { "Undo rewind": redo } });
   }
 }
 
-async function redo() { if (await act(() => call("WorkshopRedo", here))) await refresh(); }
+async function redo() { dropToast(); if (await act(() => call("WorkshopRedo", here))) await refresh(); }
 
 async function regenerate(message_id, mode) {
   const loses = state.has_draft;
