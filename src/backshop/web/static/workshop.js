@@ -31,7 +31,9 @@ function show() {
   $("#turn-line").hidden = !isBusy;
   $("#paused").hidden = !paused;
   $("#draft-actions").hidden = isBusy || !state.has_draft;
+  const wasHidden = $("#composer").hidden;
   $("#composer").hidden = isBusy || state.has_draft;
+  if (wasHidden && document.activeElement === document.body) composer.focus(); // back to where somebody wrote
   if (turn) showTurn(turn);
   else if (isBeginning) showBeginning();
   if (paused) $("#paused-text").textContent = pausedText(paused);
