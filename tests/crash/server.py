@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +59,23 @@ def _wait_until_gone(child: int) -> None:
             timer.join(_ATTACH_S)
 
 
+@cache
+def _prepare(module: str) -> None:
+    """Load what children need before the fork; a module may have more to `warm` than imports.
+
+    No thread may be left by that: a child has only the one that forks.
+    """
+    warm = getattr(importlib.import_module(module), "warm", None)
+    if warm is not None:
+        with tempfile.TemporaryDirectory(prefix="bs-warm-") as folder:
+            warm(Path(folder))
+    assert threading.active_count() == 1, threading.enumerate()
+
+
 def _serve(order: dict[str, Any]) -> dict[str, Any]:
     gate_out, gate_in = os.pipe()
     said_out, said_in = os.pipe()
-    importlib.import_module(order["scenario"].partition(":")[0])  # loaded once, before the fork
+    _prepare(order["scenario"].partition(":")[0])
     child = os.fork()
     if child == 0:
         os.close(gate_in)

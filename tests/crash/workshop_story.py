@@ -89,6 +89,14 @@ def opened(folder: Path) -> tuple[Backshop, str, str]:
     return shop, bench, message
 
 
+def warm(folder: Path) -> None:
+    """Tell the story once, so that everything it loads on first use is loaded."""
+    start(folder)
+    shop, bench, message = opened(folder)
+    with shop:
+        shop.call("WorkshopRunAgent", {"workbench_id": bench, "message_id": message})
+
+
 LASTING = ("fsync", "rename", "replace", "link", "unlink", "mkdir", "rmdir")
 
 
