@@ -284,3 +284,72 @@ def test_a_step_that_is_refused_leaves_the_turn_where_it_is(chat, agent):
     assert (before, blocked) == ("research", "blocked")
     assert chat.state()["active_turn"]["phase"] == "plan"
     assert phases(chat).count(("ends", "research")) == 1
+
+
+@pytest.mark.rule("W13.7", "W11.13", "W4.2", "R6.10", "R5.6")
+def test_an_agent_that_goes_back_finds_the_files_its_step_began_with(chat, agent):
+    chat.add({"a.txt": "a"})
+    agent.start()
+    agent.research()
+    agent.plan()
+    first = agent.at["stateToken"]
+    agent.write("one.txt")
+    agent.item(1)
+    second = agent.at
+    agent.write("two.txt")
+    start = {"a.txt": "a"}
+    before = chat.shop.store.last_seq()
+
+    agent.at = agent.call("continue_workflow", stateToken=first)
+
+    assert chat.shop.store.last_seq() == before  # looking writes nothing
+    assert [one["code"] for one in agent.at["warnings"]] == ["FILES_OF_ANOTHER_BRANCH"]
+    assert [one["path"] for one in agent.call("list_files")["files"]] == ["a.txt"]
+    agent.write("other.txt")
+    assert chat.draft() == start | {"other.txt": "other.txt\n"} == chat.on_disk("draft")
+    agent.item(1)
+    assert (bool(agent.at["fork"]["siblings"]), agent.at["warnings"]) == (True, [])
+    assert chat.state()["active_turn"]["current_item"] == 2
+    branch = agent.at
+
+    agent.at = agent.call("continue_workflow", stateToken=second["stateToken"])
+    agent.call("list_files")
+    assert chat.draft() == start | {"one.txt": "one.txt\n"}  # the item that was not done is gone
+    agent.at = agent.call("continue_workflow", stateToken=branch["stateToken"])
+    agent.write("two.txt")
+    agent.item(2)
+    agent.summary()
+    assert chat.draft() == start | {"other.txt": "other.txt\n", "two.txt": "two.txt\n"}
+    assert chat.answer()["status"] == "complete"
+    names = [kind for kind, _ in phases(chat)]
+    assert names == ["begins", "ends"] * (len(names) // 2)
+
+
+@pytest.mark.rule("W13.7", "R6.13")
+def test_who_writes_before_saying_where_it_stands_is_told_what_the_files_hold(chat, agent):
+    agent.start()
+    agent.research()
+    agent.plan()
+    earlier = agent.at
+    agent.write("one.txt")
+    agent.item(1)
+    agent.write("two.txt")  # of the branch that is left now, by going back in the chat
+    agent.write("other.txt")
+
+    agent.at = earlier
+    agent.item(1, report_markdown="Wrote other.txt instead.")
+    [ignored] = agent.at["warnings"]
+    agent.at = {**agent.at, "ackToken": ignored["details"]["forkAckToken"]}
+    agent.item(1, report_markdown="Wrote other.txt instead.")
+
+    assert ignored["code"] == "REPLAY_INPUT_IGNORED"
+    assert [one["code"] for one in agent.at["warnings"]] == ["FILES_OF_ANOTHER_BRANCH"]
+    assert set(chat.draft() or {}) == {"one.txt", "two.txt", "other.txt"}
+    at = chat.state()["active_turn"]
+    assert (at["current_item"], at["phase"]) == (2, "implement")
+    agent.item(2, status="failed", reason="no")
+    assert chat.state()["active_turn"]["phase"] == "summary"
+    refused = agent.refused("write_text_file", path="x.txt", content="x")
+    assert "stateToken" in refused["message"]
+    agent.summary()
+    assert chat.answer()["status"] == "complete"

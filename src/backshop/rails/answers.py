@@ -25,6 +25,7 @@ WarningCode = Literal[
     "WORKFLOW_ID_ALIASED",
     "LEVEL_NORMALIZED",
     "ARTIFACT_UNRECOGNISED",
+    "FILES_OF_ANOTHER_BRANCH",
 ]  # R8.10
 
 

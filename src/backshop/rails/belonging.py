@@ -47,11 +47,11 @@ def _home_of_token(sessions: Sessions, keys: tk.Keys, text: str, kind: tk.Kind) 
     return sessions.home_of(token.node_id) if token.node_id else None
 
 
-def run_of(sessions: Sessions, ack_token: str) -> str | None:
-    """Return the run an ack token acknowledges a step of; None when it names nothing."""
+def step_of(sessions: Sessions, token: str, kind: tk.Kind) -> tuple[str, str] | None:
+    """Return the run and the node a token is about; None when it names nothing."""
     try:
-        node_id = tk.verify(sessions.keyring.keys(), ack_token, tk.Kind.ACK).node_id
-        return None if node_id is None else sessions.locate(node_id).node.run_id
+        node_id = tk.verify(sessions.keyring.keys(), token, kind).node_id
+        return None if node_id is None else (sessions.locate(node_id).node.run_id, node_id)
     except RailsError:  # the call itself says what is wrong
         return None
 

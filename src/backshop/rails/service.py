@@ -95,9 +95,14 @@ class Rails:
         shared.execution.company = company
         return shared
 
-    def run_of(self, ack_token: str) -> str | None:
-        """Return the run an ack token belongs to; None for one that is refused."""
-        return belonging.run_of(self.sessions, ack_token)
+    def acknowledges(self, ack_token: str) -> tuple[str, str] | None:
+        """Return the run and node an ack token belongs to; None for one that is refused."""
+        return belonging.step_of(self.sessions, ack_token, tk.Kind.ACK)
+
+    def stands_at(self, answer: Answer) -> tuple[str, str] | None:
+        """Return the run and node where an answer puts who asked."""
+        token = str(answer.structured.get("stateToken"))
+        return belonging.step_of(self.sessions, token, tk.Kind.STATE)
 
     def sessions_of(self, request: object) -> set[str]:
         """Return every session a request names, by id, run, node or token."""

@@ -1,8 +1,7 @@
 """The facts of a conversation. They live in the workbench's stream, beside the files' facts.
 
-Which record the conversation ends at is `conversation.head_moved`, a fact of the bench, because
-revisions and checkpoints are bound to it; publishing, discarding and restoring add their own
-records by the bench's facts.
+Where the conversation ends is `conversation.head_moved`, a fact of the bench, because revisions and
+checkpoints are bound to it; publishing, discarding and restoring add records by the bench's facts.
 """
 
 from __future__ import annotations
@@ -146,6 +145,17 @@ class PhaseEnded:
     actor: str = "agent"
 
 
+@event("workshop.turn_moved")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnMoved:
+    """An agent outside does a step of its run again, on the files it began with (W13.7)."""
+
+    turn_id: TurnId
+    node_id: str
+    keeps_draft: bool = False
+    actor: str = "agent"
+
+
 @event("workshop.item_started")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemStarted:
@@ -265,9 +275,7 @@ class Rewound:
 @event("workshop.redone")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redone:
-    """The person took the last rewind back. Where that sets an answer aside, the way back to it is
-    recorded too.
-    """
+    """The person took the last rewind back; `left_head_id` is an answer this sets aside."""
 
     message_id: MessageId
     undo_id: MessageId
@@ -370,6 +378,7 @@ WorkshopEvent = (
     | TurnResumed
     | PhaseStarted
     | PhaseEnded
+    | TurnMoved
     | ItemStarted
     | ItemAttemptFailed
     | ItemEnded

@@ -46,6 +46,13 @@ def apply(
     return replace(state, bench=bench_fold.apply(state.bench, fact, at_ms, seq))
 
 
+def applied(state: WorkshopState, facts: Sequence[BenchEvent | WorkshopEvent]) -> WorkshopState:
+    """Return the state after facts that are about to be appended together."""
+    for fact in facts:
+        state = apply(state, fact, state.bench.updated_ms, 0)
+    return state
+
+
 # ---------------------------------------------------------------- the bench's facts
 
 
@@ -149,6 +156,7 @@ def _conversation(state: WorkshopState, fact: WorkshopEvent, at_ms: int, seq: in
             | ev.TurnResumed()
             | ev.PhaseStarted()
             | ev.PhaseEnded()
+            | ev.TurnMoved()
             | ev.ItemStarted()
             | ev.ItemAttemptFailed()
             | ev.ItemEnded()

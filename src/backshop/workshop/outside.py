@@ -28,18 +28,19 @@ from backshop.rails import (
 )
 from backshop.store import Write
 
-from . import artifacts, closing, decide, outcome
+from . import artifacts, closing, decide, fold, outcome
 from .agent import RPI
 from .book import FOLD, Book, rails_session
 from .cutting import cut_bytes
 from .events import ItemEnded, ItemStarted, PhaseEnded, PhaseStarted
 from .holding import Hold
 from .journal import Loop, ToolJournal
+from .notes import BACK, KEPT, noted, refusal
 from .phases import WRITING_TOOLS
 from .recall import AgentSpace
 from .seat import Seat
 from .signals import Publish
-from .state import OUTSIDE, PAUSED, Turn, WorkshopState
+from .state import OUTSIDE, PAUSED, RUNNING, Turn, WorkshopState
 from .turns import Turns
 
 ACTOR = "mcp:agent"
@@ -64,6 +65,7 @@ class Outside:
         self.bench_id = bench_id
         self._publish = publish
         self._seat = Seat(book, bench_id)
+        self._wanted: str | None = None  # the step the agent has gone back to
         self.rails = rails.accompanied(self)
         """The rails this agent uses: what it does there the conversation follows."""
 
@@ -149,12 +151,17 @@ class Outside:
 
     def go_on(self, request: ContinueWorkflow, plainly: Callable[[], Answer]) -> Answer:
         """Let a step be handed in; the turn it belongs to is taken up again if it had stopped."""
-        run_id = None if request.ack_token is None else self.rails.run_of(request.ack_token)
         with self._seat.lock:
             self._seat.look()
+            if request.ack_token is None:
+                return self._looked(plainly())
+            run_id, node_id = self.rails.acknowledges(request.ack_token) or (None, None)
             try:
                 if not self._is_ours(run_id):
                     return plainly()
+                if self._wanted == node_id:
+                    self._move()
+                is_again = self._is_earlier(node_id)
                 with self._book.locked(self.bench_id):
                     before = self._book.state(self.bench_id).bench
                     answer = plainly()
@@ -163,8 +170,36 @@ class Outside:
                 raise
             except BackshopError as error:
                 raise refusal(error) from error
+            self._wanted = None
             self._announce()
-            return answer
+            is_fork = is_again and "fork" in answer.structured
+            return noted(answer, KEPT) if is_fork else answer
+
+    def _looked(self, answer: Answer) -> Answer:
+        """Remember the step an agent has gone back to: its next call finds the files of then."""
+        run_id, node_id = self.rails.stands_at(answer) or (None, None)
+        turn = self._book.state(self.bench_id).turn
+        is_own = turn is not None and turn.is_outside and turn.run_id == run_id
+        is_open = turn is not None and turn.status in (RUNNING, PAUSED)
+        self._wanted = node_id if is_own and is_open and self._is_earlier(node_id) else None
+        return answer if self._wanted is None else noted(answer, BACK)
+
+    def _is_earlier(self, node_id: str | None) -> bool:
+        """Whether a step is one the turn has come to before, and not where it is."""
+        turn = self._book.state(self.bench_id).turn
+        if turn is None or node_id is None or turn.node_id == node_id:
+            return False
+        return turn.place(node_id) is not None
+
+    def _move(self) -> None:
+        """Take the turn to the step its agent has gone back to, and the Draft with it."""
+        turn, wanted = self._seat.turn(), self._wanted
+        if turn is None or wanted is None:
+            return
+        revision = self._book.desk.new_revision()
+        self._seat.commit(lambda now: decide.move(now, turn.turn_id, wanted, revision))
+        self._wanted = None
+        self._announce()
 
     def _is_ours(self, run_id: str | None) -> bool:
         """Whether a run is the turn this agent works on; a paused one it takes up again (W12.1)."""
@@ -189,11 +224,14 @@ class Outside:
         text = self._answer(request) if standing.step_id == "summary" else ""
 
         def write(state: WorkshopState, at: Arrived) -> Write:
-            now = decide.running(state, turn.turn_id)
             facts: Sequence[object] = ()
             if not at.is_blocked:
+                moved = decide.step_again(state, turn.turn_id, located.node.node_id)
+                after = fold.applied(state, moved)
+                now = decide.running(after, turn.turn_id)
                 number = (standing.iteration or 0) + 1
-                facts = self._done(state, now, standing.step_id, number, request, text, at)
+                done = self._done(after, now, standing.step_id, number, request, text, at)
+                facts = [*moved, *done]
             return self._book.writing(lambda _: facts, lease=hold.owner)(state)
 
         return Beside(stream_of(self.bench_id), FOLD, write)
@@ -277,6 +315,7 @@ class Outside:
         """Run a tool of the bench and log the call; return its result and its log entry."""
         with self._seat.lock:
             self._seat.look()
+            self._move()
             turn, hold = self._seat.turn(), self._seat.hold
         loop, author = self._loop(turn, hold), self._author(turn, hold)
         journal = ToolJournal(
@@ -289,7 +328,8 @@ class Outside:
             if turn is not None and loop.phase != "implement" and tool.name in WRITING_TOOLS:
                 result = ToolResult.failure(
                     "tool_not_available",
-                    f"nothing is changed in the step {loop.phase}; hand it in first",
+                    f"nothing is changed in the step {loop.phase}; hand it in first, or go back to"
+                    " a step of the plan by continue_workflow with its stateToken alone",
                 )
             else:
                 result = tool.handler(tool.decode(arguments), context=ToolContext(workspace=space))
@@ -344,19 +384,6 @@ class Outside:
     def close(self) -> None:
         """Leave the bench."""
         self._seat.close()
-
-
-def refusal(error: BackshopError) -> RailsError:
-    """Return why a turn cannot begin or go on, in the codes an agent knows (R7.3)."""
-    is_later = error.code == "BENCH_BUSY"
-    return RailsError(
-        "SESSION_LOCKED" if is_later else "PRECONDITION_FAILED",
-        f"{error.reason or error.code.lower()}: {error.message}",
-        "Wait until the work there has ended."
-        if is_later
-        else "Tell the person; they publish or discard the Draft, or correct the request.",
-        details={"reason": error.reason or error.code.lower()},
-    )
 
 
 def _artifact(request: Request, kind: str) -> Mapping[str, Any]:

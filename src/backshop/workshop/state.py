@@ -69,6 +69,15 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A step of a turn's run, and the Draft it began with; None is no Draft."""
+
+    node_id: str
+    revision_id: RevisionId | None
+    done_items: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One user message and the work that answers it."""
 
@@ -92,6 +101,8 @@ class Turn:
     """The Draft's revision where phase or item began; None is no Draft (W11.13)."""
     batches: tuple[BatchId, ...] = ()
     """Batches since that boundary."""
+    places: tuple[Place, ...] = ()
+    """The steps it has come to, in order."""
     failed_attempts: int = 0
     """Failed attempts at the present item."""
     failure: str = ""
@@ -104,6 +115,10 @@ class Turn:
     ended_ms: int | None = None
     spent: Spent = field(default_factory=Spent)
     user_id: str | None = None
+
+    def place(self, node_id: str) -> Place | None:
+        """Return a step the turn has come to."""
+        return next((one for one in self.places if one.node_id == node_id), None)
 
     @property
     def is_over(self) -> bool:

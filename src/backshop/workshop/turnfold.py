@@ -9,13 +9,14 @@ from backshop.bench.state import Draft
 
 from . import events as ev
 from .records import added, given_up, sister, turned, without_none
-from .state import PAUSED, RUNNING, Item, Proposal, Record, Turn, WorkshopState
+from .state import PAUSED, RUNNING, Item, Place, Proposal, Record, Turn, WorkshopState
 
 Progress = (
     ev.TurnStarted
     | ev.TurnResumed
     | ev.PhaseStarted
     | ev.PhaseEnded
+    | ev.TurnMoved
     | ev.ItemStarted
     | ev.ItemAttemptFailed
     | ev.ItemEnded
@@ -45,8 +46,7 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
         case ev.PhaseStarted(phase=phase):
             turn = replace(turn, phase=phase)
         case ev.PhaseEnded(aborted=False, node_id=node_id):
-            turn = replace(turn, node_id=node_id or turn.node_id, phase=None)
-            turn = _at_boundary(state, turn)
+            turn = _arrived(state, replace(turn, phase=None), node_id)
         case ev.PhaseEnded():
             turn = replace(turn, phase=None)
         case ev.ItemStarted():
@@ -57,9 +57,11 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
         case ev.ItemAttemptFailed():
             turn = _at_boundary(state, turn)
             turn = replace(turn, failed_attempts=turn.failed_attempts + 1, failure=fact.reason)
+        case ev.TurnMoved():
+            turn = _moved(state, turn, fact)
         case ev.ItemEnded(node_id=node_id):
-            turn = _at_boundary(state, replace(turn, node_id=node_id or turn.node_id))
             turn = replace(turn, done_items=turn.done_items + 1, failed_attempts=0, failure="")
+            turn = _arrived(state, turn, node_id)
         case ev.CancelAsked():
             turn = replace(turn, is_cancel_asked=True)
     return turned(state, turn)
@@ -83,7 +85,36 @@ def _started(state: WorkshopState, fact: ev.TurnStarted, at_ms: int) -> Workshop
         user_id=fact.user_id,
     )
     state = replace(given_up(state), turn_id=fact.turn_id)
-    return turned(state, turn)
+    return turned(state, _arrived(state, turn, fact.node_id))
+
+
+def _arrived(state: WorkshopState, turn: Turn, node_id: str | None) -> Turn:
+    """Let a turn be at a step; the Draft of now is what the step begins with."""
+    turn = _at_boundary(state, replace(turn, node_id=node_id or turn.node_id))
+    if turn.node_id is None:
+        return turn
+    here = Place(node_id=turn.node_id, revision_id=turn.boundary, done_items=turn.done_items)
+    others = tuple(one for one in turn.places if one.node_id != here.node_id)
+    return replace(turn, places=(*others, here))
+
+
+def _moved(state: WorkshopState, turn: Turn, fact: ev.TurnMoved) -> Turn:
+    """Let a turn be at a step it has come to before."""
+    place = turn.place(fact.node_id)
+    if place is None:
+        return turn
+    kept = turn.batches if fact.keeps_draft else ()
+    boundary = place.revision_id if fact.keeps_draft else state.current_revision()
+    return replace(
+        turn,
+        node_id=fact.node_id,
+        phase=None,
+        done_items=place.done_items,
+        failed_attempts=0,
+        failure="",
+        boundary=boundary,
+        batches=kept,
+    )
 
 
 def _at_boundary(state: WorkshopState, turn: Turn) -> Turn:

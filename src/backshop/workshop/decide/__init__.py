@@ -28,6 +28,7 @@ from .turning import (
     end_item,
     enter,
     fail_attempt,
+    move,
     outlook,
     pause,
     replay,
@@ -35,6 +36,7 @@ from .turning import (
     running,
     said_and_begun,
     started,
+    step_again,
     stream,
 )
 
@@ -60,9 +62,11 @@ __all__ = [
     "fail_attempt",
     "outlook",
     "pause",
+    "move",
     "replay",
     "resume",
     "running",
+    "step_again",
     "said_and_begun",
     "started",
     "stream",

@@ -96,7 +96,5 @@ def regenerate(
     facts = rewind(state, target, mode, ids, totals)
     if not facts:
         require_no_draft(state)
-    after = state
-    for fact in facts:
-        after = fold.apply(after, fact, state.bench.updated_ms, 0)
+    after = fold.applied(state, facts)
     return [*facts, started(after, wish, found.record, node_id, found.replaced, is_again=True)]

@@ -11,7 +11,7 @@ from backshop.bench import decide as bench_decide
 from backshop.bench.events import HeadMoved
 from backshop.workshop import events as ev
 from backshop.workshop import fold
-from backshop.workshop.errors import PublishedMoved, TurnActive
+from backshop.workshop.errors import PublishedMoved, RevisionPruned, TurnActive
 from backshop.workshop.state import Record, ToolEntry, Turn, WorkshopState
 
 from .conversation import Fact, Send, require_idle, require_no_draft, require_started, send
@@ -113,9 +113,7 @@ def begin(state: WorkshopState, wish: Begin, node_id: str | None) -> list[Fact]:
 def said_and_begun(state: WorkshopState, said: Send, wish: Begin, node_id: str) -> list[Fact]:
     """Append a message and begin its turn in the same breath (W13.7)."""
     facts = send(state, said)
-    after = state
-    for fact in facts:
-        after = fold.apply(after, fact, state.bench.updated_ms, 0)
+    after = fold.applied(state, facts)
     return [*facts, *begin(after, wish, node_id)]
 
 
@@ -183,6 +181,39 @@ def enter(state: WorkshopState, turn_id: TurnId, phase: str) -> list[Fact]:
     if turn.phase is None:
         return [begun]
     return [ev.PhaseEnded(turn_id=turn_id, phase=turn.phase), begun]
+
+
+def move(
+    state: WorkshopState, turn_id: TurnId, node_id: str, revision_id: RevisionId
+) -> list[Fact]:
+    """Go to a step the turn has come to before, with the files it began with (W13.7)."""
+    turn = running(state, turn_id)
+    place = turn.place(node_id)
+    if place is None or node_id == turn.node_id:
+        return []
+    start = None if place.revision_id is None else state.bench.revision(place.revision_id)
+    if place.revision_id is not None and (start is None or start.is_pruned):
+        raise RevisionPruned(
+            "the files that this step began with are not kept any more", reason="revision_pruned"
+        )
+    back = bench_decide.rewind(
+        state.bench, start, revision_id, turn.message_id, kind="rollback", actor="agent"
+    )
+    return [*_left(turn), *back, ev.TurnMoved(turn_id=turn_id, node_id=node_id)]
+
+
+def step_again(state: WorkshopState, turn_id: TurnId, node_id: str) -> list[Fact]:
+    """Take an earlier step as done again; what was written meanwhile may belong to it (W13.7)."""
+    turn = running(state, turn_id)
+    if turn.place(node_id) is None or node_id == turn.node_id:
+        return []
+    return [*_left(turn), ev.TurnMoved(turn_id=turn_id, node_id=node_id, keeps_draft=True)]
+
+
+def _left(turn: Turn) -> list[Fact]:
+    if turn.phase is None:
+        return []
+    return [ev.PhaseEnded(turn_id=turn.turn_id, phase=turn.phase, aborted=True)]
 
 
 def fail_attempt(

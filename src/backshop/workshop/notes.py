@@ -1,0 +1,40 @@
+"""What an agent outside is told beside its steps: why not, and which files it stands before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from backshop.base.errors import BackshopError
+from backshop.rails import Answer, RailsError
+
+BACK = (
+    "This is an earlier step of the turn. From your next call on the files are as this step found"
+    " them; what was written after it is kept, and comes back when you continue there instead."
+)
+KEPT = (
+    "The files still hold what was written after this step the first time. To do a step again on"
+    " the files it began with, call continue_workflow with its stateToken alone before you write."
+)
+
+
+def noted(answer: Answer, message: str) -> Answer:
+    """Return an answer that says something about the files too."""
+    note = {"code": "FILES_OF_ANOTHER_BRANCH", "message": message}
+    known = answer.structured.get("warnings")
+    warnings = [*(known if isinstance(known, list) else ()), note]
+    told = {**answer.structured, "warnings": warnings}
+    first, *rest = answer.texts
+    return replace(answer, structured=told, texts=(f"Note: {message}\n\n{first}", *rest))
+
+
+def refusal(error: BackshopError) -> RailsError:
+    """Return why a turn cannot begin or go on, in the codes an agent knows (R7.3)."""
+    is_later = error.code == "BENCH_BUSY"
+    return RailsError(
+        "SESSION_LOCKED" if is_later else "PRECONDITION_FAILED",
+        f"{error.reason or error.code.lower()}: {error.message}",
+        "Wait until the work there has ended."
+        if is_later
+        else "Tell the person; they publish or discard the Draft, or correct the request.",
+        details={"reason": error.reason or error.code.lower()},
+    )
