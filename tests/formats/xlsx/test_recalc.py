@@ -254,6 +254,7 @@ def test_results_agree_with_those_stored_in_real_workbooks(corpora):
         except FormatError:
             continue
         graph = build(opened)
+        graph.load(graph.places())
         known = {place for place, node in graph.nodes.items() if node.cached}
         reasons = recalc._reasons(graph, known, True)
         values = recalc._compute(opened, graph, known, reasons) if known else {}

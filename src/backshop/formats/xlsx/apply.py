@@ -14,9 +14,9 @@ from . import effects, recalc
 from .address import Area
 from .blank import blank_workbook
 from .book import Book
-from .graph import Place
 from .moves import SheetMove
 from .ops import RUN, SPECS
+from .precedents import Place
 from .session import Session
 from .sheetxml import SheetXml
 

@@ -1,356 +1,181 @@
-"""Which formulas a change reaches: static precedents, through the whole workbook (F24.2)."""
+"""Which formulas a change reaches: static precedents, through the whole workbook (F24.2).
+
+The index is made anew at every write, so it has to be cheap: formulas filled down are one entry
+(`run`), and a formula is only read whole when its value is wanted.
+"""
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from .address import MAX_COL, MAX_ROW, Area, column_number
-from .book import Book, DefinedName, Table
-from .formula import Token, join, tokens
-from .functions import COMPUTED, DYNAMIC, RANGE_ARGUMENTS, TEXT_FORMATS, VOLATILE
-from .sheetxml import RawCell
+from .address import Area
+from .book import Book
+from .precedents import Node, Place, Reader
+from .run import Range, Ref, Run
+from .runscan import scan
 
-MAX_FORMULAS = 100_000
-_SIMPLE = re.compile(r"[A-Z0-9$:+\-*/^&=<>%(),. ]*")
-_CALL = re.compile(r"([A-Z][A-Z0-9.]*)\(")
-_PLACE = re.compile(
-    r"\$?\b([A-Z]{1,3})\$?([0-9]{1,7})(?::\$?([A-Z]{1,3})\$?([0-9]{1,7}))?(?![\w.(])"
-)
-_LETTER = re.compile(r"[A-Z$]")
-_PLAIN = COMPUTED - {"TEXT"}
-_WIDE = 64
-_SINGLE = re.compile(r"(?:[^\[\]',:]|'.)*")
-_PART = re.compile(r"\[((?:[^\[\]']|'.)*)\]|([^\[\],:\s][^\[\],:]*)|(:)")
+MAX_FORMULAS = 1_000_000
+_BLOCK = 8  # bits; rows are looked up in blocks of 256
+_MANY_BLOCKS = 64  # an area that takes more of them is kept beside the blocks
+_WIDE = 64  # columns, likewise
 
-
-class Place(NamedTuple):
-    """A cell of the workbook."""
-
-    sheet: str
-    row: int
-    col: int
-
-
-@dataclass(slots=True)
-class Node:
-    """A formula: what it reads, and why it cannot be computed, if so."""
-
-    place: Place
-    text: str  # as the engine gets it: names and table references spelled out
-    areas: list[tuple[str, Area]]
-    reason: str | None  # why its value cannot be trusted to the engine
-    dynamic: bool  # what it reads is not known before computing
-    volatile: bool
-    cached: bool
-    raw: RawCell
+Entry = tuple[Run, Ref | None, Area]  # a run, by what it reads, and all that it reads by it
 
 
 @dataclass
 class Graph:
     """Every formula of a workbook and who reads whom."""
 
-    nodes: dict[Place, Node] = field(default_factory=dict)
-    overflow: bool = False
-    _cells: dict[Place, list[Place]] = field(default_factory=dict)
-    _columns: dict[tuple[str, int], list[tuple[Area, Place]]] = field(default_factory=dict)
-    _wide: dict[str, list[tuple[Area, Place]]] = field(default_factory=dict)
+    book: Book
+    reader: Reader
+    nodes: dict[Place, Node] = field(default_factory=dict)  # those that were asked for
+    dynamic: set[Place] = field(default_factory=set)  # what they read is known by computing only
+    volatile: set[Place] = field(default_factory=set)
+    uncached: set[Place] = field(default_factory=set)
+    left_out: set[Place] = field(default_factory=set)  # formulas beyond the limit
+    count: int = 0
+    _runs: dict[tuple[str, int], list[Run]] = field(default_factory=dict)
+    _cells: dict[tuple[str, int, int], list[Entry]] = field(default_factory=dict)
+    _blocks: dict[tuple[str, int, int], list[Entry]] = field(default_factory=dict)
+    _tall: dict[tuple[str, int], list[Entry]] = field(default_factory=dict)
+    _wide: dict[str, list[Entry]] = field(default_factory=dict)
 
-    def add(self, node: Node) -> None:
-        """Index a formula by what it reads."""
-        self.nodes[node.place] = node
-        for sheet, area in node.areas:
-            if area.count == 1:
-                self._cells.setdefault(Place(sheet, area.row1, area.col1), []).append(node.place)
-            elif area.width > _WIDE:
-                self._wide.setdefault(sheet, []).append((area, node.place))
-            else:
-                for col in range(area.col1, area.col2 + 1):
-                    self._columns.setdefault((sheet, col), []).append((area, node.place))
+    def add(self, run: Run) -> None:
+        """Index the formulas of a run by what they read."""
+        self._runs.setdefault((run.sheet, run.col), []).append(run)
+        self.count += run.last - run.first + 1
+        if run.form.dynamic:
+            self.dynamic.update(run.places())
+        if run.form.volatile:
+            self.volatile.update(run.places())
+        for ref in run.form.refs:
+            top, bottom = run.span(ref)
+            self._index(ref.sheet, (run, ref, Area(top, ref.col1, bottom, ref.col2)))
+        for sheet, area in run.form.fixed:
+            self._index(sheet, (run, None, area))
+
+    def _index(self, sheet: str, entry: Entry) -> None:
+        area = entry[2]
+        if area.count == 1:
+            self._cells.setdefault((sheet, area.col1, area.row1), []).append(entry)
+            return
+        if area.width > _WIDE:
+            self._wide.setdefault(sheet, []).append(entry)
+            return
+        first, last = area.row1 >> _BLOCK, area.row2 >> _BLOCK
+        for col in range(area.col1, area.col2 + 1):
+            if last - first > _MANY_BLOCKS:
+                self._tall.setdefault((sheet, col), []).append(entry)
+                continue
+            for block in range(first, last + 1):
+                self._blocks.setdefault((sheet, col, block), []).append(entry)
+
+    def _reading(self, place: Place) -> Iterator[tuple[Run, Range]]:
+        """Go through the runs that read a cell, with the rows of each that do."""
+        sheet, row, col = place
+        for found in (
+            self._cells.get((sheet, col, row), ()),
+            self._blocks.get((sheet, col, row >> _BLOCK), ()),
+            self._tall.get((sheet, col), ()),
+            self._wide.get(sheet, ()),
+        ):
+            for run, ref, area in found:
+                if not area.has(row, col):
+                    continue
+                if ref is None:
+                    yield run, (run.first, run.last)
+                else:
+                    yield from ((run, rows) for rows in run.reading(ref, row))
 
     def readers(self, place: Place) -> Iterator[Place]:
         """Go through the formulas that read a cell."""
-        yield from self._cells.get(place, ())
-        for area, reader in self._columns.get((place.sheet, place.col), ()):
-            if area.row1 <= place.row <= area.row2:
-                yield reader
-        for area, reader in self._wide.get(place.sheet, ()):
-            if area.has(place.row, place.col):
-                yield reader
+        for run, (first, last) in self._reading(place):
+            for row in range(first, last + 1):
+                yield Place(run.sheet, row, run.col)
 
     def reached(self, changed: Iterable[Place]) -> set[Place]:
         """Return the formulas that read these cells, directly or through others."""
         found: set[Place] = set()
+        taken: dict[Run, _Taken] = {}
         waiting = list(changed)
         while waiting:
-            for reader in self.readers(waiting.pop()):
-                if reader not in found:
+            for run, rows in self._reading(waiting.pop()):
+                for row in taken.setdefault(run, _Taken()).take(rows):
+                    reader = Place(run.sheet, row, run.col)
                     found.add(reader)
                     waiting.append(reader)
         return found
 
+    def holds(self, place: Place) -> bool:
+        """Whether a cell is a formula."""
+        if place in self.left_out:
+            return True
+        runs = self._runs.get((place.sheet, place.col), [])
+        at = bisect_right(runs, place.row, key=lambda run: run.first) - 1
+        return at >= 0 and place.row <= runs[at].last
+
+    def places(self) -> Iterator[Place]:
+        """Go through all formulas."""
+        yield from (place for runs in self._runs.values() for run in runs for place in run.places())
+        yield from self.left_out
+
+    def load(self, places: Iterable[Place], reason: str | None = None) -> None:
+        """Read formulas whole, or only find them for a `reason`; `nodes` has them then."""
+        wanted: dict[str, dict[int, set[int]]] = {}
+        for place in places:
+            if place not in self.nodes:
+                wanted.setdefault(place.sheet, {}).setdefault(place.row, set()).add(place.col)
+        for name, rows in wanted.items():
+            xml = self.book.xml(self.book.sheet(name))
+            assert xml is not None, "a formula stands on a worksheet"
+            for row in xml.pick(set(rows)):
+                for cell in xml.cells(row):
+                    place = Place(name, cell.row, cell.col)
+                    if cell.col not in rows[cell.row] or place in self.nodes:
+                        continue
+                    why = "too_many_formulas" if place in self.left_out else reason
+                    text = "" if why else self.book.formula(cell, xml) or ""
+                    self.nodes[place] = self.reader.node(name, cell, text, why)
+
+
+class _Taken:
+    """Rows of a run that were reached; each is given out once, however often it is asked for."""
+
+    def __init__(self) -> None:
+        self._next: dict[int, int] = {}
+
+    def take(self, rows: Range) -> Iterator[int]:
+        """Go through those that are left of a range."""
+        row = self._free(rows[0])
+        while row <= rows[1]:
+            self._next[row] = row + 1
+            yield row
+            row = self._free(row + 1)
+
+    def _free(self, row: int) -> int:
+        path = []
+        while row in self._next:
+            path.append(row)
+            row = self._next[row]
+        for passed in path:  # the next one who asks does not walk the same way
+            self._next[passed] = row
+        return row
+
 
 def build(book: Book) -> Graph:
-    """Read every formula of a workbook."""
-    graph = Graph()
-    reader = _Reader(book)
+    """Index every formula of a workbook."""
+    reader = Reader(book)
+    graph = Graph(book, reader)
     for sheet in book.sheets:
         xml = book.xml(sheet)
-        if xml is None:
-            continue
-        for cell in xml.formula_cells():
-            if len(graph.nodes) >= MAX_FORMULAS:
-                graph.overflow = True
-            text = "" if graph.overflow else book.formula(cell, xml) or ""
-            graph.add(reader.node(sheet.name, cell, text, graph.overflow))
+        if xml is not None and xml.has_formulas:
+            room = MAX_FORMULAS - graph.count
+            found = scan(book, xml, sheet.name, reader, room)
+            graph.uncached |= found.uncached
+            graph.left_out |= found.left_out
+            for run in found.runs:
+                graph.add(run)
+    graph.dynamic |= graph.left_out
     return graph
-
-
-class _Reader:
-    def __init__(self, book: Book) -> None:
-        self.book = book
-        self.sheets = {sheet.name.lower(): sheet.name for sheet in book.sheets}
-        self.names: dict[tuple[str, int | None], DefinedName] = {
-            (item.name.lower(), item.scope): item for item in book.names
-        }
-        self.index = {sheet.name: sheet.index for sheet in book.sheets}
-        self.tables: dict[str, tuple[str, Table]] = {
-            table.name.lower(): (sheet.name, table)
-            for sheet in book.sheets
-            for table in book.tables(sheet)
-        }
-
-    def node(self, sheet: str, cell: RawCell, text: str, overflow: bool) -> Node:
-        place = Place(sheet, cell.row, cell.col)
-        raw = cell.formula
-        cached = not self.book.is_uncached(cell)
-        if not overflow and raw and raw.kind in {"normal", "shared"}:
-            quick = _simple_areas(text)
-            if quick is not None:
-                areas = [(sheet, area) for area in quick]
-                return Node(place, text, areas, None, False, False, cached, cell)
-        found = _Found(place)
-        if overflow:
-            found.dynamic, found.reason = True, "too_many_formulas"
-        elif raw and raw.kind not in {"normal", "shared"}:
-            found.reason = "array_formula"
-        out = self._spell(text, found, 0) if not overflow else ""
-        return Node(
-            place, out, found.areas, found.reason, found.dynamic, found.volatile, cached, cell
-        )
-
-    def _spell(self, text: str, found: _Found, depth: int) -> str:
-        """Collect what a formula reads; return it with names and tables spelled as ranges."""
-        out = []
-        pieces = tokens(text)
-        for index, token in enumerate(pieces):
-            out.append(self._token(token, pieces, index, found, depth))
-        return "".join(out)
-
-    def _token(
-        self, token: Token, pieces: tuple[Token, ...], index: int, found: _Found, depth: int
-    ) -> str:
-        match token.kind:
-            case "ref":
-                return self._ref(token, found)
-            case "function":
-                _function(token, pieces, index, found)
-                return f"{token.body}("
-            case "name":
-                return self._name(token, found, depth)
-            case "table":
-                return self._table(token, found)
-            case "bad" | "brace":
-                found.note("unsupported_syntax", dynamic=token.kind == "bad")
-            case "operator" if token.text in "#@:":
-                found.note("unsupported_syntax", dynamic=token.text != "@")
-            case "space" if 0 < index < len(pieces) - 1 and _is_operand(pieces, index):
-                found.note("unsupported_syntax")
-        return token.text
-
-    def _ref(self, token: Token, found: _Found) -> str:
-        area = token.area
-        if token.external or area is None:
-            found.note("external_reference" if token.external else "unsupported_syntax")
-            return token.text
-        name = token.sheet or found.place.sheet
-        known = self.sheets.get(name.lower())
-        if known is None:
-            dynamic = ":" in name  # a range of sheets
-            found.note("unsupported_syntax" if dynamic else "unknown_sheet", dynamic=dynamic)
-            return token.text
-        found.areas.append((known, area))
-        return token.text
-
-    def _name(self, token: Token, found: _Found, depth: int) -> str:
-        if token.external:
-            found.note("external_reference")
-            return token.text
-        if token.body.upper() in {"TRUE", "FALSE"} and token.sheet is None:
-            return token.text
-        word = token.body.lower()
-        scope = self.index.get(token.sheet or found.place.sheet)
-        item = self.names.get((word, scope)) or self.names.get((word, None))
-        if item is None and word in self.tables and token.sheet is None:
-            sheet, table = self.tables[word]
-            return self._area(sheet, table.data, found)
-        if item is None or depth > 8:
-            found.note("unknown_name", dynamic=True)
-            return token.text
-        if any(t.kind == "ref" and "$" not in t.body for t in tokens(item.refers_to)):
-            found.note("relative_name", dynamic=True)
-        return f"({self._spell(item.refers_to, found, depth + 1)})"
-
-    def _table(self, token: Token, found: _Found) -> str:
-        """Spell a structured reference as a range; depend on the whole table when it is odd."""
-        word = token.body.lower() or self._table_at(found.place)
-        if word not in self.tables:
-            found.note("unknown_name", dynamic=True)
-            return token.text
-        sheet, table = self.tables[word]
-        area = table_area(table, token.text[len(token.body) :], found.place.row)
-        if area is None:
-            found.areas.append((sheet, table.area))
-            found.note("table_reference")
-            return token.text
-        return self._area(sheet, area, found)
-
-    def _table_at(self, place: Place) -> str:
-        for word, (sheet, table) in self.tables.items():
-            if sheet == place.sheet and table.area.has(place.row, place.col):
-                return word
-        return ""
-
-    def _area(self, sheet: str, area: Area, found: _Found) -> str:
-        found.areas.append((sheet, area))
-        quoted = sheet.replace("'", "''")
-        return f"'{quoted}'!{area}"
-
-
-def _simple_areas(text: str) -> list[Area] | None:
-    """Return what a formula of plain references, numbers and known functions reads; else None.
-
-    Most formulas of most sheets are such, and this is ten times faster than their tokens.
-    """
-    if not _SIMPLE.fullmatch(text):
-        return None
-    if not set(_CALL.findall(text)) <= _PLAIN:
-        return None
-    rest = _PLACE.sub(" ", _CALL.sub(" ", text))
-    if _LETTER.search(rest) or ":" in rest:
-        return None
-    areas = []
-    for col1, row1, col2, row2 in _PLACE.findall(text):
-        first, last = int(row1), int(row2 or row1)
-        left, right = column_number(col1), column_number(col2 or col1)
-        if not (0 < first <= MAX_ROW and 0 < last <= MAX_ROW and max(left, right) <= MAX_COL):
-            return None
-        areas.append(Area(min(first, last), min(left, right), max(first, last), max(left, right)))
-    return areas
-
-
-def table_area(table: Table, inside: str, row: int) -> Area | None:
-    """Return the range that `[…]` of a structured reference means in a given row."""
-    inner = inside[1:-1].strip()
-    items = []
-    if inner.startswith("@"):
-        items, inner = ["#this row"], inner[1:]
-    places: list[int] = []
-    names = [name.lower() for name in table.columns]
-    single = _SINGLE.fullmatch(inner) and not inner.startswith("#")
-    parts = [(inner, "", "")] if single and inner else _PART.findall(inner)
-    for bracketed, bare, colon in parts:
-        word = re.sub(r"'(.)", r"\1", bracketed or bare).strip().lower()
-        if colon:
-            continue
-        if word.startswith("#"):
-            items.append(word)
-        elif word in names:
-            places.append(names.index(word))
-        else:
-            return None
-    if len(items) > 1 or len(places) > 2:
-        return None
-    rows = _table_rows(table, items[0] if items else "#data", row)
-    if rows is None:
-        return None
-    first, last = (min(places), max(places)) if places else (0, table.area.width - 1)
-    return Area(rows[0], table.area.col1 + first, rows[1], table.area.col1 + last)
-
-
-def _table_rows(table: Table, item: str, row: int) -> tuple[int, int] | None:
-    area, data = table.area, table.data
-    match item:
-        case "#data":
-            return data.row1, data.row2
-        case "#all":
-            return area.row1, area.row2
-        case "#headers" if table.header_rows:
-            return area.row1, area.row1 + table.header_rows - 1
-        case "#totals" if table.totals_rows:
-            return area.row2 - table.totals_rows + 1, area.row2
-        case "#this row" if data.row1 <= row <= data.row2:
-            return row, row
-    return None
-
-
-@dataclass(slots=True)
-class _Found:
-    place: Place
-    areas: list[tuple[str, Area]] = field(default_factory=list)
-    reason: str | None = None
-    dynamic: bool = False
-    volatile: bool = False
-
-    def note(self, reason: str, *, dynamic: bool = False, volatile: bool = False) -> None:
-        self.reason = self.reason or reason
-        self.dynamic = self.dynamic or dynamic
-        self.volatile = self.volatile or volatile
-
-
-def _function(token: Token, pieces: tuple[Token, ...], index: int, found: _Found) -> None:
-    name = token.body
-    if name in VOLATILE:
-        found.note("volatile", volatile=True)
-    elif name in DYNAMIC:
-        found.note("dynamic_reference", dynamic=True)
-    elif name == "TEXT":
-        last = next((t for t in pieces[index:] if t.kind == "close"), None)
-        before = pieces[pieces.index(last) - 1] if last else None
-        if before is None or before.kind != "string" or before.text[1:-1] not in TEXT_FORMATS:
-            found.note("unknown_function")
-    elif name not in COMPUTED:
-        found.note("unknown_function")
-
-
-def _is_operand(pieces: tuple[Token, ...], index: int) -> bool:
-    """Whether a space stands between two references: their intersection."""
-    solid = {"ref", "name", "table"}
-    return pieces[index - 1].kind in solid and pieces[index + 1].kind in solid
-
-
-def array_context(pieces: tuple[Token, ...]) -> str | None:
-    """Say whether a range stands where only one value can: old and new Excel differ there."""
-    solid = [token for token in pieces if token.kind != "space"]
-    stack: list[str] = []
-    for index, token in enumerate(solid):
-        if token.kind in {"function", "open"}:
-            stack.append(token.body if token.kind == "function" else "(")
-        elif token.kind == "close" and stack:
-            stack.pop()
-        elif token.kind == "ref" and (area := token.area) and area.count > 1:
-            around = [name for name in stack if name != "("]
-            if not around or around[-1] not in RANGE_ARGUMENTS:
-                return "array_context"
-            beside = [solid[i] for i in (index - 1, index + 1) if 0 <= i < len(solid)]
-            operated = any(other.kind == "operator" for other in beside)
-            if operated and around[-1] != "SUMPRODUCT":
-                return "array_context"
-    return None
-
-
-def spelled(node: Node) -> str:
-    """Return the formula the engine computes."""
-    return "=" + join(tokens(node.text))

@@ -19,12 +19,14 @@ from .cellxml import Content
 from .edit import SheetEdit
 from .engine import Request, Scalar, compute
 from .formula import tokens
-from .graph import Graph, Node, Place, array_context, build, spelled
+from .graph import Graph, build
 from .order import insert_in_order
+from .precedents import Node, Place, array_context, spelled
 from .sheetxml import RowSpan, SheetXml
 from .splice import render
 
 MAX_FED_CELLS = 1_000_000
+MAX_COMPUTED = 50_000  # formulas; more of them would not be done within the time of a write
 _WORKBOOK_ORDER = (
     *("fileVersion", "fileSharing", "workbookPr", "AlternateContent", "revisionPtr"),
     *("absPath", "workbookProtection", "bookViews", "sheets", "functionGroups"),
@@ -67,13 +69,19 @@ def recalculate(
         return result
     graph = build(book)
     places = {Place(sheet, *cell) for sheet, cells in changed.items() for cell in cells}
-    dirty = graph.reached(places) | (places & graph.nodes.keys())
-    dirty |= {place for place, node in graph.nodes.items() if node.dynamic}
-    dirty |= graph.reached(dirty)
+    dirty = graph.reached(places) | {place for place in places if graph.holds(place)}
+    if graph.dynamic:
+        dirty |= graph.dynamic
+        dirty |= graph.reached(graph.dynamic)
     if not dirty:
         return result
-    reasons = _reasons(graph, dirty, engine)
-    values = _compute(book, graph, dirty, reasons) if engine else {}
+    if len(dirty) > MAX_COMPUTED:
+        graph.load(dirty, "too_many_formulas")
+        reasons, values = dict.fromkeys(dirty, "too_many_formulas"), {}
+    else:
+        graph.load(dirty)
+        reasons = _reasons(graph, dirty, engine)
+        values = _compute(book, graph, dirty, reasons) if engine else {}
     for place in dirty:
         if place not in values and place not in reasons:
             reasons[place] = "engine_refused"
@@ -107,8 +115,9 @@ def _reasons(graph: Graph, dirty: set[Place], engine: bool) -> dict[Place, str]:
     """Return why each formula that cannot be computed cannot."""
     if not engine:
         return dict.fromkeys(dirty, "recalculation_off")
-    volatile = {place for place, node in graph.nodes.items() if node.volatile}
-    shaky = graph.reached(volatile)
+    shaky = graph.reached(graph.volatile)
+    needed = _needed(graph, dirty)
+    graph.load(needed)
     reasons: dict[Place, str] = {}
     for place in dirty:
         node = graph.nodes[place]
@@ -117,7 +126,6 @@ def _reasons(graph: Graph, dirty: set[Place], engine: bool) -> dict[Place, str]:
             reasons[place] = reason
         elif place in shaky:
             reasons[place] = "volatile"
-    needed = _needed(graph, dirty)
     for place in needed - dirty:
         node = graph.nodes[place]
         reason = node.reason or array_context(tokens(node.text))
@@ -133,7 +141,7 @@ def _reasons(graph: Graph, dirty: set[Place], engine: bool) -> dict[Place, str]:
 
 def _needed(graph: Graph, dirty: set[Place]) -> set[Place]:
     """Return the dirty formulas and those without stored result that they read."""
-    uncached = {place for place, node in graph.nodes.items() if not node.cached} - dirty
+    uncached = graph.uncached - dirty
     needed = set(dirty)
     if not uncached:
         return needed

@@ -1,0 +1,264 @@
+"""What one formula reads, and whether its value can be trusted to the engine (F24.2, F24.9)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .address import Area
+from .book import Book, DefinedName, Table
+from .formula import Token, join, tokens
+from .functions import COMPUTED, DYNAMIC, RANGE_ARGUMENTS, TEXT_FORMATS, VOLATILE
+from .sheetxml import RawCell
+
+_SINGLE = re.compile(r"(?:[^\[\]',:]|'.)*")
+_PART = re.compile(r"\[((?:[^\[\]']|'.)*)\]|([^\[\],:\s][^\[\],:]*)|(:)")
+
+
+class Place(NamedTuple):
+    """A cell of the workbook."""
+
+    sheet: str
+    row: int
+    col: int
+
+
+@dataclass(slots=True)
+class Node:
+    """A formula: what it reads, and why it cannot be computed, if so."""
+
+    place: Place
+    text: str  # as the engine gets it: names and table references spelled out
+    areas: list[tuple[str, Area]]
+    reason: str | None  # why its value cannot be trusted to the engine
+    cached: bool
+    raw: RawCell
+
+
+class Reader:
+    """Reads the formulas of one workbook."""
+
+    def __init__(self, book: Book) -> None:
+        self.book = book
+        self.sheets = {sheet.name.lower(): sheet.name for sheet in book.sheets}
+        self.names: dict[tuple[str, int | None], DefinedName] = {
+            (item.name.lower(), item.scope): item for item in book.names
+        }
+        self.index = {sheet.name: sheet.index for sheet in book.sheets}
+        self.tables: dict[str, tuple[str, Table]] = {
+            table.name.lower(): (sheet.name, table)
+            for sheet in book.sheets
+            for table in book.tables(sheet)
+        }
+
+    def node(self, sheet: str, cell: RawCell, text: str, reason: str | None = None) -> Node:
+        """Read one formula whole; with a `reason` not even that."""
+        found = Found(Place(sheet, cell.row, cell.col))
+        raw = cell.formula
+        if reason is not None:
+            found.note(reason, dynamic=True)
+        elif raw and raw.kind not in {"normal", "shared"}:
+            found.note("array_formula")
+        out = self._spell(text, found, 0) if reason is None else ""
+        cached = not self.book.is_uncached(cell)
+        return Node(found.place, out, found.areas, found.reason, cached, cell)
+
+    def _spell(self, text: str, found: Found, depth: int) -> str:
+        """Collect what a formula reads; return it with names and tables spelled as ranges."""
+        out = []
+        pieces = tokens(text)
+        for index, token in enumerate(pieces):
+            out.append(self.token(token, pieces, index, found, depth))
+        return "".join(out)
+
+    def token(
+        self, token: Token, pieces: tuple[Token, ...], index: int, found: Found, depth: int = 0
+    ) -> str:
+        """Note what one piece of a formula reads; return it spelled out."""
+        match token.kind:
+            case "ref":
+                return self._ref(token, found)
+            case "function":
+                _function(token, pieces, index, found)
+                return f"{token.body}("
+            case "name":
+                return self._name(token, found, depth)
+            case "table":
+                return self._table(token, found)
+            case "bad" | "brace":
+                found.note("unsupported_syntax", dynamic=token.kind == "bad")
+            case "operator" if token.text in "#@:":
+                found.note("unsupported_syntax", dynamic=token.text != "@")
+            case "space" if 0 < index < len(pieces) - 1 and _is_operand(pieces, index):
+                found.note("unsupported_syntax")
+        return token.text
+
+    def _ref(self, token: Token, found: Found) -> str:
+        area = token.area
+        if token.external or area is None:
+            found.note("external_reference" if token.external else "unsupported_syntax")
+            return token.text
+        name = token.sheet or found.place.sheet
+        known = self.sheets.get(name.lower())
+        if known is None:
+            dynamic = ":" in name  # a range of sheets
+            found.note("unsupported_syntax" if dynamic else "unknown_sheet", dynamic=dynamic)
+            return token.text
+        found.areas.append((known, area))
+        return token.text
+
+    def _name(self, token: Token, found: Found, depth: int) -> str:
+        if token.external:
+            found.note("external_reference")
+            return token.text
+        if token.body.upper() in {"TRUE", "FALSE"} and token.sheet is None:
+            return token.text
+        word = token.body.lower()
+        scope = self.index.get(token.sheet or found.place.sheet)
+        item = self.names.get((word, scope)) or self.names.get((word, None))
+        if item is None and word in self.tables and token.sheet is None:
+            sheet, table = self.tables[word]
+            return self._area(sheet, table.data, found)
+        if item is None or depth > 8:
+            found.note("unknown_name", dynamic=True)
+            return token.text
+        if any(t.kind == "ref" and "$" not in t.body for t in tokens(item.refers_to)):
+            found.note("relative_name", dynamic=True)
+        return f"({self._spell(item.refers_to, found, depth + 1)})"
+
+    def _table(self, token: Token, found: Found) -> str:
+        """Spell a structured reference as a range; depend on the whole table when it is odd."""
+        inside = token.text[len(token.body) :].lower()
+        found.by_row |= not token.body or "@" in inside or "#this row" in inside
+        word = token.body.lower() or self._table_at(found.place)
+        if word not in self.tables:
+            found.note("unknown_name", dynamic=True)
+            return token.text
+        sheet, table = self.tables[word]
+        area = table_area(table, token.text[len(token.body) :], found.place.row)
+        if area is None:
+            found.areas.append((sheet, table.area))
+            found.note("table_reference")
+            return token.text
+        return self._area(sheet, area, found)
+
+    def _table_at(self, place: Place) -> str:
+        for word, (sheet, table) in self.tables.items():
+            if sheet == place.sheet and table.area.has(place.row, place.col):
+                return word
+        return ""
+
+    def _area(self, sheet: str, area: Area, found: Found) -> str:
+        found.areas.append((sheet, area))
+        quoted = sheet.replace("'", "''")
+        return f"'{quoted}'!{area}"
+
+
+def table_area(table: Table, inside: str, row: int) -> Area | None:
+    """Return the range that `[…]` of a structured reference means in a given row."""
+    inner = inside[1:-1].strip()
+    items = []
+    if inner.startswith("@"):
+        items, inner = ["#this row"], inner[1:]
+    places: list[int] = []
+    names = [name.lower() for name in table.columns]
+    single = _SINGLE.fullmatch(inner) and not inner.startswith("#")
+    parts = [(inner, "", "")] if single and inner else _PART.findall(inner)
+    for bracketed, bare, colon in parts:
+        word = re.sub(r"'(.)", r"\1", bracketed or bare).strip().lower()
+        if colon:
+            continue
+        if word.startswith("#"):
+            items.append(word)
+        elif word in names:
+            places.append(names.index(word))
+        else:
+            return None
+    if len(items) > 1 or len(places) > 2:
+        return None
+    rows = _table_rows(table, items[0] if items else "#data", row)
+    if rows is None:
+        return None
+    first, last = (min(places), max(places)) if places else (0, table.area.width - 1)
+    return Area(rows[0], table.area.col1 + first, rows[1], table.area.col1 + last)
+
+
+def _table_rows(table: Table, item: str, row: int) -> tuple[int, int] | None:
+    area, data = table.area, table.data
+    match item:
+        case "#data":
+            return data.row1, data.row2
+        case "#all":
+            return area.row1, area.row2
+        case "#headers" if table.header_rows:
+            return area.row1, area.row1 + table.header_rows - 1
+        case "#totals" if table.totals_rows:
+            return area.row2 - table.totals_rows + 1, area.row2
+        case "#this row" if data.row1 <= row <= data.row2:
+            return row, row
+    return None
+
+
+@dataclass(slots=True)
+class Found:
+    """What was found in a formula so far."""
+
+    place: Place
+    areas: list[tuple[str, Area]] = field(default_factory=list)
+    reason: str | None = None
+    dynamic: bool = False  # what it reads is not known before computing
+    volatile: bool = False
+    by_row: bool = False  # the same words mean other cells in another row
+
+    def note(self, reason: str, *, dynamic: bool = False, volatile: bool = False) -> None:
+        """Note why the value cannot be computed here."""
+        self.reason = self.reason or reason
+        self.dynamic = self.dynamic or dynamic
+        self.volatile = self.volatile or volatile
+
+
+def _function(token: Token, pieces: tuple[Token, ...], index: int, found: Found) -> None:
+    name = token.body
+    if name in VOLATILE:
+        found.note("volatile", volatile=True)
+    elif name in DYNAMIC:
+        found.note("dynamic_reference", dynamic=True)
+    elif name == "TEXT":
+        last = next((t for t in pieces[index:] if t.kind == "close"), None)
+        before = pieces[pieces.index(last) - 1] if last else None
+        if before is None or before.kind != "string" or before.text[1:-1] not in TEXT_FORMATS:
+            found.note("unknown_function")
+    elif name not in COMPUTED:
+        found.note("unknown_function")
+
+
+def _is_operand(pieces: tuple[Token, ...], index: int) -> bool:
+    """Whether a space stands between two references: their intersection."""
+    solid = {"ref", "name", "table"}
+    return pieces[index - 1].kind in solid and pieces[index + 1].kind in solid
+
+
+def array_context(pieces: tuple[Token, ...]) -> str | None:
+    """Say whether a range stands where only one value can: old and new Excel differ there."""
+    solid = [token for token in pieces if token.kind != "space"]
+    stack: list[str] = []
+    for index, token in enumerate(solid):
+        if token.kind in {"function", "open"}:
+            stack.append(token.body if token.kind == "function" else "(")
+        elif token.kind == "close" and stack:
+            stack.pop()
+        elif token.kind == "ref" and (area := token.area) and area.count > 1:
+            around = [name for name in stack if name != "("]
+            if not around or around[-1] not in RANGE_ARGUMENTS:
+                return "array_context"
+            beside = [solid[i] for i in (index - 1, index + 1) if 0 <= i < len(solid)]
+            operated = any(other.kind == "operator" for other in beside)
+            if operated and around[-1] != "SUMPRODUCT":
+                return "array_context"
+    return None
+
+
+def spelled(node: Node) -> str:
+    """Return the formula the engine computes."""
+    return "=" + join(tokens(node.text))
