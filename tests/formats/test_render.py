@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import stat
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from backshop.app import load, open_formats
 from backshop.formats import FormatError, Formats, Limits, Preview
 
 from .archives import archive, file_source, source
@@ -200,3 +202,35 @@ def test_many_who_ask_at_once_wait_for_one_conversion_of_each_file(tmp_path, cor
     seen = [int(line) for line in (log / "seen").read_text().split()]
     assert len(seen) == len(files)
     assert max(seen) <= 2
+
+
+@pytest.mark.rule("B12.15", "S3.1")
+def test_pictures_take_no_more_room_than_the_home_allows_and_the_longest_unused_go_first(tmp_path):
+    sources = []
+    for number in range(3):
+        buffer = BytesIO()
+        Image.effect_noise((100, 100), 50 + number).save(buffer, "PNG")
+        sources.append(source(tmp_path, f"{number}.png", buffer.getvalue()))
+    first, second, third = sources
+    home = tmp_path / "home"
+    home.mkdir()
+    room = 70_000  # each picture takes some 30,000 bytes
+    (home / "settings.json").write_text(json.dumps({"formats.preview_cache_bytes": room}))
+    kept = home / "cache" / "previews"
+
+    def age(path: Path, seconds: int) -> None:
+        os.utime(path, (path.stat().st_atime, path.stat().st_mtime - seconds))
+
+    with open_formats(load(home=home, environ={}), home / "cache", workers=1) as formats:
+        for age_s, file in ((200, first), (100, second)):
+            formats.render_page(file, 0)
+            age(next(kept.glob(f"{file.sha256}*")), age_s)
+        formats.render_page(first, 0)  # asked for again
+        formats.render_page(third, 0)
+
+        names = {path.name.partition("-")[0] for path in kept.iterdir()}
+        assert names == {first.sha256, third.sha256}
+        assert sum(path.stat().st_size for path in kept.iterdir()) <= room
+        for path in kept.iterdir():
+            path.unlink()
+        assert all(formats.render_page(file, 0).available for file in sources)

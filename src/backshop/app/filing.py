@@ -23,6 +23,7 @@ def open_formats(config: Config, cache: Path, *, workers: int = 2) -> Formats:
     limits = Limits(
         max_file_bytes=config["formats.max_file_bytes"],
         max_text_bytes=config["formats.max_text_bytes"],
+        preview_cache_bytes=config["formats.preview_cache_bytes"],
     )
     renderer = config["formats.renderer_path"]
     return Formats(cache=cache, limits=limits, workers=workers, renderer=renderer)

@@ -9,6 +9,8 @@ from backshop.base.limits import (
     GIB,
     LOCK_WAIT_MS,
     MIB,
+    PREVIEW_CACHE_BYTES,
+    PREVIEW_CACHE_HARD_MAX_BYTES,
     RETENTION_DAYS,
     RUN_LEASE_S,
     TEXT_HARD_MAX_BYTES,
@@ -366,6 +368,13 @@ SETTINGS: tuple[Setting, ...] = (
         parse=integer(1, TEXT_HARD_MAX_BYTES),
         allowed=f"1 to {TEXT_HARD_MAX_BYTES}",
         summary="The largest text or csv file that is opened.",
+    ),
+    Setting(
+        name="formats.preview_cache_bytes",
+        default=PREVIEW_CACHE_BYTES,
+        parse=integer(1, PREVIEW_CACHE_HARD_MAX_BYTES),
+        allowed=f"1 to {PREVIEW_CACHE_HARD_MAX_BYTES}",
+        summary="How much room pictures of pages may take; the longest unused go first.",
     ),
     Setting(
         name="formats.renderer_path",

@@ -50,6 +50,7 @@ _HARD = Limits(
     sql_memory_bytes=64 * numbers.GIB,
     sql_threads=64,
     sql_spill_bytes=16 * numbers.GIB,
+    preview_cache_bytes=numbers.PREVIEW_CACHE_HARD_MAX_BYTES,
 )
 
 

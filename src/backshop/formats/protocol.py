@@ -71,6 +71,7 @@ class Limits:
     sql_memory_bytes: int = numbers.SQL_MEMORY_BYTES
     sql_threads: int = numbers.SQL_THREADS
     sql_spill_bytes: int = numbers.SQL_SPILL_BYTES
+    preview_cache_bytes: int = numbers.PREVIEW_CACHE_BYTES
 
 
 @dataclass(frozen=True, slots=True)

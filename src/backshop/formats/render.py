@@ -28,7 +28,6 @@ from .protocol import Kind, Source
 
 MIN_SCALE, MAX_SCALE, STEP = 0.25, 2.0, 0.25
 _THROUGH_OFFICE = frozenset({Kind.DOCX, Kind.ODT, Kind.PPTX})
-_CACHE_BYTES = numbers.GIB  # B12.15
 _FAILURE_S = 120.0  # what could not be drawn is not tried again for so long
 _FAILURES = 256  # that are remembered
 
@@ -54,7 +53,8 @@ class Renderer:
     def __init__(self, do: Dispatcher, cache: Path | None, program: str | None = None) -> None:
         self._do = do
         self._program = program
-        self._shelf = _Shelf(None if cache is None else cache / "previews")
+        folder = None if cache is None else cache / "previews"
+        self._shelf = _Shelf(folder, do.limits.preview_cache_bytes)
         self._queue = _Queue(numbers.RENDERERS_MAX)
         self._failed: dict[str, tuple[float, Preview]] = {}  # by content: until when, and why
 
@@ -206,8 +206,9 @@ class _Shelf:
     """Files kept by name up to a size, those not asked for longest going first; a cache that
     cannot be read or written is only slower."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, most_bytes: int) -> None:
         self._folder = folder
+        self._most_bytes = most_bytes
 
     def get(self, name: str) -> bytes | None:
         """Return what is kept under a name."""
@@ -261,7 +262,7 @@ class _Shelf:
                 files.append((status.st_mtime_ns, status.st_size, Path(entry.path)))
         used = sum(size for _, size, _ in files)
         for _, size, path in sorted(files):
-            if used <= _CACHE_BYTES:
+            if used <= self._most_bytes:
                 return
             path.unlink(missing_ok=True)
             used -= size
