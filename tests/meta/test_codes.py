@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import pkgutil
 import re
@@ -76,6 +77,53 @@ def test_no_error_of_the_program_has_another_code_or_action():
         allowed = of_rails if error.__module__.startswith("backshop.rails") else set()
         assert error.code in CODES or error.code in allowed, error
         assert set(error.actions or ()) <= actions, error
+
+
+def stated() -> dict[str, str]:
+    """Return the reasons of M11.8 that have one code wherever they are raised."""
+    text = RULES.partition("- M11.8 ")[2].partition("- M11.9")[0]
+    found: dict[str, str] = {}
+    for clause in text.partition(":")[2].replace("\n", " ").split(";"):
+        words, arrow, code = clause.partition("→")
+        if arrow and " of " not in words and " as " not in words:
+            found |= dict.fromkeys(re.findall(r"`([a-z_]+)`", words), code.split()[0].strip("."))
+    return found
+
+
+def said(module: str, path: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield reason, code and place of everything in a module that states both."""
+    names = vars(importlib.import_module(module))
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        given = {one.arg: getattr(one.value, "value", None) for one in node.keywords}
+        made = names.get(node.func.id)
+        code = given.get("code")
+        if isinstance(made, type) and issubclass(made, BackshopError):
+            code = made.code
+        reason = given.get("reason")
+        if isinstance(reason, str) and isinstance(code, str):
+            yield reason, code, f"{module}:{node.lineno}"
+
+
+@pytest.mark.rule("M11.8")
+def test_a_reason_with_a_code_of_its_own_has_it_wherever_it_is_raised():
+    own, seen, wrong = stated(), set(), []
+    root = ROOT / "src"
+    for path in sorted((root / "backshop").rglob("*.py")):
+        module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+        if module.endswith("__main__"):
+            continue
+        for reason, code, place in said(module, path):
+            seen.add(reason)
+            if own.get(reason, code) != code:
+                wrong.append((reason, code, place))
+
+    assert len(own) >= 16
+    assert wrong == []
+    assert own.keys() - seen <= {"repeated_call", "turn_limit", "tool_errors_exhausted"} | {
+        "prompt_budget"
+    }, "the tests of models and prompts raise these"
 
 
 @pytest.mark.rule("M19.48")

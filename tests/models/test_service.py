@@ -13,11 +13,12 @@ import httpx2
 import pytest
 
 from backshop.base.ambient import Mint, SystemClock
+from backshop.base.codec import encode
 from backshop.base.command import Nothing
 from backshop.base.errors import BackshopError, DiskFull, ValidationFailed
 from backshop.models import COMMANDS, AdapterKind, Models, Scope, ScopeFile
 from backshop.models.asking import RetryAnnounced
-from backshop.models.catalog import Auth, ModelRecord, Price, ProviderRecord
+from backshop.models.catalog import Auth, ModelRecord, Price, ProviderRecord, builtin
 from backshop.models.errors import AuthFailed, ProviderNotConfigured
 from backshop.models.messages import TextDelta
 from backshop.models.policy import policy
@@ -620,6 +621,83 @@ def test_efforts_are_kept_per_provider_and_reach_the_request(shop):
     for bad in (replace(good, provider_id="openai"), replace(good, provider_id="mistral")):
         with pytest.raises(ValidationFailed):
             models.providers.set_reasoning_effort(bad)
+
+
+EFFORT_AT = {
+    "responses": lambda body: body["reasoning"]["effort"],
+    "chat": lambda body: body["reasoning_effort"],
+    "messages": lambda body: body["output_config"]["effort"],
+}
+
+
+@pytest.mark.rule("M7.3", "M7.1", "M7.2", "M19.3")
+@pytest.mark.parametrize("name", WIRES)
+def test_every_provider_whose_models_think_takes_an_effort_per_phase(shop, name):
+    wire, answer = WIRES[name]
+    wanted = {"research": "high", "plan": "low", "implement": "high"}
+    path = "" if name == "messages" else "/v1"
+    with serving(Reply(answer("Hello"))) as server:
+        far_one = remote(server.url, wire=wire, path=path)
+        thinking = replace(far_one.models[0], efforts=("low", "medium", "high"))
+        shop.plugins = {"local-far": replace(far_one, models=(thinking,))}
+        shop.environ = {"BACKSHOP_LOCAL_FAR_API_KEY": KEY}
+        models = shop.open(resolver=to_server)
+        models.providers.set_reasoning_effort(
+            SetReasoningEffort(
+                provider_id="local-far", **{f"{one}_effort": wanted[one] for one in wanted}
+            )
+        )
+        for purpose in (*wanted, "summary", "other"):
+            prompt = Prompt("tests/plain", "plain", sections=PROMPT.sections, purpose=purpose)
+            models.adapter("local-far:m").evaluate(prompt, session=Session())
+    sent = [EFFORT_AT[name](one.json) for one in server.seen]
+
+    assert sent == ["high", "low", "high", "medium", "medium"]
+
+
+@pytest.mark.rule("M7.3", "M7.1")
+def test_phases_of_any_thinking_provider_can_be_set_and_of_no_other(shop):
+    models = shop.open()
+
+    def set_to(provider_id: str, effort: str) -> str:
+        words = {f"{one}_effort": effort for one in ("research", "plan", "implement")}
+        models.providers.set_reasoning_effort(SetReasoningEffort(provider_id=provider_id, **words))
+        return str(_status(models, provider_id).rpi_reasoning.plan)
+
+    for provider_id, effort in (
+        *(("openai", "none"), ("openai-codex", "xhigh"), ("anthropic", "max"), ("google", "low")),
+    ):
+        assert set_to(provider_id, effort) == effort
+    for provider_id in ("mistral", "scripted"):
+        with pytest.raises(ValidationFailed):
+            set_to(provider_id, "medium")
+        assert _status(models, provider_id).rpi_reasoning is None
+
+
+@pytest.mark.rule("M1.4", "M2.2")
+def test_a_listed_model_says_all_that_the_registry_knows(shop):
+    models = shop.open()
+    listed = {one.model_id: encode(one) for one in models.models().models}
+
+    for model in builtin().models.values():
+        assert encode(model).items() <= listed[model.model_id].items()
+
+
+@pytest.mark.rule("M1.7")
+def test_any_model_reads_files_and_one_with_tools_works_on_them(shop):
+    mute = {"model_id": "openai:mute", "context_tokens_estimate": 9_000}
+    shop.settings.put("models", [{**mute, "supports": {"tools": False}}])
+    models = shop.open()
+    able, plain = (
+        models.capabilities(ModelRequestById(model_id=name))
+        for name in ("openai:gpt-5.2", "openai:mute")
+    )
+
+    assert (able.supports_file_read, able.supports_file_ops) == (True, True)
+    assert (plain.supports_file_read, plain.supports_file_ops) == (True, False)
+    assert (able.context_tokens, plain.context_tokens) == (200_000, 9_000)
+    assert plain.supports.tools is False
+    assert (able.scripted, able.suggestions) == (False, ())
 
 
 @pytest.mark.rule("M13.3", "M19.41")

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.postgres import fresh_database
@@ -13,6 +14,7 @@ from tests.postgres import fresh_database
 from backshop.prompts import (
     LayeredOverridesStore,
     LocalPromptOverridesStore,
+    MarkdownSection,
     OverridesError,
     Prompt,
     Reason,
@@ -387,6 +389,70 @@ def test_a_clone_finds_overrides_where_its_sections_came_from(tmp_path):
 
     texts = [part.text for part in clone.preview(overrides_store=store).parts]
     assert "### 1.1. Tone\n\nsoft" in texts
+
+
+@pytest.fixture(params=["files", "stored"])
+def any_store(request, tmp_path):
+    if request.param == "files":
+        yield files(tmp_path)
+        return
+    with Store.open(tmp_path / "home") as store:
+        yield StorePromptOverridesStore(store)
+
+
+@pytest.mark.rule("P3.11", "P3.14")
+def test_texts_fit_their_bounds_and_not_a_byte_more(any_store):
+    prompt = sample()
+    given = {"descriptor": prompt.descriptor}
+
+    def section(body: str = "x", **more: object) -> Any:
+        return any_store.set_override(NS, KEY, "latest", "tone", body, **given, **more)
+
+    def tool(text: str = "x", **more: object) -> Any:
+        return any_store.set_tool_override(
+            NS, KEY, "latest", "look", description=text, **given, **more
+        )
+
+    long, most = "é" * 32_768, {"note": "é" * 1_018}  # 2 KiB with the braces and the name
+    for write_one in (section, tool):
+        before = write_one(long, provenance=most)
+        for body, provenance, code in (
+            (f"{long}x", most, Reason.TOO_LARGE),
+            ("x", {"note": "é" * 1_019}, "BAD_FIELD"),
+        ):
+            with pytest.raises(OverridesError) as caught:
+                write_one(body, provenance=provenance)
+            assert caught.value.code == code
+        assert any_store.load(NS, KEY, "latest")["revision"] == before
+    with pytest.raises(OverridesError) as caught:
+        any_store.set_tool_override(NS, KEY, "latest", "look", params={"path": f"{long}x"}, **given)
+    assert caught.value.code == Reason.TOO_LARGE
+
+
+@pytest.mark.rule("P3.11")
+def test_a_file_has_so_many_entries_and_bytes(any_store):
+    def prompt(count: int) -> Prompt[None]:
+        many = [MarkdownSection(f"S{n}", "x", key=f"s{n}") for n in range(count)]
+        return Prompt(NS, KEY, sections=many)
+
+    def put(number: int, body: str) -> None:
+        any_store.set_override(
+            NS, KEY, "latest", f"s{number}", body, descriptor=prompt(257).descriptor
+        )
+
+    with pytest.raises(OverridesError) as many:
+        any_store.seed(prompt(257), "latest")
+    assert any_store.load(NS, KEY, "latest") is None
+    any_store.seed(prompt(256), "latest")
+    with pytest.raises(OverridesError) as more:
+        put(256, "x")
+    for number in range(15):
+        put(number, "x" * 65_000)
+    with pytest.raises(OverridesError) as full:
+        put(15, "x" * 65_000)
+
+    assert {one.value.code for one in (many, more, full)} == {"TOO_LARGE"}
+    assert len(any_store.load(NS, KEY, "latest")["sections"]) == 256
 
 
 @pytest.mark.rule("P3.13")

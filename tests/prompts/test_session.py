@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.postgres import fresh_database
 
+from backshop import prompts
 from backshop.base.event import event
 from backshop.prompts import (
     LOG,
@@ -46,6 +47,7 @@ from backshop.prompts import (
 )
 from backshop.prompts.history import History
 from backshop.prompts.sessionlog import Recorded
+from backshop.prompts.slices import slice_of
 from backshop.store import Plan, Store
 
 
@@ -354,6 +356,56 @@ def test_a_failed_tool_leaves_no_state_but_its_own_record(log):
     good.commit()
     assert session[Count].all() == (Count("n", 2),)
     assert code_of(lambda: good.dispatch(Counted("n"))) == "TRANSACTION_ENDED"
+
+
+@slice_type("test-plain", 1)
+@dataclass(frozen=True)
+class Plain:
+    text: str
+
+
+@pytest.mark.rule("P2.3", "P2.12")
+def test_state_goes_back_in_three_ways_and_history_in_none(log):
+    session = make(log)
+    session[Note].append(Note("a"))
+    session[Plain].append(Plain("a"))
+    session.dispatch(Seen("a"))
+    at, then = session.seq, session.snapshot()
+
+    def on(number: int, writer) -> None:
+        writer[Note].append(Note(f"b{number}"))
+        writer[Plain].append(Plain(f"b{number}"))
+        writer.dispatch(Seen(f"b{number}"))
+        writer[Seen].append(Seen(f"c{number}"))
+
+    on(1, session)
+    session.restore(then)
+    on(2, session)
+    session.rewind_to(at)
+    work = session.begin()
+    on(3, work)
+    record = ToolInvoked(call_id="c", tool="t", effects="write", ok=False, started_at=session.now())
+    work.discard(record)
+
+    assert session[Note].all() == (Note("a"),)
+    assert session[Plain].all() == (Plain("a"),), "what says nothing about it is state"
+    assert [one.what for one in session[Seen].all()] == ["a", "b1", "c1", "b2", "c2", "b3", "c3"]
+    assert session[ToolInvoked].all() == (record,)
+    again = make(log, session_id=session.session_id)
+    assert again.snapshot() == session.snapshot()
+
+
+TOLD = (
+    *("PromptRendered", "ToolInvoked", "PromptExecuted", "PromptFailed", "OptimizationStarted"),
+    *("OptimizationCompleted", "OptimizationFailed", "DigestUpdated", "DigestMissing"),
+    *("DigestStale", "OverrideIgnored", "SandboxUnavailable", "LimitReached"),
+)
+
+
+@pytest.mark.rule("P2.3", "P2.8")
+@pytest.mark.parametrize("name", TOLD)
+def test_what_is_told_about_a_run_is_history(name):
+    assert slice_of(getattr(prompts, name)).policy is LOG
 
 
 @pytest.mark.rule("P2.9", "P11.34")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import pytest
@@ -115,6 +116,28 @@ def test_each_phase_sees_the_files_it_needs(room):  # noqa: F811
     for text in (whole, plan, summary, none):
         assert "modified in the Draft" in text
         assert text.count("\n- ") >= 3
+
+
+@pytest.mark.rule("M14.3", "W6.8", "W6.14")
+def test_a_map_stands_whole_or_is_pointed_at(room):  # noqa: F811
+    rows = "".join(f"{n},{n}\n" for n in range(50))
+    room.add({f"t{n}.csv": ",".join(f"c{m}" for m in range(n + 2)) + f"\n{rows}" for n in range(9)})
+
+    def maps(window: int) -> tuple[set[str], str]:
+        gathered = gatherer(room).gather(
+            Call(key="research", bench_id=room.id, window_tokens=window, request="Go on")
+        )
+        text = build_prompt("research", gathered.facts).render(session=Session()).text
+        return set(re.findall(r"<map .*?</map", text, re.DOTALL)), text
+
+    whole, _ = maps(200_000)
+    some, text = maps(6_000)
+
+    assert len(whole) == 9
+    assert some < whole
+    assert some != set()
+    assert text.count("map: use get_file_map") == 9 - len(some)
+    assert all(f"- t{n}.csv" in text for n in range(9))
 
 
 @pytest.mark.rule("B14.15", "B15.4", "B15.5", "W23.10", "W23.11", "P11.76")

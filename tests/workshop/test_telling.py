@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from backshop.models.profile import Efforts, adjusted
@@ -68,6 +70,43 @@ def test_a_long_conversation_is_summed_up_and_the_originals_come_back_with_a_rew
     assert [one["text"] for one in summaries] == ["In short."]
     assert len(cards) == 1
     assert conversation(wire)[0] == "Question 0"
+
+
+@pytest.mark.rule("M14.3", "M14.2", "M14.4")
+@pytest.mark.parametrize("answer", [{"text": "In short."}, {"error": "auth"}])
+def test_what_is_not_conversation_is_never_shortened(chat, answer):
+    """Rules, lines of files, maps, context items and the newest message stand whole."""
+    names = [f"table {number}.csv" for number in range(30)]
+    chat.add(dict.fromkeys(names, "name,amount\na,1\n"))
+    item = "MARK " + "context " * 400
+    files = [{"path": "context.md", "content": item}]
+    chat.call("ContextUpdateDirect", category="situation", files=files, create=True)
+    step = {"when": {"purpose": "compression"}, "times": 0, "respond": answer}
+    wire = chat.play([*QUIET, says("summary", "y" * 9_000), step])
+    chat.ask("Question 0")
+    before = system_of(wire)
+    for number in range(1, 6):
+        chat.ask(f"Question {number}")
+    newest = "Now this: " + "word " * 1_500
+    chat.ask(newest)
+    after = system_of(wire)
+
+    assert "compression" in {one.purpose.value for one in wire.requests}
+    assert conversation(wire)[-1].strip() == newest.strip()
+    assert "Question 0" not in conversation(wire)[0]
+    for one in (before, after):
+        assert item.strip() in one
+        assert all(f"- {name} (" in one for name in names)
+    assert maps_of(after) == maps_of(before) != []
+    assert before.split("\n## 2.")[0] == after.split("\n## 2.")[0] != before
+
+
+def system_of(wire):
+    return [one for one in wire.requests if one.purpose.value == "research"][-1].system_text
+
+
+def maps_of(text):
+    return re.findall(r"<map .*?</map", text, re.DOTALL)
 
 
 @pytest.mark.rule("M14.4", "W17.3", "M19.38")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 from tests.workshop.conftest import calls, plan, says, story, write
 
 from backshop.bench import Author, Source, Workspace
+from backshop.models.catalog import builtin
+from backshop.models.messages import Role
+from backshop.models.wires import openai_responses
 
 PERSON = Author(source=Source(kind="system"), actor="user")
 OUTSIDE = Author(source=Source(kind="workshop", ref="mcp"), actor="mcp:agent")
@@ -27,6 +31,31 @@ PHASES = [
 def phases(chat) -> list[tuple[str, str]]:
     events = chat.shop.store.read(f"bench:{chat.id}")
     return [(e.kind, e.data["phase"]) for e in events if ".phase_" in e.kind]
+
+
+@pytest.mark.rule("M5.3", "M5.1", "W16.3")
+def test_each_phase_and_each_item_begins_a_chain_of_its_own(chat):
+    chat.add({"a.txt": "one\n"})
+    wire = chat.play(story(("b.txt", "b"), ("c.txt", "c")))
+    chat.ask("Write two files")
+    model, _ = builtin().resolve("openai:gpt-5.2")
+    seen = []
+    for request in wire.requests:
+        body = openai_responses.body(replace(request, model_id=model.model_id), model)
+        results = sum(one.role is Role.TOOL for one in request.messages)
+        seen.append((request.purpose.value, results, body.get("tool_choice")))
+        assert ("tools" in body) == ("tool_choice" in body) == ("parallel_tool_calls" in body)
+
+    assert seen == [
+        ("research", 0, "required"),
+        ("research", 1, "auto"),
+        ("plan", 0, "required"),
+        ("implement", 0, "required"),
+        ("implement", 1, "auto"),
+        ("implement", 0, "required"),
+        ("implement", 1, "auto"),
+        ("summary", 0, None),
+    ]
 
 
 @pytest.mark.rule("W5", "W11.1", "W11.10", "W13.1", "W13.2", "W23.27", "W23.73", "W4.2")

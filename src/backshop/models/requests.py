@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .catalog import Price, Supports
+from .catalog import Price, Sampling, Supports
 from .ledger import EgressEvent
 from .messages import Usage
 from .profile import Efforts
@@ -142,6 +142,8 @@ class ModelStatus:
     max_output_tokens: int
     efforts: tuple[str, ...]
     supports: Supports | None
+    wire_name: str | None = None
+    sampling: Sampling | None = None
     price: Price | None = None
     requires_key: bool = True
     approximate: bool = False

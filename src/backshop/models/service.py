@@ -248,6 +248,8 @@ class Models:
             max_output_tokens=model.max_output_tokens,
             efforts=model.efforts,
             supports=model.supports,
+            wire_name=model.wire_name,
+            sampling=model.sampling,
             price=model.price,
             requires_key=model.requires_key,
             approximate=model.approximate,

@@ -98,8 +98,7 @@ class ToolRunner:
         if result.ok:
             transaction.commit(record)
         else:
-            transaction.discard()
-            self._session.dispatch(record)
+            transaction.discard(record)
         reply = Message(role=Role.TOOL, text=shown, tool_call_id=call.id, is_error=not result.ok)
         return Answered(reply, record, text)
 

@@ -165,6 +165,8 @@ class Owner(Protocol):
         turn_id: str | None = None,
     ) -> DispatchResult: ...
 
+    def is_history(self, event: object) -> bool: ...
+
     def put(self, content: bytes) -> str: ...
 
     def get(self, ref: str) -> bytes: ...
@@ -214,11 +216,16 @@ class Transaction(Writable):
             events = [*self._events, *also]
         return self.session.commit(events, turn_id=turn_id)
 
-    def discard(self) -> None:
-        """Forget what was buffered; a handler that is still running can add nothing more."""
+    def discard(self, *also: object, turn_id: str | None = None) -> DispatchResult:
+        """Forget what was buffered but for history, which is recorded with `also` (P2.3).
+
+        A handler that is still running can add nothing more.
+        """
         with self._lock:
             self._open = False
+            kept = [event for event in self._events if self.session.is_history(event)]
             self._events.clear()
+        return self.session.commit([*kept, *also], turn_id=turn_id)
 
     def _require_open(self) -> None:
         if not self._open:

@@ -38,7 +38,7 @@ from .history import (
 )
 from .runlimits import CancelToken, RunLimits
 from .sessionlog import LogConflict, MemoryLog, NewRecord, Recorded, SessionLog, StoreLog
-from .slices import STATE, Reducer, SessionView, is_slice, slice_of
+from .slices import LOG, STATE, Reducer, SessionView, is_slice, slice_of
 
 MAX_DEPTH = 3
 CONFLICT_RETRIES = 3
@@ -283,6 +283,10 @@ class Session(Writable):
         with self._lock:
             facts = [self._storable(event) for event in events]
             return self._history.after(facts)
+
+    def is_history(self, event: object) -> bool:
+        """Say whether an event changes `LOG` slices and no other (P2.3)."""
+        return all(kind.policy is LOG for kind in routed(event, self._history.routes))
 
     def _take(self, fact: object, cause_id: str | None, turn_id: str | None) -> Iterator[Exception]:
         for one in self._record((fact,), cause_id, turn_id):

@@ -49,19 +49,6 @@ _LATER = ("TOKEN_SESSION_LOCKED", "SESSION_LOCKED", "STORE_UNAVAILABLE")
 _NOW = ("TIMEOUT", "INTERNAL_ERROR")
 LATER_MS = 1000
 
-# What the rest of the product calls it, for doors that speak only M11 (M11.9).
-_PRODUCT_CODES = {
-    "WORKFLOW_NOT_FOUND": "NOT_FOUND",
-    "TOKEN_UNKNOWN_NODE": "NOT_FOUND",
-    "TOKEN_SESSION_LOCKED": "BENCH_BUSY",
-    "SESSION_LOCKED": "BENCH_BUSY",
-    "SESSION_NOT_HEALTHY": "STORAGE_CORRUPT",
-    "STORE_UNAVAILABLE": "STORE_UNAVAILABLE",
-    "TIMEOUT": "INTERNAL_ERROR",
-    "INTERNAL_ERROR": "INTERNAL_ERROR",
-    **{code: code for code in SHARED_CODES},
-}
-
 
 class RailsError(BackshopError):
     """A rails call that was refused or failed; `rails_code` is the code its caller sees."""
@@ -87,11 +74,6 @@ class RailsError(BackshopError):
         self.rails_code = rails_code
         self.suggestion = cut(suggestion, MESSAGE_MAX_BYTES)
         self.details = _bounded(details)
-
-    @property
-    def product_code(self) -> str:
-        """The code of the product's own set that says most nearly the same."""
-        return _PRODUCT_CODES.get(self.rails_code, "VALIDATION_FAILED")
 
     def envelope(self) -> dict[str, object]:
         """Return the error as every door gives it out."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 
-from backshop.base.errors import BackshopError, InternalError
+from backshop.base.errors import CODES, BackshopError, InternalError
 from backshop.rails import RailsError, Standing
 from backshop.store import LeaseLost
 
@@ -62,7 +62,7 @@ def _ended(run: Run) -> None:
     except LeaseLost:
         raise
     except BackshopError as error:
-        closing.fail(run, _problem(error))
+        closing.fail(run, failure(error))
 
 
 def _standing(run: Run) -> Standing | None:
@@ -89,7 +89,7 @@ def _step(run: Run, standing: Standing) -> None:
             raise InternalError(f"the workflow has a step {other!r} nobody knows")
 
 
-def _problem(error: BackshopError) -> Problem:
+def failure(error: BackshopError) -> Problem:
     """Return a failure of the engine itself in the codes of a turn (M11.9)."""
     if isinstance(error, RailsError):
         code = {
@@ -98,7 +98,7 @@ def _problem(error: BackshopError) -> Problem:
             "SESSION_NOT_HEALTHY": "STORAGE_CORRUPT",
             "STORE_UNAVAILABLE": "STORE_UNAVAILABLE",
         }.get(error.rails_code, "INTERNAL_ERROR")
-        return Problem(code=code, message=error.message[:500], actions=("retry",))
+        return Problem(code=code, message=error.message[:500], actions=CODES[code].actions)
     return problem_of(error.info("workshop"))
 
 

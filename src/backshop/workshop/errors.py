@@ -49,6 +49,12 @@ class TurnTooLong(BackshopError):
     actions = ("resume", "switch_model")
 
 
+class CallGivenUp(BackshopError):
+    """A call of a tool took longer than it may; what it would have written was not kept."""
+
+    code = "TOOL_WORKER_UNAVAILABLE"
+
+
 class OutputInvalid(BackshopError):
     """The model gave no answer that can be used."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from backshop.base.errors import DiskFull
 from backshop.base.ids import BlobId, ToolResultId, TurnId
-from backshop.bench import BenchBusy, Committed
+from backshop.bench import Committed
 from backshop.bench.events import BatchApplied
 from backshop.bench.state import BenchState
 from backshop.models import Called, ToolCall
@@ -16,6 +16,7 @@ from backshop.models import Called, ToolCall
 from . import decide
 from .book import Book
 from .called import ToolAnswered, ToolCalled
+from .errors import CallGivenUp
 from .receipts import path_of, place_of
 from .signals import Publish
 from .state import ToolEntry, WorkshopState
@@ -223,7 +224,7 @@ class ToolJournal:
 
         def both(now: WorkshopState) -> Sequence[object]:
             if call is None or args is None or self._call is not call:
-                raise BenchBusy("the call was given up before it was done", reason="tool_timeout")
+                raise CallGivenUp("the call was given up before it was done", reason="tool_timeout")
             self._require_running(now)
             facts: list[object] = [*rule(now.bench)]
             batch = next((one for one in facts if isinstance(one, BatchApplied)), None)

@@ -179,7 +179,10 @@ def _acknowledged(
             facts=facts,
             is_fork=is_fork,
         )
-    except RailsError:  # what the model handed over cannot be kept; the step itself stands
+    except RailsError as error:
+        if error.rails_code != "VALIDATION_ERROR":
+            raise
+        # what the model handed over cannot be kept; the step itself stands
         run.acknowledge(
             standing.node_id, notes=notes, artifacts=[report], facts=facts, is_fork=is_fork
         )

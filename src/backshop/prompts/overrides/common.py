@@ -30,6 +30,7 @@ from .document import (
     check_tool_entry,
     resolve_document,
     section_reasons,
+    tool_reason,
     tool_reasons,
 )
 
@@ -143,6 +144,9 @@ class DocumentStore(ABC):
         if provenance:
             entry["provenance"] = dict(provenance)
         check_tool_entry(entry, place, tool)
+        reason = tool_reason(entry, found)
+        if reason is not None:
+            raise OverridesError(f"this text cannot stand in for that of {tool}", code=reason)
 
         def change(now: Document) -> Document:
             return replace(now, tools={**now.tools, tool: entry})

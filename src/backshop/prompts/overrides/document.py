@@ -142,10 +142,7 @@ def check_section_entry(entry: Any, place: Place, path: str) -> None:
     _check_hash(entry, "expected_hash", place, path)
     if entry.get("mode", "template") not in ("template", "literal"):
         raise _wrong("BAD_FIELD", place, f"{path}: mode is neither template nor literal")
-    _check_texts(entry, "provenance", place, path)
-    size = len(json.dumps(entry.get("provenance", {}), ensure_ascii=False).encode())
-    if size > OVERRIDE_PROVENANCE_MAX_BYTES:
-        raise _wrong("BAD_FIELD", place, f"{path}: the provenance is too long")
+    _check_provenance(entry, place, path)
 
 
 def check_tool_entry(entry: Any, place: Place, name: str) -> None:
@@ -156,7 +153,7 @@ def check_tool_entry(entry: Any, place: Place, name: str) -> None:
     _check_hash(entry, "expected_contract_hash", place, name)
     _check_text(entry, "description", place, name)
     _check_texts(entry, "params", place, name)
-    _check_texts(entry, "provenance", place, name)
+    _check_provenance(entry, place, name)
 
 
 def _refuse_unknown(value: dict[str, Any], known: set[str], place: Place, where: str) -> None:
@@ -181,6 +178,13 @@ def _check_texts(entry: dict[str, Any], name: str, place: Place, where: str) -> 
         raise _wrong("BAD_FIELD", place, f"{where}: {name} is not an object")
     for key in value:
         _check_text(value, key, place, f"{where}.{name}", needed=True)
+
+
+def _check_provenance(entry: dict[str, Any], place: Place, where: str) -> None:
+    _check_texts(entry, "provenance", place, where)
+    size = len(json.dumps(entry.get("provenance", {}), ensure_ascii=False).encode())
+    if size > OVERRIDE_PROVENANCE_MAX_BYTES:
+        raise _wrong("BAD_FIELD", place, f"{where}: the provenance is too long")
 
 
 def _check_hash(entry: dict[str, Any], name: str, place: Place, where: str) -> None:
@@ -255,10 +259,11 @@ def tool_reasons(
         if found is None:
             yield name, Reason.UNKNOWN_TOOL
         else:
-            yield name, _tool_reason(entry, found)
+            yield name, tool_reason(entry, found)
 
 
-def _tool_reason(entry: Mapping[str, Any], tool: ToolDescriptor) -> Reason | None:
+def tool_reason(entry: Mapping[str, Any], tool: ToolDescriptor) -> Reason | None:
+    """Return why an entry does not apply to a tool, or None if it does."""
     if entry["expected_contract_hash"] != tool.contract_hash:
         return Reason.STALE_TOOL
     texts = [entry.get("description", ""), *entry.get("params", {}).values()]
