@@ -66,9 +66,9 @@ def scene(served: Any) -> dict[str, str]:
         served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:demo")
     for bench in (told, kept):
         sent = served.call("WorkshopSendUserMessage", workbench_id=bench, text=TASK)
-        served.call("WorkshopRunAgent", workbench_id=bench, message_id=sent["message_id"])
+        ran = served.call("WorkshopRunAgent", workbench_id=bench, message_id=sent["message_id"])
     served.call("DraftPublish", workbench_id=kept)
-    served.call("CheckpointCreate", workbench_id=kept, description="Before the audit")
+    made = served.call("CheckpointCreate", workbench_id=kept, description="Before the audit")
     served.call("WorkbenchFilesRemove", workbench_id=kept, workbench_paths=["README.md"])
     for name, role in (("Anna Berg", "publish"), ("Ben Okafor", "read"), ("Chiara Rossi", "")):
         user = served.call("UserAdd", name=name)["user_id"]
@@ -90,7 +90,24 @@ def scene(served: Any) -> dict[str, str]:
         "editor": "/workflows/wr.change_review/edit",
         "settings": "/settings",
     }
-    return {**pages, **rails_scene(served)}
+    return {**pages, **_further(served, kept, made["checkpoint_id"], ran), **rails_scene(served)}
+
+
+def _further(served: Any, kept: str, checkpoint: str, ran: dict[str, Any]) -> dict[str, str]:
+    """Return the pages that stand behind the first ones."""
+    listed = served.call("CheckpointsList", workbench_id=kept)["checkpoints"]
+    before = next(one["checkpoint_id"] for one in listed if one["reason"] == "publish")
+    place = f"/bench/{kept}/checkpoints"
+    book = _a_file(served, kept)
+    return {
+        "compare": f"{place}?a={before}&b={checkpoint}",
+        "compare-file": f"{place}/file?a={before}&b={checkpoint}&file={book}",
+        "restore": f"{place}?restore={before}",
+        "no-draft": f"/bench/{kept}/review",
+        "prompt": f"/bench/{kept}/prompt/{ran['turn_id']}",
+        "new-workflow": "/workflows/new",
+        "not-found": "/studio/session/sess_unknown",
+    }
 
 
 def rails_scene(served: Any) -> dict[str, str]:
@@ -126,10 +143,15 @@ def rails_scene(served: Any) -> dict[str, str]:
     agent.go(agent.look(second), "Began with the tests instead.")
     agent.go(agent.go(third, "The finding stands."), "Ready for you.")
     session, run = first["session"]["sessionId"], first["session"]["runId"]
+    shown = served.call("RailsRunGet", runId=run)
+    node, pinned = shown["preferredTip"], shown["workflowHash"].removeprefix("sha256:")
     return {
         "session": f"/studio/session/{session}",
         "timeline": f"/studio/session/{session}?view=timeline",
         "run": f"/studio/run/{run}?ghosts=1",
+        "read": f"/studio/session/{session}/read",
+        "fork": f"/studio/node/{node}/fork",
+        "pinned": f"/workflows/pinned/{pinned}",
     }
 
 

@@ -31,6 +31,7 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
     "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # the network cable is out (S2.5)
 ]
 WAIT_MS = 45_000  # a bound for a busy machine; what is waited for comes in milliseconds
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pytest
 from tests.conftest import PROOF
 from tests.web.accessible import violations
 from tools.screenshots import LOOKS, SIZES, scene
+
+from backshop.web.pages import ROUTES
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(300)]
 LIGHT_BYTES = 200_000
@@ -14,7 +18,15 @@ VIEWS = (
     if PROOF
     else list(zip(LOOKS, SIZES, strict=True))
 )
-CONTENT = {"review"}  # its list of changed cells is in the page
+PARTS = {  # of pages, fetched by scripts, and what is no page
+    *("/bench-cards", "/bench/{bench_id}/draft-bar", "/bench/{bench_id}/file-list"),
+    *("/bench/{bench_id}/transcript", "/bench/{bench_id}/turn/{turn_id}"),
+    *("/bench/{bench_id}/tool/{entry_id}", "/bench/{bench_id}/review/file"),
+    *("/settings/disk", "/studio/list", "/studio/run/{run_id}/graph", "/studio/node/{node_id}"),
+    "/bench/{bench_id}/preview/{version}/{index}/{scale}/{path:path}",
+    "/studio/session/{session_id}/export/{format}",
+}
+CONTENT = {"review", "compare-file"}  # its list of changed cells is in the page
 TRANSFER = """(kinds) => kinds.flatMap((kind) => performance.getEntriesByType(kind))
    .filter((one) => !/[/](preview|rpc)/.test(one.name))
    .reduce((sum, one) => sum + one.decodedBodySize, 0)"""  # what is in files comes by those two
@@ -24,6 +36,14 @@ TRANSFER = """(kinds) => kinds.flatMap((kind) => performance.getEntriesByType(ki
 def pages(served):
     """The scene of the pictures in the README: benches with a story, a run on rails."""
     return scene(served)
+
+
+def test_the_scene_has_every_page_there_is(served, pages):
+    whole = [one for one in ROUTES if "GET" in (one.methods or ()) and one.path not in PARTS]
+    shown = [urlsplit(path).path for path in pages.values()]
+
+    assert {one.path for one in ROUTES} >= PARTS
+    assert [one.path for one in whole if not any(map(one.path_regex.match, shown))] == []
 
 
 @pytest.mark.rule("U7.1", "U7.2", "U2.1", "S7.3", "U1.1", "S7.1")

@@ -14,6 +14,7 @@ from . import diffs
 from .kit import Page, Visit, attempt, bench_context, route
 from .pictures import document_pictures, inside, marked_pictures
 from .words import FAULTS
+from .workshop import files_context
 
 LISTED = 200  # entries in the page itself; scripts fetch the rest
 PLAIN_ROWS = 40  # of a sheet where no script draws it
@@ -38,7 +39,8 @@ def review(visit: Visit) -> Page:
     """Show the list beside one file's difference; without a Draft say so."""
     context = bench_context(visit, "review")
     if not context["draft"]["has_draft"]:
-        return Page(template="review_none.html", title="Review", context=context)
+        shown = {**context, **files_context(visit)}
+        return Page(template="review_none.html", title="Review", context=shown)
     found = visit.bench("ReviewGetChangeSet", limit=LISTED)
     wanted = visit.query.get("file") or (found["entries"][0]["path"] if found["entries"] else None)
     context |= {"set": found, "wanted": wanted, "label": LABELS[found["reference_source"]]}

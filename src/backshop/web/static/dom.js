@@ -107,7 +107,7 @@ export function errorBox(envelope, acts = {}) {
         ? el("button", { type: "button", class: "small", onclick: () => acts[action](envelope) }, WORDS[action]?.[0] || action)
         : WORDS[action][1] ? el("a", { class: "button small", href: WORDS[action][1](envelope) }, WORDS[action][0]) : null)) : null,
     el("p", { class: "error-foot" },
-      el("code", {}, [envelope.error_code || envelope.code || "NETWORK", envelope.reason].filter(Boolean).join(": ")),
+      el("code", {}, codeOf(envelope)),
       envelope.detail_ref ? el("span", {}, "Reference ", el("code", {}, envelope.detail_ref)) : null));
 }
 
@@ -146,6 +146,11 @@ const FORMATS = {
   today: new Intl.DateTimeFormat([], HOUR),
   earlier: new Intl.DateTimeFormat([], { year: "numeric", month: "short", day: "numeric", ...HOUR }),
 };
+// A reason that only repeats the code is not said twice.
+function codeOf({ error_code, code, reason }) {
+  const name = error_code || code || "NETWORK";
+  return reason && reason !== name.toLowerCase() ? `${name}: ${reason}` : name;
+}
 export function localTimes(root) {
   const today = new Date().toDateString();
   for (const one of $$("time[datetime]", root)) {
