@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from urllib.parse import urlsplit
 
 import pytest
@@ -44,6 +46,28 @@ def test_the_scene_has_every_page_there_is(served, pages):
 
     assert {one.path for one in ROUTES} >= PARTS
     assert [one.path for one in whole if not any(map(one.path_regex.match, shown))] == []
+
+
+@pytest.mark.rule("U5.5", "P7.5")
+def test_every_call_of_a_phase_can_be_looked_at(served, pages):
+    path = pages["prompt"]
+    _, _, bench, _, turn = path.split("/")
+    about = {"workbench_id": bench, "turn_id": turn, "phase": "implement"}
+    sent = served.call("PromptShow", **about)["sent"]
+    texts = [
+        served.call("PromptShow", **about, number=number)["text"] for number in range(1, sent + 1)
+    ]
+    with served.client() as client:
+        shown = [
+            client.get(f"{path}?phase=implement&call={number}").text
+            for number in range(1, sent + 1)
+        ]
+        absent = client.get(f"{path}?phase=implement&call={sent + 1}").text
+
+    pieces = [re.findall(r"<pre class=\"plain\">(.*?)</pre>", page, re.DOTALL) for page in shown]
+    assert len(set(texts)) == sent > 1
+    assert [html.unescape("".join(one)) for one in pieces] == texts
+    assert "NOT_FOUND" in absent
 
 
 @pytest.mark.rule("U7.1", "U7.2", "U2.1", "S7.3", "U1.1", "S7.1")

@@ -199,12 +199,24 @@ def test_the_prompt_of_a_turn_can_be_shown(room):  # noqa: F811
     gathered = room.shop.gatherer.gather(
         Call(key="summary", bench_id=room.id, window_tokens=9_000, request="Hello")
     )
-    adapter = scripted([{"respond": {"text": "hi"}}])
+    adapter = scripted([{"respond": {"text": "hi"}}] * 2)
     adapter.attended(build_prompt("summary", gathered.facts), attendant=Beside(), session=session)
+    first = room.call("PromptShow", turn_id="turn_1", phase="summary")
+    again = Call(key="summary", bench_id=room.id, window_tokens=9_000, request="Hello again")
+    facts = room.shop.gatherer.gather(again).facts
+    adapter.attended(build_prompt("summary", facts), attendant=Beside(), session=session)
 
     shown = room.call("PromptShow", turn_id="turn_1", phase="summary")
 
-    (request,) = adapter.requests
+    _, request = adapter.requests
+    assert (first["number"], first["sent"], shown["number"], shown["sent"]) == (1, 1, 2, 2)
+    assert "Hello again" in shown["text"]
+    earlier = room.call("PromptShow", turn_id="turn_1", phase="summary", number=1)
+    assert earlier == {**first, "sent": 2}
+    for number in (0, 3):
+        with pytest.raises(BackshopError) as refused:
+            room.call("PromptShow", turn_id="turn_1", phase="summary", number=number)
+        assert refused.value.code == "NOT_FOUND"
     assert shown["text"] == f"{request.system_text}\n\n{request.dialogue[0].text}"
     assert [one["path"] for one in shown["parts"]][:2] == ["rules", "phase"]
     assert shown["phase"] == "summary"

@@ -182,6 +182,11 @@ class Digests:
         if not found:
             raise NotFound("no prompt was sent there", reason="not_found")
         last = found[-1]
+        alike = [one for one in found if one.prompt_key == last.prompt_key]
+        number = len(alike) if request.number is None else request.number
+        if not 1 <= number <= len(alike):
+            raise NotFound(f"{len(alike)} prompts were sent there", reason="not_found")
+        last = alike[number - 1]
         return SentPrompt(
             phase=last.prompt_key,
             model_id=last.model_id,
@@ -193,7 +198,8 @@ class Digests:
             tools=last.tool_names,
             diagnostics=last.diagnostics,
             hash=last.rendered_hash,
-            sent=len([one for one in found if one.prompt_key == last.prompt_key]),
+            sent=len(alike),
+            number=number,
         )
 
     # ------------------------------------------------------------ how

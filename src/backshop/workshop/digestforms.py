@@ -37,12 +37,16 @@ class DigestSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptShow:
-    """The prompts of a turn, found by a message of it; of one phase, or the last."""
+    """The prompts of a turn, found by a message of it; of one phase, or the last.
+
+    `number` counts those of the phase from 1; without it the last one is meant.
+    """
 
     workbench_id: str
     message_id: str | None = None
     turn_id: str | None = None
     phase: str | None = None
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,4 +102,6 @@ class SentPrompt:
     diagnostics: tuple[str, ...]
     hash: str
     sent: int
-    """How many prompts of this turn and phase there were; this is the last."""
+    """How many prompts of this turn and phase there were."""
+    number: int
+    """Which of them this is, counted from 1."""

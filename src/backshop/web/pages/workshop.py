@@ -162,7 +162,9 @@ def _whole(text: str) -> int:
 def prompt(visit: Visit) -> Page:
     """Show the exact request of a model call, section by section (U5.5)."""
     turn_id, phase = visit.params["turn_id"], visit.query.get("phase")
-    request = {"turn_id": turn_id, **({"phase": phase} if phase else {})}
+    request: dict[str, Any] = {"turn_id": turn_id, **({"phase": phase} if phase else {})}
+    if visit.query.get("call"):
+        request["number"] = _whole(visit.query["call"])
     error = None
     shown: dict[str, Any] | None = None
     try:
