@@ -88,7 +88,7 @@ class Here:
             draft=None if draft is None else files(draft.tree),
             draft_tree=None if draft is None else draft.tree,
             draft_revision=None if draft is None else draft.revision_id,
-            revisions=[one.revision_id for one in state.revisions],
+            revisions=[one.revision_id for one in state.revisions.all()],
             checkpoints=[(c.checkpoint_id, c.reason, files(c.tree)) for c in state.checkpoints],
             sizes={path: record.size for path, record in state.files.records.items()},
             total_bytes=state.files.total_bytes,

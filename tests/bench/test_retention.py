@@ -22,9 +22,9 @@ def test_old_revisions_become_stubs_and_the_newest_stay(tmp_path):
         made = [room.write({"a.txt": f"text {n}"}).draft_revision_id for n in range(15)]
         state = shop.benches.desk.state(room.id)
 
-        live = [one.revision_id for one in state.revisions if one.draft is not None]
+        live = [one.revision_id for one in state.revisions.kept]
         assert live == made[-10:]
-        assert {one.revision_id for one in state.revisions if one.is_pruned} >= set(made[:5])
+        assert {one.revision_id for one in state.revisions.all() if one.is_pruned} >= set(made[:5])
         with pytest.raises(BackshopError) as caught:
             room.call("DraftRestoreRevision", revision_id=made[0])
         assert caught.value.code == "NOT_FOUND"
@@ -32,7 +32,7 @@ def test_old_revisions_become_stubs_and_the_newest_stay(tmp_path):
         room.call("DraftRestoreRevision", revision_id=made[-9])
         assert room.draft() == {"a.txt": "text 6"}
         state = shop.benches.desk.state(room.id)
-        wanted = {one.tree for one in state.revisions if one.draft is not None}
+        wanted = {one.tree for one in state.revisions.kept}
         assert wanted <= {pin.ref for pin in shop.store.pins(f"bench:{room.id}")}
 
 
@@ -49,7 +49,7 @@ def test_steps_on_the_way_to_a_message_go_before_what_messages_are_bound_to(tmp_
             made[name] = [
                 room.write({"a.txt": f"{name} {n}"}, author).draft_revision_id for n in range(7)
             ]
-        live = {r.revision_id for r in shop.benches.desk.state(room.id).revisions if r.draft}
+        live = {r.revision_id for r in shop.benches.desk.state(room.id).revisions.kept}
 
         assert made["one"][-1] in live  # a rewind to the first message still has its files
         assert set(made["two"]) <= live

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from .canon import canonical, sha256_hex
@@ -19,6 +20,7 @@ from .ids import BlobId, TreeId
 from .limits import TREE_NODE_MAX_ENTRIES
 from .paths import BenchPath, collision_key
 
+_DECODED = 128  # nodes kept decoded: those one change or comparison asks for again and again
 Mode = Literal["644", "755"]
 Load = Callable[[TreeId], bytes]
 
@@ -239,7 +241,13 @@ EMPTY = TreeId(sha256_hex(EMPTY_NODE))
 
 
 def _body(tree: TreeId, load: Load) -> Any:
-    return json.loads(EMPTY_NODE if tree == EMPTY else load(tree))
+    return _decoded(EMPTY_NODE if tree == EMPTY else load(tree))
+
+
+@lru_cache(_DECODED)
+def _decoded(node: bytes) -> Any:
+    """Return what a node says; one value for all who ask, never changed by them."""
+    return json.loads(node)
 
 
 def _load_nothing(tree: TreeId) -> bytes:

@@ -49,7 +49,7 @@ def _live_trees(state: BenchState) -> set[TreeId]:
     found = {state.published, state.context_tree}
     if state.draft is not None:
         found |= {state.draft.tree, state.draft.base_tree}
-    return found | {one.tree for one in state.revisions if one.tree is not None}
+    return found | {one.tree for one in state.revisions.kept if one.tree is not None}
 
 
 def _contents(trees: Iterable[TreeId], load: tree.Load) -> dict[BlobId, int]:

@@ -6,6 +6,8 @@ Caches, written when they say something new; nobody reads them back as truth.
 from __future__ import annotations
 
 import json
+import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +16,10 @@ from backshop.base.ambient import timestamp
 from backshop.base.paths import BenchPath
 from backshop.store import Shown
 
-from .state import BenchState, Draft
+from .history import Draft
+from .state import BenchState
+
+_AT_ONCE = 4096  # bytes of one page: a write of them is seen whole or not at all
 
 
 def write(
@@ -78,11 +83,34 @@ def _deleted(draft: Draft, shown: Shown, load: tree.Load) -> list[BenchPath]:
 
 
 def _replace(path: Path, value: object) -> None:
-    text = json.dumps(value, indent=1, sort_keys=True)
-    with suppress(OSError, ValueError):
-        if path.read_text(encoding="utf-8") == text:
-            return
-    temp = path.with_name(f".{path.name}.tmp")
+    """Write over the old text where one write does it whole; else beside it, and rename.
+
+    Renaming over a file makes some file systems write it out at once, with every command.
+    """
+    text = json.dumps(value, indent=1, sort_keys=True).encode()
     path.parent.mkdir(parents=True, exist_ok=True)
-    temp.write_text(text, encoding="utf-8")
+    handle = _opened(path)
+    if handle is not None:
+        try:
+            old = os.pread(handle, _AT_ONCE + 1, 0)
+            if old.rstrip() == text:
+                return
+            if max(len(old), len(text)) <= _AT_ONCE:
+                os.pwrite(handle, text.ljust(len(old)), 0)  # JSON may end with spaces
+                return
+        finally:
+            os.close(handle)
+    temp = path.with_name(f".{path.name}.tmp")
+    temp.write_bytes(text)
     temp.replace(path)
+
+
+def _opened(path: Path) -> int | None:
+    """Open a file of ours to be written over; None if there is none of that kind."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        found = os.fstat(handle)
+        if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+            return handle
+        os.close(handle)
+    return None

@@ -57,7 +57,7 @@ def _apply(state: BenchState, event: Event) -> BenchState:
     return apply(state, fact, event.at_ms, event.seq)
 
 
-FOLD: Fold[BenchState] = Fold("bench", 4, BenchState(), _apply)
+FOLD: Fold[BenchState] = Fold("bench", 5, BenchState(), _apply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,9 +340,9 @@ def written(
     pruned = decide.prune(after, max_revisions)
     after = decide.with_facts(after, pruned)
     events = [NewEvent(fact, f"{tx_id}:{number}") for number, fact in enumerate([*facts, *pruned])]
-    pins = [Pin(ref, "tree") for ref in decide.fresh_pins(state, after)]
-    pins += [Pin(ref, "review") for ref in keep]
-    return Write(events, pins, blobs, lease, decide.stale_pins(state, after))
+    fresh, stale = decide.pins(state, after)
+    pins = [Pin(ref, "tree") for ref in fresh] + [Pin(ref, "review") for ref in keep]
+    return Write(events, pins, blobs, lease, stale)
 
 
 def stream_of(bench_id: str) -> str:

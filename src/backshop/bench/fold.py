@@ -38,7 +38,8 @@ from .events import (
     Recovered,
     RevisionsPruned,
 )
-from .state import BenchState, Checkpoint, Draft, Files, Revision
+from .history import Draft, Revision
+from .state import BenchState, Checkpoint, Files
 
 
 def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchState:
@@ -80,7 +81,7 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
         case CheckpointCreated() | CheckpointRestored() | CheckpointPinned() | CheckpointsPruned():
             return _apply_checkpoint(state, fact, at_ms, seq)
         case RevisionsPruned(revision_ids=gone):
-            return _stubbed(state, gone)
+            return replace(state, revisions=state.revisions.without(gone))
         case HeadMoved(message_id=message_id):
             return replace(state, conversation_head_id=message_id)
         case ContextChanged(tree=tree_id):
@@ -99,15 +100,6 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
         ):
             return _apply_draft(state, fact, at_ms)
     assert_never(fact)
-
-
-def _stubbed(state: BenchState, gone: tuple[RevisionId, ...]) -> BenchState:
-    """Leave only the places of revisions that are not kept any longer (B8.15)."""
-    revisions = tuple(
-        replace(r, draft=None, is_pruned=True) if r.revision_id in gone else r
-        for r in state.revisions
-    )
-    return replace(state, revisions=revisions)
 
 
 CheckpointEvent = CheckpointCreated | CheckpointRestored | CheckpointPinned | CheckpointsPruned
@@ -217,7 +209,7 @@ def _rewound(state: BenchState, fact: DraftRewound, at_ms: int) -> BenchState:
         found = state.revision(fact.restored_revision_id)
     if found is None or found.draft is None:
         gone = Revision(fact.revision_id, fact.kind, None, at_ms, None, fact.message_id)
-        return replace(state, draft=None, revisions=(*state.revisions, gone))
+        return replace(state, draft=None, revisions=state.revisions.with_one(gone))
     draft = replace(found.draft, revision_id=fact.revision_id, activity_ms=at_ms)
     if draft.base_tree == state.published:  # went away and came back: still what it began from
         draft = replace(draft, base_generation=state.generation)
@@ -244,7 +236,7 @@ def _revised(
     state: BenchState, kind: str, draft: Draft, message_id: MessageId | None, at_ms: int
 ) -> BenchState:
     made = Revision(draft.revision_id, kind, draft, at_ms, draft.draft_id, message_id)
-    return replace(state, draft=draft, revisions=(*state.revisions, made))
+    return replace(state, draft=draft, revisions=state.revisions.with_one(made))
 
 
 def _confirmed(state: BenchState, fact: DeletionsConfirmed, at_ms: int) -> BenchState:
@@ -262,10 +254,7 @@ def _closed(state: BenchState, message_id: MessageId, at_ms: int) -> BenchState:
 
     Those of a Draft that a rewind took back go too: nothing leads to them any more.
     """
-    revisions = tuple(
-        r if r.draft is None else replace(r, draft=None, is_pruned=True) for r in state.revisions
-    )
-    revisions = (*revisions, _no_draft(message_id, at_ms))
+    revisions = state.revisions.without_all().with_one(_no_draft(message_id, at_ms))
     return replace(state, draft=None, revisions=revisions, conversation_head_id=message_id)
 
 
@@ -309,5 +298,5 @@ def _restored(state: BenchState, fact: CheckpointRestored, at_ms: int) -> BenchS
         done,
         context_tree=fact.context_tree,
         conversation_head_id=fact.message_id,
-        revisions=(*done.revisions, _no_draft(fact.message_id, at_ms)),
+        revisions=done.revisions.with_one(_no_draft(fact.message_id, at_ms)),
     )

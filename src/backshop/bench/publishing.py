@@ -14,7 +14,8 @@ from .answers import ChangedFile, Done, Published
 from .compare import Change
 from .desk import Desk
 from .errors import BenchDamaged, PublishedChanged
-from .state import BenchState, Draft
+from .history import Draft
+from .state import BenchState
 from .values import FileFact
 from .views import Outside
 

@@ -20,7 +20,8 @@ from . import decide, glance, requests
 from .answers import Counts
 from .compare import KINDS, Change
 from .desk import Desk
-from .state import BenchState, Draft
+from .history import Draft
+from .state import BenchState
 
 PAGE_MAX = 5000
 SUMMARY_UNAVAILABLE = "Summary unavailable."

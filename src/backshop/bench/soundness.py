@@ -40,17 +40,22 @@ class Soundness:
     def damage(self, tree_id: TreeId, *, thorough: bool = False) -> list[Damage]:
         """Return what of a tree cannot be had, at most so many; empty when it is whole."""
         try:
-            entries = list(tree.walk(tree_id, self._store.load_tree))
+            entries = list(tree.walk(tree_id, self._stored))
         except (BackshopError, ValueError):
             return [Damage("missing_tree", "")]
         return self._looked(entries, thorough)
 
     def beyond(self, known: TreeId, other: TreeId, *, thorough: bool = False) -> list[Damage]:
         """Return what cannot be had of a tree, looking only at what `known` has not."""
+        return self._beyond(known, other, self._stored, thorough)
+
+    def _beyond(
+        self, known: TreeId, other: TreeId, load: tree.Load, thorough: bool
+    ) -> list[Damage]:
         if known == other:
             return []
         try:
-            changes = tree.diff(known, other, self._store.load_tree)
+            changes = tree.diff(known, other, load)
             entries = [(one.path, one.after) for one in changes if one.after is not None]
         except (BackshopError, ValueError):
             return self.damage(other, thorough=thorough)
@@ -72,7 +77,10 @@ class Soundness:
             known = self._whole.get(key)
             if known is None and name == "draft":  # it differs little from what was just seen
                 known = self._whole.get((state.bench_id, "published"))
-            lost = self.damage(head) if known is None else self.beyond(known, head)
+            if known is None:
+                lost = self.damage(head)
+            else:
+                lost = self._beyond(known, head, self._store.load_tree, thorough=False)
             if not lost:
                 self._whole[key] = head
             found += lost
@@ -82,6 +90,10 @@ class Soundness:
         """Look at everything again next time."""
         for key in [key for key in self._whole if key[0] == bench_id]:
             del self._whole[key]
+
+    def _stored(self, node: TreeId) -> bytes:
+        """Return a tree object as it is stored now, not as it was read before."""
+        return self._store.blobs.read(BlobId(node))
 
     def _looked(self, entries: Iterable[tuple[str, tree.File]], thorough: bool) -> list[Damage]:
         found: list[Damage] = []

@@ -14,7 +14,6 @@ from backshop.base.ids import (
     BenchId,
     BlobId,
     CheckpointId,
-    DraftId,
     FileId,
     MessageId,
     RevisionId,
@@ -23,7 +22,8 @@ from backshop.base.ids import (
 from backshop.base.paths import BenchPath
 from backshop.base.pmap import PMap
 
-from .values import FileFact, Limits, PathChange, Source
+from .history import Draft, Revision, Revisions
+from .values import FileFact, Limits
 
 MIB = 1024 * 1024
 PROFILES = {
@@ -94,46 +94,6 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """The one changeable copy."""
-
-    draft_id: DraftId
-    base_tree: TreeId
-    base_generation: int
-    tree: TreeId
-    revision_id: RevisionId
-    source: Source
-    created_ms: int
-    activity_ms: int
-    changes: PMap[PathChange] = field(default_factory=PMap)
-    """The newest change of each path, for summaries and effect reports."""
-    confirmed: PMap[BlobId] = field(default_factory=PMap)
-    """Deletions the person agreed to: path → what is deleted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """What the Draft was at one moment, summaries and confirmations included (B8.11).
-
-    `draft` None is "no Draft"; of a pruned one nothing but its place is left (B8.15).
-    """
-
-    revision_id: RevisionId
-    kind: str
-    draft: Draft | None
-    created_ms: int
-    draft_id: DraftId | None
-    message_id: MessageId | None = None
-    """The record of the conversation it is bound to; None before the first."""
-    is_pruned: bool = False
-
-    @property
-    def tree(self) -> TreeId | None:
-        """What the Draft held; None when there was none, or when it is not known any more."""
-        return None if self.draft is None else self.draft.tree
-
-
-@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A state of Published that can be brought back, with its file records."""
 
@@ -169,7 +129,7 @@ class BenchState:
     draft: Draft | None = None
     conversation_head_id: MessageId | None = None
     checkpoints: tuple[Checkpoint, ...] = ()
-    revisions: tuple[Revision, ...] = ()
+    revisions: Revisions = field(default_factory=Revisions)
     deleted_ms: int | None = None
     created_ms: int = 0
     updated_ms: int = 0
@@ -193,11 +153,11 @@ class BenchState:
             found |= {self.draft.tree, self.draft.base_tree}
         for checkpoint in self.checkpoints:
             found |= {checkpoint.tree, checkpoint.context_tree}
-        for revision in self.revisions:
-            if revision.draft is not None:
-                found |= {revision.draft.tree, revision.draft.base_tree}
+        for revision in self.revisions.kept:
+            assert revision.draft is not None, "what is kept has its Draft"
+            found |= {revision.draft.tree, revision.draft.base_tree}
         return found
 
     def revision(self, revision_id: RevisionId) -> Revision | None:
         """Return a revision, pruned or not, or None."""
-        return next((r for r in self.revisions if r.revision_id == revision_id), None)
+        return self.revisions.find(revision_id)

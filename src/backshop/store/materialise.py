@@ -56,7 +56,7 @@ class View:
     def __init__(self, folder: Path, load: tree.Load, placer: Placer) -> None:
         self.folder = folder
         self._spare = folder.with_name(f".{folder.name}.spare")
-        self._note = folder.with_name(f".{folder.name}.view.json")
+        self._note = folder.with_name(f".{folder.name}.view")
         self._load = load
         self._placer = placer
 
@@ -129,8 +129,8 @@ class View:
     def now_ns(self) -> int:
         """Return the time by the file system's clock; 0 when the folder has no note."""
         try:
-            os.utime(self._note)
-            return self._note.stat().st_mtime_ns
+            os.utime(self._note, follow_symlinks=False)
+            return self._note.lstat().st_mtime_ns
         except FileNotFoundError:
             return 0
 
@@ -209,7 +209,7 @@ class View:
 
     def _read(self) -> _Note | None:
         try:
-            raw = json.loads(self._note.read_text(encoding="utf-8"))
+            raw = json.loads(_note_text(self._note))
             becoming = raw["becoming"]
             return _Note(
                 int(raw["inode"]),
@@ -223,9 +223,29 @@ class View:
 
     def _write(self, note: _Note) -> None:
         temp = self._note.with_name(f"{self._note.name}.tmp")
-        self._note.parent.mkdir(parents=True, exist_ok=True)
-        temp.write_text(json.dumps(asdict(note)), encoding="utf-8")
+        text = json.dumps(asdict(note), separators=(",", ":"))
+        try:
+            self._note.parent.mkdir(parents=True, exist_ok=True)
+            temp.unlink(missing_ok=True)
+            temp.symlink_to(text)
+        except PermissionError:  # a file system without links
+            temp.write_text(text, encoding="utf-8")
         temp.replace(self._note)
+
+
+def _note_text(note: Path) -> str:
+    """Return a note's text: what a link says, which leads nowhere.
+
+    A file that takes another's place is written out at once by some file systems; a link is part
+    of its folder, so it costs nothing of that, and a crash of the machine keeps its place among
+    the changes of files that it tells of.
+    """
+    try:
+        return os.readlink(note)  # noqa: PTH115 - a text, not a path
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        return note.read_text(encoding="utf-8")
 
 
 def _nobody(path: str, actual: Path) -> None:

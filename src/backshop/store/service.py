@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from backshop.base import tree
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import BlobId, TreeId
@@ -24,6 +23,7 @@ from .keyring import KeyRing
 from .lease import Leases
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan
 from .news import News
+from .nodes import Nodes
 from .project import Fold, FoldCache, Folded, forward, with_new
 from .quota import Quotas
 from .shared import blobs_at
@@ -66,6 +66,7 @@ class Store:
         self._news = News(database, clock)
         self.bulletin = self._news.bulletin  # None on SQLite
         self.blobs = blobs
+        self._nodes = Nodes(blobs)
         self.leases = Leases(database, clock)
         self.quotas = Quotas(database, clock)
         self._beginning = Beginning()
@@ -327,7 +328,7 @@ class Store:
 
     def load_tree(self, node: TreeId) -> bytes:
         """Return a tree object; the `load` of `base.tree`."""
-        return tree.EMPTY_NODE if node == tree.EMPTY else self.blobs.read(BlobId(node))
+        return self._nodes.read(node)
 
     def health(self, stream: str) -> health.Health:
         """Check a whole stream as it is at one moment."""

@@ -100,13 +100,13 @@ def _readable(
     if mode is not None or wanted is None or wanted.draft is None:
         return target, False
     line = {record.message_id for record in known.line(target.record.message_id)}
-    bound = [r for r in known.bench.revisions if r.message_id is None or r.message_id in line]
+    kept = known.bench.revisions.kept
+    bound = [r for r in kept if r.message_id is None or r.message_id in line]
     for one in reversed(bound):
-        if one.draft is None:
-            continue
+        assert one.draft is not None, "what is kept has its Draft"
         sound = book.desk.soundness
         if not sound.of_older(known.bench, one.draft.tree, thorough=True):
-            return replace(target, revision=one), one is not wanted
+            return replace(target, revision=one), one.revision_id != wanted.revision_id
     raise DraftUnreadable("no state of the Draft up to there can be read", reason="missing_blob")
 
 

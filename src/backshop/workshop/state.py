@@ -22,7 +22,8 @@ from backshop.base.ids import (
     TurnId,
 )
 from backshop.base.pmap import PMap
-from backshop.bench.state import BenchState, Revision
+from backshop.bench.history import Revision
+from backshop.bench.state import BenchState
 
 from .events import Problem, Spent
 
@@ -272,13 +273,7 @@ class WorkshopState:
 
     def revision_at(self, message_id: MessageId) -> Revision | None:
         """Return the Draft's state at a record: None when there was never one (B8.14)."""
-        line = {record.message_id for record in self.line(message_id)}
-        bound = (
-            r
-            for r in reversed(self.bench.revisions)
-            if r.message_id is None or r.message_id in line
-        )
-        return next(bound, None)
+        return self.bench.revisions.at(record.message_id for record in self.line(message_id))
 
     def current_revision(self) -> RevisionId | None:
         """Return the Draft's revision, None without a Draft."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from backshop.base.ids import MessageId
-from backshop.bench.state import Draft
+from backshop.bench.history import Draft
 
 from . import events as ev
 from .records import added, given_up, sister, turned, without_none

@@ -17,11 +17,10 @@ from .bench import (
 from .checkpoint import (
     checkpoint,
     checkpoint_by_hand,
-    fresh_pins,
     pin,
+    pins,
     prune,
     restore,
-    stale_pins,
     with_facts,
 )
 from .draft import (
@@ -72,10 +71,10 @@ __all__ = [
     "delete",
     "discard",
     "fork",
-    "fresh_pins",
     "name_of",
     "open_draft",
     "pin",
+    "pins",
     "prune",
     "publish",
     "rebase",
@@ -93,7 +92,6 @@ __all__ = [
     "rewind",
     "set_limits",
     "settle",
-    "stale_pins",
     "undelete",
     "with_facts",
 ]

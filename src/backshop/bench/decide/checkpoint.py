@@ -9,6 +9,7 @@ from backshop.base.ids import (
     BlobId,
     CheckpointId,
     MessageId,
+    TreeId,
 )
 from backshop.base.tree import EMPTY
 from backshop.bench.events import (
@@ -30,6 +31,7 @@ from .refuse import (
 )
 
 DESCRIPTION_MAX_CHARS = 200
+PRUNED_LOT = 20  # a twentieth of what is kept
 KEPT = {"auto": 200, "publish": 200, "pre_restore": 50}  # B10.6
 
 
@@ -106,17 +108,22 @@ def _pruned_revisions(state: BenchState, most: int) -> list[BenchEvent]:
     """Return the fact that states of Drafts go: first steps on the way to a message, then old ones.
 
     The last state bound to a message is what a rewind to it needs; those before it are only steps,
-    except under the newest message, whose turn may be at work. The present one never goes.
+    except under the newest message, whose turn may be at work. The present one never goes. Many
+    go at once, so that a write does not have to let one go each time.
     """
-    live = [r for r in state.revisions if r.draft is not None]
-    last = {r.message_id: r.revision_id for r in live}
-    newest = live[-1].message_id if live else None
-    steps = [r for r in live if r.message_id != newest and last[r.message_id] != r.revision_id]
-    others = [r for r in live if r not in steps]
+    kept = state.revisions.kept
+    if len(kept) <= most + most // PRUNED_LOT:
+        return []
+    last = {r.message_id: r.revision_id for r in kept}
+    newest = kept[-1].message_id
+    is_step = [r.message_id != newest and last[r.message_id] != r.revision_id for r in kept]
+    steps_first = [
+        *(r.revision_id for r, step in zip(kept, is_step, strict=True) if step),
+        *(r.revision_id for r, step in zip(kept, is_step, strict=True) if not step),
+    ]
     current = None if state.draft is None else state.draft.revision_id
-    gone = [r.revision_id for r in (*steps, *others)[: max(0, len(live) - most)]]
-    gone = [one for one in gone if one != current]
-    return [RevisionsPruned(revision_ids=tuple(gone))] if gone else []
+    gone = tuple(one for one in steps_first[: len(kept) - most] if one != current)
+    return [RevisionsPruned(revision_ids=gone)] if gone else []
 
 
 def _pruned_checkpoints(state: BenchState) -> list[BenchEvent]:
@@ -129,14 +136,14 @@ def _pruned_checkpoints(state: BenchState) -> list[BenchEvent]:
     return [CheckpointsPruned(checkpoint_ids=tuple(gone), reason="count")]
 
 
-def stale_pins(before: BenchState, after: BenchState) -> list[BlobId]:
-    """Return the trees the bench needed before and needs no longer."""
-    return [BlobId(root) for root in sorted(before.roots() - after.roots()) if root != EMPTY]
+def pins(before: BenchState, after: BenchState) -> tuple[list[BlobId], list[BlobId]]:
+    """Return the trees the bench needs now and did not before, and those it needs no longer."""
+    old, new = before.roots(), after.roots()
+    return _names(new - old), _names(old - new)
 
 
-def fresh_pins(before: BenchState, after: BenchState) -> list[BlobId]:
-    """Return the trees the bench needs now and did not before."""
-    return [BlobId(root) for root in sorted(after.roots() - before.roots()) if root != EMPTY]
+def _names(roots: set[TreeId]) -> list[BlobId]:
+    return [BlobId(root) for root in sorted(roots) if root != EMPTY]
 
 
 def with_facts(state: BenchState, facts: Iterable[BenchEvent]) -> BenchState:

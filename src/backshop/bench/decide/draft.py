@@ -27,7 +27,8 @@ from backshop.bench.events import (
     DraftRestored,
     DraftRewound,
 )
-from backshop.bench.state import BenchState, Revision
+from backshop.bench.history import Revision
+from backshop.bench.state import BenchState
 from backshop.bench.values import FileFact, PathChange, Source
 
 from .checkpoint import checkpoint

@@ -13,7 +13,8 @@ from backshop.base.ids import (
 )
 from backshop.base.paths import BenchPath
 from backshop.bench.errors import ConfirmationRequired, DraftExists
-from backshop.bench.state import BenchState, Checkpoint, Draft, Revision
+from backshop.bench.history import Draft, Revision
+from backshop.bench.state import BenchState, Checkpoint
 
 LISTED_PATHS = 20  # paths named in a refusal
 

@@ -9,7 +9,8 @@ from backshop.base.ids import CheckpointId, MessageId, RevisionId
 from backshop.bench import decide as bench_decide
 from backshop.bench.decide import Totals
 from backshop.bench.events import CheckpointRestored, HeadMoved
-from backshop.bench.state import Checkpoint, Revision
+from backshop.bench.history import Revision
+from backshop.bench.state import Checkpoint
 from backshop.workshop import events as ev
 from backshop.workshop.errors import PublishedMoved, RevisionPruned
 from backshop.workshop.state import Record, WorkshopState

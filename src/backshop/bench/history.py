@@ -1,0 +1,112 @@
+"""What the Draft was, revision by revision (B8.11).
+
+Made for benches that are worked on for years: a further revision costs the same whatever came
+before it. Those that can come back are few (B8.15) and in order; of the others only their places
+are left, found by their id or by the record of the conversation they are bound to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+
+from backshop.base.ids import BlobId, DraftId, MessageId, RevisionId, TreeId
+from backshop.base.pmap import PMap
+
+from .values import PathChange, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The one changeable copy."""
+
+    draft_id: DraftId
+    base_tree: TreeId
+    base_generation: int
+    tree: TreeId
+    revision_id: RevisionId
+    source: Source
+    created_ms: int
+    activity_ms: int
+    changes: PMap[PathChange] = field(default_factory=PMap)
+    """The newest change of each path, for summaries and effect reports."""
+    confirmed: PMap[BlobId] = field(default_factory=PMap)
+    """Deletions the person agreed to: path → what is deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What the Draft was at one moment, summaries and confirmations included.
+
+    `draft` None is "no Draft"; of a pruned one nothing but its place is left (B8.15).
+    """
+
+    revision_id: RevisionId
+    kind: str
+    draft: Draft | None
+    created_ms: int
+    draft_id: DraftId | None
+    message_id: MessageId | None = None
+    """The record of the conversation it is bound to; None before the first."""
+    is_pruned: bool = False
+    number: int = 0
+    """Its place among all of the bench, from 0."""
+
+    @property
+    def tree(self) -> TreeId | None:
+        """What the Draft held; None when there was none, or when it is not known any more."""
+        return None if self.draft is None else self.draft.tree
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """All revisions of a bench; a changed copy shares almost everything."""
+
+    kept: tuple[Revision, ...] = ()
+    """Those with a Draft, oldest first."""
+    _by_id: PMap[Revision] = field(default_factory=PMap)
+    _newest: PMap[Revision] = field(default_factory=PMap)
+    """The last one bound to each record of the conversation."""
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def find(self, revision_id: RevisionId) -> Revision | None:
+        """Return a revision, pruned or not, or None."""
+        return self._by_id.get(revision_id)
+
+    def all(self) -> list[Revision]:
+        """Return every one, oldest first."""
+        return sorted(self._by_id.values(), key=lambda one: one.number)
+
+    def at(self, messages: Iterable[MessageId]) -> Revision | None:
+        """Return the newest one bound to one of these records, or to none (B8.14)."""
+        places = ("", *messages)
+        found = [one for place in places if (one := self._newest.get(place)) is not None]
+        return max(found, key=lambda one: one.number, default=None)
+
+    def with_one(self, made: Revision) -> Revisions:
+        """Return a copy with one more."""
+        made = replace(made, number=len(self))
+        return Revisions(
+            self.kept if made.draft is None else (*self.kept, made),
+            self._by_id.put(made.revision_id, made),
+            self._newest.put(made.message_id or "", made),
+        )
+
+    def without(self, gone: Collection[RevisionId]) -> Revisions:
+        """Return a copy in which nothing but their places is left of these."""
+        by_id, newest = self._by_id, self._newest
+        for one in self.kept:
+            if one.revision_id not in gone:
+                continue
+            stub = replace(one, draft=None, is_pruned=True)
+            by_id = by_id.put(one.revision_id, stub)
+            if newest[one.message_id or ""].revision_id == one.revision_id:
+                newest = newest.put(one.message_id or "", stub)
+        left = tuple(one for one in self.kept if one.revision_id not in gone)
+        return Revisions(left, by_id, newest)
+
+    def without_all(self) -> Revisions:
+        """Return a copy in which none has a Draft any more (B8.16)."""
+        return self.without({one.revision_id for one in self.kept})
