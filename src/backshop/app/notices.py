@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from .outcomes import RESTORED_ITEMS, publish_failed
+
 PER_FACT = 16  # positions are `seq * PER_FACT + index`: a fact has fewer notifications than this
 
 Data = Mapping[str, Any]
@@ -302,10 +304,12 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "checkpoint.created": (("CheckpointCreated", _checkpoint),),
     "checkpoint.pinned": (("CheckpointPinned", _pick("checkpoint_id", "pinned")),),
     "checkpoint.restored": (
-        ("WorkbenchFilesChanged", _files),
         ("CheckpointRestored", _not_a_rewind(_pick("checkpoint_id"))),
+        ("WorkbenchFilesChanged", _files),
+        *(("ContextChanged", payload) for payload in RESTORED_ITEMS),
         _message("message_id"),
     ),
+    "bench.noted": (("DraftPublishFailed", publish_failed),),
     "workshop.message_sent": (_message("message_id"),),
     "workshop.model_switched": (
         ("WorkshopModelSwitched", lambda fact: {"model_id": fact.data["to_model_id"]}),

@@ -169,7 +169,11 @@ class Backshop:
         settings = bench_settings(self.config)
         made = Bench(self.store, self.formats, self.mint, self.clock, settings)
         ask_conversation(made, lambda: self.workshop)
+        made.desk.announce = self._announce
         return made
+
+    def _announce(self, bench_id: str, name: str, payload: Mapping[str, Any]) -> None:
+        self.hub.publish_signal(name, payload, workbench_id=bench_id)
 
     @cached_property
     def prompts(self) -> Prompts:
@@ -235,9 +239,7 @@ class Backshop:
             self.rails,
             self.mint,
             self.clock,
-            publish=lambda bench_id, name, payload: self.hub.publish_signal(
-                name, payload, workbench_id=bench_id
-            ),
+            publish=self._announce,
             settings=Settings(
                 flow=config["workshop.flow"],
                 max_turn_minutes=config["workshop.max_turn_minutes"],

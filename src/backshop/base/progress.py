@@ -21,8 +21,15 @@ def report(what: str, done: int, total: int) -> None:
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Show the progress of everything done inside the block."""
-    token = _WATCHER.set(watcher)
+    """Show the progress of everything done inside the block, also to who watches already."""
+    outer = _WATCHER.get()
+
+    def told(what: str, done: int, total: int) -> None:
+        watcher(what, done, total)
+        if outer is not None:
+            outer(what, done, total)
+
+    token = _WATCHER.set(told)
     try:
         yield
     finally:

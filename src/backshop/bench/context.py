@@ -24,6 +24,7 @@ from .errors import ConfirmationRequired
 from .processing import FILE_MAX_BYTES, FILES_MAX, ITEM_MAX_BYTES, is_allowed, main_file
 from .requests import ContextFile
 from .sources import read_source
+from .values import ItemChange
 
 CATEGORIES = ("company-context", "department-context", "situation", "document-style")
 SUMMARY_MAX_CHARS = 100
@@ -225,6 +226,17 @@ def _source_name(name: str) -> str:
         return paths.parse(name, max_depth=1).path
     except ValidationFailed:
         return "source"
+
+
+def differing(desk: Desk, before: TreeId, after: TreeId) -> tuple[ItemChange, ...]:
+    """Return the items that are others in another context tree (B10.16)."""
+    found = []
+    for category in CATEGORIES if before != after else ():
+        old, new = files_of(desk, before, category), files_of(desk, after, category)
+        if old != new:
+            action = "added" if not old else "updated" if new else "deleted"
+            found.append(ItemChange(category=category, action=action))
+    return tuple(found)
 
 
 def scope_texts(desk: Desk, bench_id: str) -> list[tuple[str, str]]:

@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from backshop.base import tree
 from backshop.base.ambient import Clock, Mint
-from backshop.base.errors import DiskFull, NotFound, ValidationFailed
+from backshop.base.errors import BackshopError, DiskFull, NotFound, ValidationFailed
 from backshop.base.ids import (
     BatchId,
     BenchId,
@@ -39,6 +39,8 @@ from .soundness import Soundness
 from .state import BenchState
 from .views import Views
 
+Announce = Callable[[str, str, Mapping[str, Any]], None]
+"""Sends a signal about a bench: its id, the signal's name, its fields (W4.1)."""
 Rule = Callable[[BenchState], Sequence[object]]
 """Decides facts of the bench; facts of the conversation may stand among them."""
 
@@ -85,6 +87,8 @@ class Desk:
         self.compare = Comparer(store, formats)
         self.views = Views(store, clock, self.settings.full_view_max)
         self.soundness = Soundness(store)
+        self.announce: Announce = _unheard
+        """Set by whoever carries signals to those who follow a bench."""
         self._mint = mint
         self._totals: dict[TreeId, Totals] = {}
 
@@ -288,22 +292,28 @@ class Desk:
         most = self.settings.checkpoint_max_bytes
         if most is None or not state.checkpoints:
             return state
-        try:
-            gone = beyond_bytes(state, self.store.load_tree, most)
-        except (NotFound, ValueError):  # a damaged checkpoint: what is kept is not known
-            return state
-        if not gone:
-            return state
-        fact = CheckpointsPruned(checkpoint_ids=tuple(gone), reason="bytes")
 
         def write(now: BenchState) -> Write:
             return written(self.new_tx(), now, [fact])
 
-        return self.store.update(stream_of(bench_id), FOLD, write)[0]
+        try:
+            gone = beyond_bytes(state, self.store.load_tree, most)
+            if not gone:
+                return state
+            fact = CheckpointsPruned(checkpoint_ids=tuple(gone), reason="bytes")
+            return self.store.update(stream_of(bench_id), FOLD, write)[0]
+        except (BackshopError, ValueError):
+            # what was asked for stands; a damaged checkpoint, or a store that is full just now,
+            # only means that nothing is let go this time
+            return state
 
     def grow(self, base: TreeId, changes: dict[BenchPath, tree.File | None]) -> tree.Built:
         """Return a changed tree; its new nodes are stored with the commit."""
         return tree.change(base, changes, self.store.load_tree)
+
+
+def _unheard(bench_id: str, name: str, payload: Mapping[str, Any]) -> None:
+    """Nobody follows."""
 
 
 class Commit(Protocol):

@@ -20,7 +20,7 @@ from backshop.base.ids import (
 )
 from backshop.base.paths import BenchPath
 
-from .values import FileFact, Limits, PathChange, Source
+from .values import FileFact, ItemChange, Limits, PathChange, Source
 
 
 @event("bench.created")
@@ -268,6 +268,8 @@ class CheckpointRestored:
     context_tree: TreeId
     message_id: MessageId
     is_rewind: bool = False  # part of going back in the conversation, which says so (B10.13)
+    items: tuple[ItemChange, ...] = ()
+    """Context items that are others now."""
     actor: str = "user"
 
 

@@ -8,7 +8,7 @@ from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import CheckpointId, TreeId, check_id
 
-from . import decide, requests, review
+from . import context, decide, requests, review
 from .answers import (
     CheckpointInfo,
     CheckpointList,
@@ -19,12 +19,16 @@ from .answers import (
 )
 from .desk import Desk
 from .errors import RestoreFailed
+from .phasing import Begin, announced
 from .publishing import changed_file
 from .soundness import Damage
 from .state import BenchState, Checkpoint
 
 PAGE_MAX = 1000
 MANY_MANUAL = 50
+PHASES = ("validating", "checkpoint_pre_restore", "swap_directories", "finalizing")
+UNDONE = PHASES[1:3]
+"""Phases that a failure can only end before the commit: it is taken back."""
 
 
 def create(desk: Desk, request: requests.CheckpointCreate) -> CheckpointMade:
@@ -104,8 +108,17 @@ def pin(desk: Desk, request: requests.CheckpointPin) -> Done:
 
 def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
     """Bring a checkpoint back, keeping what it replaces (B10.9–B10.12)."""
+    if request.dry_run:
+        return _restore(desk, request, lambda _: None)
+    bench_id = check_id(request.workbench_id, "wb")
+    with announced(desk, bench_id, "CheckpointRestoreProgress", PHASES, UNDONE) as begin:
+        return _restore(desk, request, begin)
+
+
+def _restore(desk: Desk, request: requests.CheckpointRestore, progress: Begin) -> Restored:
     wanted = CheckpointId(check_id(request.checkpoint_id, "cp"))
     with desk.locked(request.workbench_id, damaged_ok=True) as state:
+        progress("validating")
         decide.require_no_draft(state)
         target = decide.require_checkpoint(state, wanted)
         lost = damage(desk, state, target, thorough=True)
@@ -122,13 +135,17 @@ def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
                 dry_run=True,
                 changed=tuple(changed_file(change) for change in found),
             )
+        progress("checkpoint_pre_restore")
         pre, message = desk.new_checkpoint(), desk.new_message()
         totals = desk.totals(state)
+        progress("swap_directories")
+        items = context.differing(desk, state.context_tree, target.context_tree)
         text = f"Before restoring {local_minute(target.created_ms)}"
         done = desk.commit(
             request.workbench_id,
-            lambda now: decide.restore(now, wanted, pre, message, totals, text),
+            lambda now: decide.restore(now, wanted, pre, message, totals, text, items),
         )
+        progress("finalizing")
         proofs = desk.views.proofs(done.state, found)
     return Restored(
         published_generation=done.state.generation,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from backshop.base.ambient import timestamp
 from backshop.base.errors import NotFound, ValidationFailed
-from backshop.base.ids import TreeId, check_sha256
+from backshop.base.ids import TreeId, check_id, check_sha256
 from backshop.base.paths import BenchPath
 
 from . import decide, requests, review
@@ -15,6 +15,7 @@ from .compare import Change
 from .desk import Desk
 from .errors import BenchDamaged, PublishedChanged
 from .history import Draft
+from .phasing import Begin, announced
 from .state import BenchState
 from .values import FileFact
 from .views import Outside
@@ -26,15 +27,20 @@ PHASES = (
     "swap_directories",
     "finalizing",
 )
-Progress = Callable[[str], None]
+UNDONE = ("checkpoint_pre_publish", "swap_directories")
+"""Phases that a failure can only end before the commit: it is taken back."""
 
 
-def _silent(_: str) -> None:
-    """Nobody watches."""
-
-
-def publish(desk: Desk, request: requests.DraftPublish, progress: Progress = _silent) -> Published:
+def publish(desk: Desk, request: requests.DraftPublish) -> Published:
     """Make the Draft Published; what was reviewed is what is published (B9)."""
+    if request.dry_run:
+        return _publish(desk, request, lambda _: None)
+    bench_id = check_id(request.workbench_id, "wb")
+    with announced(desk, bench_id, "DraftPublishProgress", PHASES, UNDONE) as begin:
+        return _publish(desk, request, begin)
+
+
+def _publish(desk: Desk, request: requests.DraftPublish, progress: Begin) -> Published:
     reviewed = None
     if request.reviewed_tree is not None:
         reviewed = TreeId(check_sha256(request.reviewed_tree))
@@ -47,11 +53,11 @@ def publish(desk: Desk, request: requests.DraftPublish, progress: Progress = _si
         _require_clean_published(desk, state)
         found = desk.compare.changes(draft.base_tree, draft.tree)
         wish = _publish_wish(desk, state, draft, found, reviewed)
+        checkpoint_id, message_id = desk.new_checkpoint(), desk.new_message()
+        decide.publish(state, wish, checkpoint_id, message_id)  # refuses before anything is begun
         if request.dry_run:
-            decide.publish(state, wish, desk.new_checkpoint(), desk.new_message())
             return _published(state, draft.tree, found, None, dry_run=True)
         progress("checkpoint_pre_publish")
-        checkpoint_id, message_id = desk.new_checkpoint(), desk.new_message()
         progress("swap_directories")
         done = desk.commit(
             request.workbench_id,

@@ -31,6 +31,14 @@ class FileFact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ItemChange:
+    """One context item that was `added`, `updated` or `deleted`."""
+
+    category: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PathChange:
     """One path of a batch: `create`, `update`, `delete` or `rename`."""
 

@@ -19,10 +19,12 @@ from pathlib import Path
 
 from backshop.base import tree
 from backshop.base.paths import BenchPath
+from backshop.base.progress import report
 
 from .blobs import Blobs
 
 _FICLONE = 0x40049409
+PLACED = "files placed"
 _TEMP = ".bs-tmp-place"  # no bench path begins like this (B4.2)
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -132,9 +134,12 @@ class Hand:
 
     def take(self, steps: Mapping[BenchPath, Step]) -> None:
         """Remove what goes, then place what comes."""
+        done = 0
         for path, step in steps.items():
             if step.after is None:
                 self._remove(path, step)
+                done += 1
+                report(PLACED, done, len(steps))
         parent, handle = "", os.open(self._root, _FOLDER)
         try:
             for path, step in steps.items():
@@ -147,6 +152,8 @@ class Hand:
                     handle = self._made(folder)
                     parent = folder
                 self._put(path, step, step.after, handle, name)
+                done += 1
+                report(PLACED, done, len(steps))
         finally:
             if handle >= 0:
                 os.close(handle)

@@ -22,6 +22,7 @@ from backshop.bench.events import (
 )
 from backshop.bench.fold import apply
 from backshop.bench.state import BenchState
+from backshop.bench.values import ItemChange
 
 from .refuse import (
     Totals,
@@ -76,6 +77,7 @@ def restore(
     message_id: MessageId,
     totals: Totals,
     description: str,
+    items: tuple[ItemChange, ...] = (),
 ) -> list[BenchEvent]:
     """Bring a checkpoint back, keeping one of what it replaces (B10.9, B10.10)."""
     require_no_draft(state)
@@ -88,6 +90,7 @@ def restore(
             tree=target.tree,
             context_tree=target.context_tree,
             message_id=message_id,
+            items=items,
         ),
     ]
 
