@@ -20,9 +20,9 @@ from .ids import BlobId, TreeId
 from .limits import TREE_NODE_MAX_ENTRIES
 from .paths import BenchPath, collision_key
 
-_DECODED = 128  # nodes kept decoded: those one change or comparison asks for again and again
 Mode = Literal["644", "755"]
 Load = Callable[[TreeId], bytes]
+_decoded = lru_cache(128)(json.loads)  # one value for all who ask, never changed by them
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,8 @@ def build(files: Mapping[BenchPath, File]) -> Built:
     Raises:
         ValidationFailed: `path_collision`, two paths that cannot coexist (B4.4).
     """
-    return change(EMPTY, dict(files), _load_nothing)
+    nothing: dict[TreeId, bytes] = {}
+    return change(EMPTY, dict(files), nothing.__getitem__)
 
 
 def change(tree: TreeId, changes: Mapping[BenchPath, File | None], load: Load) -> Built:
@@ -242,16 +243,6 @@ EMPTY = TreeId(sha256_hex(EMPTY_NODE))
 
 def _body(tree: TreeId, load: Load) -> Any:
     return _decoded(EMPTY_NODE if tree == EMPTY else load(tree))
-
-
-@lru_cache(_DECODED)
-def _decoded(node: bytes) -> Any:
-    """Return what a node says; one value for all who ask, never changed by them."""
-    return json.loads(node)
-
-
-def _load_nothing(tree: TreeId) -> bytes:
-    raise KeyError(tree)
 
 
 # ---------------------------------------------------------------- change
