@@ -162,12 +162,15 @@ def extract(desk: Desk, request: requests.WorkbenchFilesExtract) -> Extracted:
         entries = desk.entries(state.published)
         wanted = request.workbench_paths
         if wanted is None:
-            results: list[PathResult] = []
-            chosen = list(entries)
+            results = [PathResult(path=path, status="extracted") for path in entries]
         else:
-            results, chosen = _resolved(desk, state, wanted, "extracted")
-            results = [result for result in results if result.status != "extracted"]
-        results += [_extracted(desk, target, path, entries[path]) for path in chosen]
+            results, _ = _resolved(desk, state, wanted, "extracted")
+        results = [
+            _extracted(desk, target, BenchPath(one.path), entries[BenchPath(one.path)])
+            if one.status == "extracted"
+            else one
+            for one in results
+        ]
         count = sum(result.status == "extracted" for result in results)
         desk.commit(request.workbench_id, lambda _: [FilesExtracted(count=count)])
     return Extracted(extract_results=tuple(results))
