@@ -138,6 +138,23 @@ def test_folders_deleted_by_hand_are_made_again(room):
     )
 
 
+@pytest.mark.rule("B2.11", "B3.11", "B10.8")
+def test_a_content_altered_at_the_same_length_and_mode_is_noticed_where_its_time_was_known(room):
+    room.add({"a.txt": BIG})
+    kept = room.call("CheckpointCreate")["checkpoint_id"]
+    blob = blob_of(room, "a.txt")
+    replaced(blob, b"y" * len(BIG))
+    blob.chmod(0o444)
+
+    opened = room.call("WorkbenchOpen")
+
+    assert (opened["health"], opened["health_reason"]) == ("damaged", "altered_blob")
+    [one] = room.call("CheckpointsList")["checkpoints"]
+    assert (one["checkpoint_id"], one["restorable"]) == (kept, False)
+    salvage = room.shop.config.home / "benches" / room.id / "meta" / "salvage"
+    assert [path.read_bytes()[:1] for path in salvage.rglob("a.txt")] == [b"y"]
+
+
 @pytest.mark.rule("B9.14", "B22.36")
 def test_a_damaged_draft_can_still_be_thrown_away(room):
     room.add({"a.txt": "a"})

@@ -177,17 +177,24 @@ def test_edits_of_others_are_settled_in_the_terminal(run, tmp_path):
     theirs.write_text("id,name,amount\n1,a,11\n2,b,20\n")
 
     difference = run("review", "Shared", "t.csv")[1]
+    run("review", "Shared")
     refused = run("publish", "Shared")
     preview = run(
         "draft", "reconcile", "Shared", "--keep", "theirs", "--both", "t.csv", "--dry-run"
     )
     settled = run("draft", "reconcile", "Shared", "--keep", "both")
+    changed = run("publish", "Shared")
+    run("review", "Shared")
     planned = run("publish", "Shared", "--dry-run")[1]
     published = run("publish", "Shared")
 
     assert "~ row 2  amount: 20 → 25" in difference
     assert "+ row 3  3, c, 30" in difference
     assert refused[0] == 1
+    assert "choose: `backshop draft reconcile BENCH --keep theirs|ours|both`" in refused[1]
+    assert changed[0] == 1  # what was reviewed is not what would be published
+    assert "draft_changed" in changed[1]
+    assert "t (theirs).csv" in changed[1]
     assert "t.csv: both, theirs as t (theirs).csv" in preview[1]
     assert (settled[0], published[0]) == (0, 0)
     assert "+ t (theirs).csv  (" in planned

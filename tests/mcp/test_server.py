@@ -46,10 +46,10 @@ def offering(tmp_path: Path) -> Iterator[Offering]:
     made.close()
 
 
-def stdio(home: Path) -> StdioServerParameters:
+def stdio(home: Path, *more: str) -> StdioServerParameters:
     env = {"PYTHONPATH": str(ROOT / "src"), "BACKSHOP_HOME": str(home), "PATH": os.environ["PATH"]}
     return StdioServerParameters(
-        command=sys.executable, args=["-m", "backshop.cli", "mcp"], env=env
+        command=sys.executable, args=["-m", "backshop.cli", "mcp", *more], env=env
     )
 
 
@@ -213,6 +213,57 @@ def test_tools_that_are_switched_off_are_not_offered(tmp_path):
 
     anyio.run(story)
     off.close()
+
+
+@pytest.mark.rule("W7.10", "W13.9", "S6.1", "B1.2", "B9.1", "B4.10")
+def test_a_program_over_stdio_reads_both_states_and_writes_one(tmp_path):
+    home = tmp_path / "home"
+    (tmp_path / "a.txt").write_text("one\n")
+    with Backshop.open(home) as shop:
+        bench = shop.call("WorkbenchCreate", {"name": "Reports"})["workbench_id"]
+        own = {"workbench_id": bench}
+        shop.call("WorkbenchFilesAdd", {**own, "source_paths": [str(tmp_path / "a.txt")]})
+
+    async def story() -> None:
+        async with Client(stdio(home, "--bench", "Reports")) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            nothing = await call(client, "review_draft", {})
+            before = await call(client, "read_file", {"path": "a.txt"})
+            edits = [{"search": "one", "replace": "two"}]
+            edited = await call(client, "edit_text_file", {"path": "a.txt", "edits": edits})
+            made = await call(client, "write_text_file", {"path": "n.txt", "content": "new\n"})
+            after = await call(client, "read_file", {"path": "a.txt"})
+            refusals = [
+                await call(client, "write_text_file", {"path": path, "content": "x"})
+                for path in ("../x", "/etc/x", "A.TXT")
+            ]
+            review = await call(client, "review_draft", {})
+            for name in ("publish", "publish_draft", "DraftPublish", "discard"):
+                assert name not in names
+                with pytest.raises(MCPError):
+                    await client.call_tool(name, {"workbench_id": bench})
+
+        assert nothing["_error"]
+        assert nothing["error"]["error_code"] == "NOT_FOUND"
+        assert not edited["_error"]
+        assert ("one" in str(before["_texts"]), "two" in str(after["_texts"])) == (True, True)
+        assert not made["_error"]
+        assert [one["error"]["reason"] for one in refusals] == [
+            *("bad_path", "bad_path", "path_collision"),
+        ]
+        kinds = {entry["path"]: entry["kind"] for entry in review["entries"]}
+        assert kinds == {"n.txt": "ADDED", "a.txt": "MODIFIED"}
+
+    anyio.run(story)
+    with Backshop.open(home) as shop:
+        found = shop.call("DraftGetState", own)
+        noted = shop.call("AuditList", {**own, "kinds": ["tool_refused"]})["entries"]
+        assert found["source"].endswith(":mcp")
+        assert [one["paths"] for one in noted] == [["../x"], ["/etc/x"]]
+        files = shop.call("WorkbenchFilesList", {**own, "view": "published"})["files"]
+        assert [(one["path"], one["size"]) for one in files] == [("a.txt", 4)]
+        review = shop.call("ReviewGetChangeSet", own)
+        shop.call("DraftPublish", {**own, "reviewed_tree": review["tree"]})
 
 
 @pytest.mark.rule("W7.10", "S6.1", "S6.2")

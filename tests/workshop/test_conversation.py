@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 from tests.workshop.conftest import Chat
 
-from backshop.app import Backshop
+from backshop.app import About, Backshop
+from backshop.base.ids import BlobId
 from backshop.testing.ambient import FixedClock
 
+BIG = "x" * 100_000  # a file of its own, not in the database
 BUSY = ("DRAFT_EXISTS", "draft_exists", ())
 
 
@@ -221,6 +225,30 @@ def test_a_discarded_draft_cannot_come_back_by_going_back(chat):
     offered = ("chat_only", "discard_draft")
     assert refusal == ("REVISION_PRUNED", "revision_pruned", offered)
     assert (chat.draft(), chat.state()["conversation_head_id"]) == (None, second)
+
+
+@pytest.mark.rule("B8.18", "B22.47", "B3.11", "B8.20")
+def test_a_state_that_cannot_be_read_gives_way_to_the_newest_older_one(chat):
+    chat.add({"a.txt": "one"})
+    first = chat.send("First")
+    good = chat.write({"a.txt": "good"}).draft_revision_id
+    chat.write({"a.txt": BIG})
+    lost = chat.shop.store.blobs.path(BlobId(sha256(BIG.encode()).hexdigest()))
+    chat.call("WorkshopSwitchModel", model_id="scripted:echo")
+    chat.write({"a.txt": "newest"})
+    lost.unlink()
+    with chat.shop.hub.subscribe(About(workbench_id=chat.id)) as live:
+        done = chat.call("WorkshopUndoToMessage", message_id=first)
+        heard = live.wait(60)
+
+    assert (done["fallback"], done["degraded"]) == (True, True)
+    assert done["warnings"] == ["revision_fallback"]
+    assert chat.draft() == {"a.txt": "good"} == chat.on_disk("draft")
+    assert done["draft_revision_id"] == chat.call("DraftGetState")["revision_id"] != good
+    assert chat.call("ReviewGetChangeSet")["tree"] == chat.call("DraftGetState")["tree"]
+    assert "DraftStateChanged" in [one.name for one in heard]
+    opened = chat.call("WorkbenchOpen")
+    assert (opened["health"], opened["health_reason"]) == ("degraded", "revision_missing_blob")
 
 
 @pytest.mark.rule("W15.3", "W23.58")

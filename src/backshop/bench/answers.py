@@ -73,6 +73,8 @@ class DraftState:
     revision_id: str | None = None
     reminder: str = "none"
     outside_changes: tuple[str, ...] = ()
+    stale_reason: str | None = None
+    """Why it cannot be published as it is: `published_changed` since it began (B9.4)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -182,6 +182,13 @@ def health_of(desk: Desk, state: BenchState) -> tuple[str, str | None]:
         if lost:
             return "degraded", f"checkpoint_{lost[0].reason}"
         files, context = kept.tree, kept.context_tree
+    newer = state.published if state.draft is None else state.draft.tree
+    for one in reversed(state.revisions.kept):
+        assert one.tree is not None, "what is kept has its Draft"
+        lost = desk.soundness.beyond(newer, one.tree)
+        if lost:
+            return "degraded", f"revision_{lost[0].reason}"
+        newer = one.tree
     return "ok", None
 
 
@@ -227,6 +234,7 @@ def draft_state(desk: Desk, state: BenchState) -> DraftState:
         revision_id=RevisionId(draft.revision_id),
         reminder=reminder(draft.created_ms, draft.activity_ms, desk.clock.now_ms()),
         outside_changes=tuple(one.path for one in outside),
+        stale_reason=None if draft.base_tree == state.published else "published_changed",
     )
 
 

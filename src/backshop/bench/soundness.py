@@ -2,7 +2,7 @@
 
 Looking at a tree costs one `stat` a file. What was found whole is remembered, so that a command
 looks only at what changed since; a content of the right length that is still read-only but has
-other bytes is found when it is read, or by a thorough look.
+other bytes is found by the process that knew its time, when it is read, or by a thorough look.
 """
 
 from __future__ import annotations
@@ -111,7 +111,10 @@ class Soundness:
             return "missing_blob"
         if stat is not None and stat.st_size != file.size:
             return "altered_blob"
-        touched = stat is not None and stat.st_mode & _WRITABLE  # contents are read-only (B2.6)
+        touched = stat is not None and (
+            stat.st_mode & _WRITABLE  # contents are read-only (B2.6)
+            or self._store.blobs.is_touched(file.sha256, stat)
+        )
         if (thorough or touched) and not self._store.blobs.is_sound(file.sha256):
             return "altered_blob"
         return None

@@ -66,6 +66,7 @@ WAYS = {  # what a person at a terminal can do, by the action an error offers (M
     "repair_published": "`backshop bench repair BENCH`",
     "review_draft": "`backshop review BENCH`",
 }
+RECONCILE = "`backshop draft reconcile BENCH --keep theirs|ours|both`"  # B9.16
 
 
 @click.group(cls=DoorGroup, lazy=LAZY, invoke_without_command=True)
@@ -148,7 +149,10 @@ def _report(error: Exception, state: Door) -> None:
     if hints := details.get("hints"):
         click.echo("  hint: " + "; ".join(clean(str(hint)) for hint in hints), err=True)
     if choices := details.get("choices"):
-        click.echo("  choose: " + ", ".join(clean(str(choice)) for choice in choices), err=True)
+        if "keep_theirs" in choices:
+            click.echo(f"  choose: {RECONCILE}", err=True)
+        else:
+            click.echo("  choose: " + ", ".join(clean(str(one)) for one in choices), err=True)
     if suggestion := details.get("suggestion"):
         click.echo(f"  next: {clean(str(suggestion))}", err=True)
     if ways := [WAYS[action] for action in details.get("actions", ()) if action in WAYS]:

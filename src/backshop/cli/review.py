@@ -12,6 +12,7 @@ from backshop.base.errors import NotFound
 
 from .bench import BENCH, ask, bench_of
 from .door import Door, DoorCommand, DoorGroup, clean, pass_door, table
+from .reviewed import recall, remember
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -38,6 +39,7 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) ->
             request = {"workbench_id": bench_id, "paths": gone}
             shop.call("ReviewSetDeletionConfirmations", request)
             found = _change_set(shop, bench_id)
+        remember(shop.config.home, bench_id, found)
     door.show(found, lambda value: change_set_text(value, bench_id))
 
 
@@ -47,8 +49,10 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) ->
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
 @pass_door
 def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
-    """Make the Draft Published; a checkpoint of what it replaces is kept."""
-    request: dict[str, Any] = {"dry_run": dry_run, **({"reviewed_tree": tree} if tree else {})}
+    """Make the Draft Published; a checkpoint of what it replaces is kept.
+
+    Without --tree: what `backshop review` showed last, if this Draft was reviewed.
+    """
 
     def human(value: dict[str, Any]) -> str:
         lines = changed_lines(value["changed"])
@@ -60,7 +64,14 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
             lines.append(f"what was there before is kept as {value['checkpoint_id']}")
         return "\n".join(lines)
 
-    door.show(ask(door, "DraftPublish", bench, **request), human)
+    with door.shop() as shop:
+        bench_id = bench_of(shop, bench)
+        if tree is None:
+            draft = shop.call("DraftGetState", {"workbench_id": bench_id})
+            tree = recall(shop.config.home, bench_id, draft.get("draft_id"))
+        request = {"workbench_id": bench_id, "dry_run": dry_run}
+        done = shop.call("DraftPublish", request | ({"reviewed_tree": tree} if tree else {}))
+    door.show(done, human)
 
 
 @click.command(cls=DoorCommand)

@@ -170,6 +170,11 @@ class Blobs:
         except FileNotFoundError:
             return None
 
+    def is_touched(self, blob: BlobId, now: os.stat_result) -> bool:
+        """Say whether a file is not as it was when its bytes were last right (B2.11)."""
+        known = self._verified.get(blob)
+        return known is not None and known != (now.st_size, now.st_mtime_ns, now.st_ino)
+
     def with_inline(self, inline: InlineBlobs) -> Blobs:
         """Return the same blobs beside the small ones of another database."""
         return Blobs(self.folder, inline, self._cache)

@@ -220,6 +220,7 @@ class Undone:
     draft_revision_id: str | None = None
     restored_checkpoint_id: str | None = None
     fallback: bool = False
+    degraded: bool = False
     effects: UndoEffects | None = None
     warnings: tuple[str, ...] = ()
 

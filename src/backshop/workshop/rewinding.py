@@ -46,6 +46,7 @@ def undo(book: Book, request: requests.UndoToMessage) -> Undone:
         draft_revision_id=told.state.current_revision(),
         restored_checkpoint_id=restored,
         fallback=is_fallback,
+        degraded=is_fallback,
         warnings=(*told.warnings, *(("revision_fallback",) if is_fallback else ())),
     )
 
