@@ -165,10 +165,6 @@ def _draft_open(fact: Fact) -> Data:
     return {**made, "source": source["kind"]} if isinstance(source, dict) else made
 
 
-def _draft_gone(fact: Fact) -> Data:
-    return {"has_draft": False, "draft_id": fact.data["draft_id"]}
-
-
 def _checkpoint(fact: Fact) -> Data:
     picked = _pick("checkpoint_id", "reason", "description")(fact)
     return {**picked, "created_at": fact.at}
@@ -296,11 +292,14 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "draft.rewound": (("DraftStateChanged", _rewound_draft),),
     "draft.deletions_confirmed": (("DraftStateChanged", _draft_open),),
     "draft.published": (
-        ("DraftStateChanged", _draft_gone),
+        ("DraftStateChanged", _pick("draft_id", has_draft=False)),
         ("WorkbenchFilesChanged", _files),
         _message("message_id"),
     ),
-    "draft.discarded": (("DraftStateChanged", _draft_gone), _message("message_id")),
+    "draft.discarded": (
+        ("DraftStateChanged", _pick("draft_id", has_draft=False)),
+        _message("message_id"),
+    ),
     "checkpoint.created": (("CheckpointCreated", _checkpoint),),
     "checkpoint.pinned": (("CheckpointPinned", _pick("checkpoint_id", "pinned")),),
     "checkpoint.restored": (
