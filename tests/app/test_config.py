@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from backshop.app import Backshop, load, save
+from backshop.app.settings import SETTINGS
 from backshop.base.errors import ValidationFailed
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.rule("S3.1")
@@ -23,6 +28,49 @@ def test_command_line_beats_environment_beats_file_beats_default(tmp_path):
     assert found["store.lock_wait_ms"] == (5, "command line")
     assert found["workflow_path"] == ((), "default")
     assert (config.home, config.home_source) == (tmp_path, "environment BACKSHOP_HOME")
+
+
+VARIABLES = {
+    "BACKSHOP_DATABASE_URL": ("database_url", "postgresql://h/db"),
+    "BACKSHOP_BLOBS_URL": ("blobs_url", "s3://bucket/prefix"),
+    "BACKSHOP_PUBLIC_URL": ("web.public_url", "https://files.example"),
+    "BACKSHOP_WORKERS": ("team.workers", "external"),
+    "BACKSHOP_LOG": ("log", "debug"),
+    "BACKSHOP_LOG_FORMAT": ("log_format", "json"),
+    "BACKSHOP_PROXY": ("network.proxy", "http://proxy.example:8080"),
+}
+
+
+@pytest.mark.rule("S3.2")
+@pytest.mark.parametrize("name", VARIABLES)
+def test_a_variable_of_the_environment_is_a_setting(tmp_path, name):
+    setting, text = VARIABLES[name]
+
+    found = load(environ={name: text, "BACKSHOP_HOME": str(tmp_path)}).values[setting]
+
+    assert (str(found.value), found.source) == (text, f"environment {name}")
+
+
+@pytest.mark.rule("S3.2")
+def test_folders_and_offline_are_read_from_the_environment(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    env = {"BACKSHOP_WORKFLOW_PATH": f"{one}:{two}", "BACKSHOP_OFFLINE": "1"}
+
+    config = load(environ=env)
+
+    assert [str(path) for path in config["workflow_path"]] == [str(one), str(two)]
+    assert config["offline"] is True
+
+
+@pytest.mark.rule("S3.2")
+def test_the_rules_name_every_variable_and_no_other():
+    rules = (ROOT / "docs" / "spec" / "surface.md").read_text(encoding="utf-8")
+    stated = set(re.findall(r"BACKSHOP_[A-Z_]+", rules.partition("- S3.2")[2].split("- S3.3")[0]))
+    others = {"BACKSHOP_HOME", "BACKSHOP_SECRETS_PASSPHRASE", "BACKSHOP_OPENAI_API_KEY"}
+
+    read = {one.env for one in SETTINGS if one.env} | others
+    assert stated - {"BACKSHOP_"} == read
+    assert set(VARIABLES) | {"BACKSHOP_WORKFLOW_PATH", "BACKSHOP_OFFLINE"} | others == read
 
 
 @pytest.mark.rule("S3.3")
