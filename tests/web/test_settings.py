@@ -26,3 +26,21 @@ def test_a_changed_setting_shows_what_has_to_be_restarted(served):
     assert changed.count("<code>rails.notes</code>") >= 2
     assert "now: <code>encouraged</code>" in changed
     assert "restart required" not in after.lower()
+
+
+@pytest.mark.rule("U5.4", "U1.4")
+def test_settings_are_chosen_from_what_is_allowed_and_written_as_people_read_them(served):
+    with closing(served.client()) as client:
+        page = client.get("/settings").text
+        form = {"key": "consent.for_local", "value": "true", "next": "/settings#limits"}
+        done = client.post("/do/SettingsSet", data=form)
+        changed = client.get("/settings").text
+    found = {one["name"]: one.get("value") for one in served.call("SettingsGet")["settings"]}
+    served.call("SettingsSet", key="consent.for_local", value=None)
+
+    choice = '<select name="value" aria-label="consent.for_local"><option {}>true</option>'
+    assert choice.format("") in page
+    assert choice.format("selected") in changed
+    assert "<option selected>warning</option>" in page
+    assert [odd for odd in ("[]", ">False<", '"False"', ">None<") if odd in page] == []
+    assert (done.status_code, found["consent.for_local"]) == (303, True)

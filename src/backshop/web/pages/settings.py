@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from .kit import THEME_COOKIE, THEMES, Page, Visit, attempt, route, safe_path
 YEAR_S = 365 * 86_400
 ELSEWHERE = frozenset({"providers", "models", "model.default", "consent.mode", "onboarding"})
 """Settings that have a form of their own on the page, or none."""
+_CHOICES = re.compile(", | or ")
+_CLOSED = re.compile(r"[a-z_]+(?:(?:, | or )[a-z_]+)+")  # words and nothing but words
 PHASES = ("research", "plan", "implement")
 
 
@@ -58,9 +61,25 @@ def _values(visit: Visit) -> dict[str, Any]:
         return {"settings": (), "restarts": ()}
     servers = [{**one, "name": _server(one)} for one in found["servers"] if one["differs"]]
     return {
-        "settings": [one for one in found["settings"] if one["name"] not in ELSEWHERE],
+        "settings": [_shown(one) for one in found["settings"] if one["name"] not in ELSEWHERE],
         "restarts": servers,
     }
+
+
+def _shown(one: dict[str, Any]) -> dict[str, Any]:
+    """Add how a value is read and chosen: as JSON writes it, from a list where there is one."""
+    words = [_text(one.get("value")), _text(one.get("applied"))]
+    choices = _CHOICES.split(one["allowed"]) if _CLOSED.fullmatch(one["allowed"]) else []
+    listed = choices if words[0] in choices else []
+    return {**one, "text": words[0], "applied_text": words[1], "choices": listed}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def _server(one: dict[str, Any]) -> str:
