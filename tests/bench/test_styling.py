@@ -95,7 +95,7 @@ def test_the_worked_examples_do_what_they_show(kind, tmp_path):
     assert 2 <= len(examples) <= 3
 
 
-@pytest.mark.rule("B15.4", "B15.5")
+@pytest.mark.rule("B15.4", "B15.5", "W6.10")
 @pytest.mark.parametrize(
     ("paths", "texts", "formats"),
     [

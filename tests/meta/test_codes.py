@@ -144,12 +144,17 @@ def test_every_code_is_raised_by_the_program_and_asked_for_by_a_test():
     assert [code for code in CODES if f'"{code}"' not in tests] == []
 
 
-@pytest.mark.rule("M11.2")
+@pytest.mark.rule("M11.2", "W19.1")
 def test_every_command_fails_in_a_phase_of_the_rules(tmp_path):
     known, below = phases()
 
     with Backshop.open(tmp_path / "home") as shop:
         used = {bound.command.phase for bound in shop.commands}
+        talking = {
+            bound.command.phase
+            for bound in shop.commands
+            if bound.command.name.startswith("Workshop")
+        }
     named = {
         word
         for path in (ROOT / "src" / "backshop").rglob("*.py")
@@ -158,3 +163,26 @@ def test_every_command_fails_in_a_phase_of_the_rules(tmp_path):
 
     assert used - {"rails"} <= known  # rails have codes and forms of their own (R7.3)
     assert named <= below
+    assert talking == {"workshop"}
+
+
+@pytest.mark.rule("W19.3")
+def test_a_conversation_fails_for_the_reasons_of_its_rules():
+    rules = (ROOT / "docs" / "spec" / "workshop.md").read_text(encoding="utf-8")
+    line = next(line for line in rules.splitlines() if line.startswith("- W19.3 "))
+    closed_set = set(re.findall(r"`([a-z_]+)`", line))
+    room = ROOT / "src" / "backshop" / "workshop"
+    elsewhere = {"contextual.py", "digest.py"}  # context items (B14) and digests (P4)
+    of_files = {"disk_full", "missing_blob", "not_found"}  # of the bench (B3.10, B8.18, M11.8)
+    raised = {
+        word
+        for path in room.rglob("*.py")
+        if path.name not in elsewhere
+        for word in re.findall(r'reason="([a-z_]+)"', path.read_text(encoding="utf-8"))
+    }
+    known = "\n".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "src" / "backshop").rglob("*.py")
+    )
+
+    assert raised - of_files <= closed_set
+    assert [word for word in closed_set if f'"{word}"' not in known] == []

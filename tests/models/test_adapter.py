@@ -219,15 +219,18 @@ def test_what_a_failed_tool_did_is_forgotten():
     assert [one.ok for one in response.tool_results] == [False, True]
 
 
-@pytest.mark.rule("P5.6", "M9.9")
-def test_a_tool_that_overruns_changes_nothing_afterwards():
+@pytest.mark.rule("P5.6", "M9.9", "W8.2", "W23.17")
+def test_a_tool_that_overruns_changes_nothing_afterwards_and_the_next_call_works():
     STUCK.clear()
     _, session, response = evaluate(
-        calls(("stuck", {})), text(), prompt=make_prompt(tools=(LOOK, STUCK_TOOL))
+        calls(("stuck", {})),
+        calls(("look", {"path": "a"})),
+        text(),
+        prompt=make_prompt(tools=(LOOK, STUCK_TOOL)),
     )
     STUCK.set()
 
-    assert response.tool_results[0].code == "tool_timeout"
+    assert [one.code for one in response.tool_results] == ["tool_timeout", ""]
     assert session.view()[Note].all() == ()
 
 

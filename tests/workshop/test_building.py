@@ -77,7 +77,7 @@ def rendered(key, **changes):
     return build_prompt(key, facts(key, **changes)).render(session=Session())
 
 
-@pytest.mark.rule("P7.1", "P7.2", "B14.15", "P11.75")
+@pytest.mark.rule("P7.1", "P7.2", "B14.15", "P11.75", "W6.1")
 @pytest.mark.parametrize("key", list(KINDS))
 def test_sections_stand_in_their_order(key):
     prompt = build_prompt(key, facts(key))
@@ -117,7 +117,7 @@ def test_each_required_instruction_is_in_every_prompt(number):
         assert RULES[number] in rendered(key).system_text
 
 
-@pytest.mark.rule("W6.4", "W6.5", "W6.8")
+@pytest.mark.rule("W6.4", "W6.5", "W6.8", "W6.14")
 def test_every_file_has_a_line_that_says_where_its_content_is():
     text = rendered("research").text
 
@@ -209,7 +209,7 @@ def test_the_tools_are_found_as_a_workspace():
     assert prompt.find_section_key("workspace") == "tools"
 
 
-@pytest.mark.rule("W6.13", "P7.2")
+@pytest.mark.rule("W6.13", "P7.2", "W6.1")
 def test_the_same_facts_give_the_same_bytes_and_only_phase_tools_and_digest_are_overridable():
     one, other = rendered("implement"), rendered("implement")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -71,3 +72,25 @@ def test_what_providers_receive_is_pinned():
     done = subprocess.run(check, capture_output=True, text=True, env=env)
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def named(rule: str) -> set[str]:
+    """Return the fields a line of W7.8 lists, without what stands inside brackets."""
+    flat = re.sub(r"\[[^\[\]]*\]|\{[^{}]*\}", "", re.sub(r"\[[^\[\]]*\]|\{[^{}]*\}", "", rule))
+    return {name.rstrip("?") for name in re.findall(r"`([a-z_]+\??)`", flat)}
+
+
+@pytest.mark.rule("W7.8", "W7.4")
+@pytest.mark.parametrize("kind", ["xlsx", "docx", "pptx"])
+def test_an_operation_has_the_fields_of_the_rules_and_no_others(kind):
+    rules = (ROOT / "docs" / "spec" / "workshop.md").read_text(encoding="utf-8")
+    start = f"  - {kind}: `op`"
+    [line] = [one for one in rules.splitlines() if one.startswith(start)]
+    operation = TOOLS[f"{kind}_operations"].schema["properties"]["operations"]["items"]
+
+    expected = named(line.partition(": ")[2])
+    if "the fields of P" in line:
+        expected |= set(operation["properties"]["paragraphs"]["items"]["properties"])
+
+    assert set(operation["properties"]) == expected
+    assert operation["required"] == ["op"]

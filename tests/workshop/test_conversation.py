@@ -103,13 +103,16 @@ def test_a_workbench_has_a_default_of_its_own_until_somebody_switches(tmp_path):
         assert chat.refused("WorkbenchSetDefaultModel", model_id="nobody:none") == unknown
 
 
-@pytest.mark.rule("W18.1", "B9.9", "B9.14", "W2.5")
+@pytest.mark.rule("W18.1", "W18.3", "W3.3", "W4.3", "B9.9", "B9.14", "W2.5")
 def test_publishing_and_discarding_leave_cards(chat):
     chat.send("First")
-    chat.write({"a.txt": "a"})
-    chat.call("DraftDiscard")
-    chat.write({"a.txt": "b"})
-    done = chat.call("DraftPublish")
+    with chat.shop.hub.subscribe() as news:
+        chat.write({"a.txt": "a"})
+        chat.call("DraftDiscard")
+        chat.write({"a.txt": "b"})
+        done = chat.call("DraftPublish")
+        chat.call("CheckpointCreate", description="by hand")  # no card: the page has it
+        heard = {note.name for note in news.take()}
 
     messages = chat.call("WorkshopGetConversation")["messages"]
     kinds = [m.get("event_kind") for m in messages]
@@ -124,6 +127,8 @@ def test_publishing_and_discarding_leave_cards(chat):
     assert card["metadata"]["checkpoint_id"] == done["checkpoint_id"]
     assert card["metadata"]["counts"] == {"added": 1, "modified": 0, "deleted": 0, "renamed": 0}
     assert chat.state()["conversation_head_id"] == card["message_id"]
+    assert {"DraftStateChanged", "CheckpointCreated", "WorkshopMessageAdded"} <= heard
+    assert len(chat.call("CheckpointsList")["checkpoints"]) == 2
 
 
 @pytest.mark.rule("W15.1", "W15.5", "W23.54", "W23.55", "W23.60", "B8.14")
@@ -249,6 +254,23 @@ def test_a_state_that_cannot_be_read_gives_way_to_the_newest_older_one(chat):
     assert "DraftStateChanged" in [one.name for one in heard]
     opened = chat.call("WorkbenchOpen")
     assert (opened["health"], opened["health_reason"]) == ("degraded", "revision_missing_blob")
+
+
+@pytest.mark.rule("W23.59", "W15.1")
+def test_going_back_and_forth_needs_no_model(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:  # nothing is configured here
+        chat = Chat(shop, tmp_path)
+        first = chat.send("First")
+        second = chat.send("Second")
+        chat.write({"a.txt": "a"})
+        refused = chat.refused("WorkshopRegenerate")
+
+        chat.call("WorkshopUndoToMessage", message_id=first)
+        back = chat.draft()
+        chat.call("WorkshopRedo")
+
+        assert (refused[1], back, chat.draft()) == ("model_unavailable", None, {"a.txt": "a"})
+        assert chat.state()["conversation_head_id"] == second
 
 
 @pytest.mark.rule("W15.3", "W23.58")

@@ -140,8 +140,8 @@ def test_a_map_stands_whole_or_is_pointed_at(room):  # noqa: F811
     assert all(f"- t{n}.csv" in text for n in range(9))
 
 
-@pytest.mark.rule("B14.15", "B15.4", "B15.5", "W23.10", "W23.11", "P11.76")
-@pytest.mark.parametrize("key", ["research", "plan", "implement", "summary"])
+@pytest.mark.rule("B14.15", "B15.4", "B15.5", "W6.9", "W6.11", "W23.10", "W23.11", "P11.76")
+@pytest.mark.parametrize("key", ["research", "plan", "implement", "summary", "reply", "proposal"])
 def test_context_items_are_in_every_phase_in_order(room, key):  # noqa: F811
     def item(category, files):
         files = [{"path": path, "content": content} for path, content in files.items()]

@@ -43,7 +43,7 @@ def test_a_canonical_plan_stays_as_it_is():
     assert plan.original_count == 3
 
 
-@pytest.mark.rule("W11.5")
+@pytest.mark.rule("W11.5", "W23.35", "W23.36")
 def test_items_in_every_spelling_are_items():
     plan = taken(
         "```markdown\n# My plan\n\n"
@@ -137,7 +137,7 @@ def test_marks_are_drawn_in_and_read_back():
     assert plans.next_pending(plan, marks) == plan.items[2]
 
 
-@pytest.mark.rule("W11.6")
+@pytest.mark.rule("W11.6", "W23.40")
 def test_an_imported_plan_counts_positions():
     plan, marks = plans.read("- [x] 4. A\n- [ ] 4. B\n<!-- original_count: soon -->\n- [!] 99. C")
 

@@ -31,7 +31,7 @@ def test_what_was_recalled_is_whole_while_fresh():
     assert shelf.results[0].is_whole
 
 
-@pytest.mark.rule("W8.5")
+@pytest.mark.rule("W8.5", "W23.19")
 def test_past_48_kib_the_oldest_become_receipts_and_small_ones_stay():
     shelf = Shelf()
     for number, size in enumerate((14_000, 2_000, 14_000, 14_000, 14_000)):

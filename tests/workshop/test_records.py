@@ -140,7 +140,7 @@ def test_a_conversation_is_given_out_on_request_and_kept_in_the_log_only(chat, t
     assert not [one for one in commands if "Workshop" in one and "Import" in one]
 
 
-@pytest.mark.rule("W2.8", "W2.9", "W3.3", "W10.8")
+@pytest.mark.rule("W2.8", "W2.9", "W10.8")
 def test_the_state_sums_up_the_conversation_at_every_moment(chat):
     empty = chat.state()
     wire = chat.play(story(("b.txt", "b"), ("c.txt", "c"), answer="b.txt c.txt"))
@@ -217,7 +217,7 @@ def test_tool_calls_can_be_shown_in_place_but_are_never_told_to_a_model_again(ch
     assert not [one for one in first.messages if one.role.value == "tool" or one.tool_calls]
 
 
-@pytest.mark.rule("W2.4", "W2.5", "W4.3")
+@pytest.mark.rule("W2.4", "W2.5", "W4.3", "W19.4")
 def test_what_went_less_well_is_a_system_event_that_everybody_hears(chat):
     chat.play([says("research", "")])
     with chat.shop.hub.subscribe() as news:

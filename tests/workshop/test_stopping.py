@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
+from pathlib import Path
 
 import pytest
 from tests.workshop.conftest import Chat, Step, calls, plan, says, story, write
@@ -220,3 +222,54 @@ def test_each_write_is_one_batch_and_one_that_fails_is_none(chat):
     assert chat.draft() == start | {"b.txt": "b", "c.txt": "c"} == chat.on_disk("draft")
     kinds = [one.kind for one in chat.shop.benches.desk.state(chat.id).revisions]
     assert kinds.count("rollback") == 2
+
+
+@pytest.mark.rule("W19.6", "W19.4", "W1.3")
+def test_what_files_and_people_say_is_in_no_error_and_no_log(chat, caplog):
+    caplog.set_level(logging.INFO)
+    chat.add({"a.txt": "FILE-SECRET"})
+    steps = [
+        calls("research", 1, ("read_file", {"path": "a.txt"})),
+        calls("research", 2, ("read_file", {"path": "a.txt", "sheet": "FILE-SECRET"})),
+        failing("auth", {"purpose": "research", "turn": 3}),
+    ]
+    chat.play(steps)
+
+    done = chat.ask("PERSON-SECRET")
+
+    problem = chat.state()["resumable_turn"]["error"]
+    events = [
+        one
+        for one in chat.call("WorkshopGetConversation")["messages"]
+        if one["type"] != "user_message"
+    ]
+    logs = [path.read_text() for path in chat.shop.config.home.rglob("*.log")]
+    assert done["status"] == "paused"
+    for secret in ("FILE-SECRET", "PERSON-SECRET"):
+        assert secret not in f"{problem} {events} {caplog.text} {logs}"
+
+
+@pytest.mark.rule("W6.12", "W23.85", "B14.17")
+def test_the_same_shortcoming_is_told_once_until_its_item_changes(chat):
+    desk = chat.shop.benches.desk
+
+    def broken_item(text: str) -> Path:
+        files = [{"path": "context.md", "content": text * 20_000}]
+        chat.call("ContextUpdateDirect", category="situation", files=files, create=True)
+        tree = desk.state(chat.id).context_tree
+        kept = desk.store.blobs.path(desk.find(tree, "situation/context.md").sha256)
+        return kept.rename(kept.with_suffix(".away"))
+
+    def notices() -> int:
+        return [kind for kind, _ in chat.said()].count("notice")
+
+    chat.play([says("research", "r"), says("plan", "## Items\nnone"), says("summary", "s")])
+    away = broken_item("Friday. ")
+    for number in range(3):
+        chat.ask(f"Question {number}")
+    before = notices()
+    away.rename(away.with_suffix(""))
+    broken_item("Monday. ")
+    chat.ask("And now?")
+
+    assert (before, notices()) == (1, 2)

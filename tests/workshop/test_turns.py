@@ -109,7 +109,7 @@ def test_the_review_says_what_the_answer_said(chat):
         chat.call("DraftDiscard")
 
 
-@pytest.mark.rule("W15.1", "W10.5", "W23.54", "W23.55", "B8.14")
+@pytest.mark.rule("W1.1", "W15.1", "W10.5", "W23.54", "W23.55", "B8.14")
 def test_going_back_to_question_and_answer_of_a_turn(chat):
     chat.play(story(("b.txt", "b")))
     question = chat.send("First")
@@ -149,7 +149,7 @@ def test_a_question_is_answered_without_a_draft(chat, mode):
     assert "There is 1 row." in "\n".join(message.text for message in summary.messages)
 
 
-@pytest.mark.rule("W11.12", "W11.13", "W23.32", "W23.33")
+@pytest.mark.rule("W11.12", "W11.13", "W13.4", "W23.32", "W23.33")
 def test_an_item_that_fails_leaves_nothing_and_the_next_one_runs(chat):
     bad = ("write_text_file", {"path": "../x", "content": "x"})
     steps = [
@@ -180,6 +180,7 @@ def test_an_item_that_fails_leaves_nothing_and_the_next_one_runs(chat):
     run = chat.shop.call("RailsRunGet", {"runId": done["run_id"]})
     tip = chat.shop.call("RailsNodeGet", {"nodeId": run["nodes"][-1]["nodeId"]})
     assert "Item 1 (Bad) failed" in str(tip["openGaps"])
+    assert tip["preferences"]["autonomy"] == "full_auto_never_stop"
 
 
 @pytest.mark.rule("W11.11", "W23.34")
@@ -369,7 +370,7 @@ def test_cancelling_in_research_ends_within_a_second_and_changes_nothing(chat):
     assert chat.call("WorkshopCancelRun") == {"cancel_requested": False}
 
 
-@pytest.mark.rule("M12.1", "M12.2", "M19.35")
+@pytest.mark.rule("M12.1", "M12.2", "M19.35", "W5.11", "W23.48")
 def test_a_write_during_which_the_turn_is_cancelled_is_there_whole(chat, monkeypatch):
     chat.play(story(("b.txt", "b" * 5000), ("c.txt", "c")))
     original = Workspace.write
@@ -391,7 +392,8 @@ def test_a_write_during_which_the_turn_is_cancelled_is_there_whole(chat, monkeyp
     monkeypatch.undo()
 
     assert done["status"] == "canceled"
-    assert chat.kinds().count("draft.batch_applied") == 1
+    assert "b.txt" in chat.answer()["text"]
+    assert (chat.state()["has_draft"], chat.kinds().count("draft.batch_applied")) == (True, 1)
     changes = chat.call("ReviewGetChangeSet")["entries"]
     assert [one["path"] for one in changes] == ["b.txt"]
     chat.call("DraftPublish")

@@ -38,6 +38,7 @@ from .errors import (
     RequestRejected,
     SecretsUnreadable,
 )
+from .forgive import forgiven
 from .ledger import Scopes, spent_of
 from .loopguard import LoopGuard, Verdict
 from .messages import (
@@ -172,6 +173,7 @@ __all__ = [
     "can_be_strict",
     "check_tools",
     "evaluate_async",
+    "forgiven",
     "load_plugins",
     "normalise",
     "optimize_async",

@@ -10,14 +10,16 @@ from typing import Any
 from backshop.base.limits import CALLS_PER_TURN_MAX
 
 from .assembly import whole
+from .forgive import forgiven
 from .messages import Json, ToolCall, ToolCallDone, ToolSpec
 from .strict import drop_nulls
 
 _PROBLEMS_MAX = 10  # M9.6
-_ALIASES = {  # tool, operation, what models write, what it means (M9.5)
-    ("docx_operations", "replace_text", "find"): "search",
-    ("pptx_operations", "set_slide_text", "slide_index"): "index",
-    ("pptx_operations", "append_bullets", "slide_index"): "index",
+_ALIASES = {  # tool, what models write in an operation, what it means (M9.5, F16.5)
+    ("docx_operations", "find"): "search",
+    ("docx_operations", "text_to_find"): "search",
+    ("pptx_operations", "slide_index"): "index",
+    ("xlsx_operations", "data"): "values",
 }
 
 
@@ -106,7 +108,7 @@ def fit(
     name: str, arguments: Mapping[str, Any], schema: Json
 ) -> tuple[dict[str, Any], Problem | None]:
     """Return the arguments a tool gets, or what does not fit its original schema."""
-    fitted: dict[str, Any] = drop_nulls(_without_aliases(name, arguments), schema)
+    fitted: dict[str, Any] = drop_nulls(forgiven(_without_aliases(name, arguments), schema), schema)
     found = problems(fitted, schema)
     if not found:
         return fitted, None
@@ -141,8 +143,8 @@ def _without_alias(name: str, operation: Any) -> Any:
     if not isinstance(operation, Mapping):
         return operation
     changed = dict(operation)
-    for (tool, op, old), new in _ALIASES.items():
-        if tool == name and op == changed.get("op") and old in changed and changed.get(new) is None:
+    for (tool, old), new in _ALIASES.items():
+        if tool == name and old in changed and changed.get(new) is None:
             changed[new] = changed.pop(old)
     return changed
 

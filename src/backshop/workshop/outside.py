@@ -12,7 +12,7 @@ from backshop.base.acting import acting_user
 from backshop.base.errors import BackshopError
 from backshop.base.ids import did
 from backshop.bench import Author, Source, stream_of
-from backshop.models import Called, ToolCall
+from backshop.models import Called, ToolCall, forgiven
 from backshop.prompts import Tool, ToolContext, ToolInvoked, ToolResult
 from backshop.rails import (
     Answer,
@@ -332,7 +332,8 @@ class Outside:
                     " a step of the plan by continue_workflow with its stateToken alone",
                 )
             else:
-                result = tool.handler(tool.decode(arguments), context=ToolContext(workspace=space))
+                params = tool.decode(forgiven(arguments, tool.schema))
+                result = tool.handler(params, context=ToolContext(workspace=space))
         except BackshopError as error:
             value = {"error_code": error.code, "hints": list(error.hints)}
             result = ToolResult.failure(error.reason or "failed", error.message, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -114,12 +115,13 @@ def _list_files(params: ListFiles, *, context: ToolContext) -> ToolResult:
 
 def _info(params: OnePath, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
-    return answered(lambda: dict(room.bench.formats.get_info(room.source(params.path))))
+    return answered(lambda: room.look(params.path, room.bench.formats.get_info))
 
 
 def _map(params: OnePath, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
-    return answered(lambda: room.bench.formats.get_map(room.source(params.path), "full"))
+    formats = room.bench.formats
+    return answered(lambda: room.look(params.path, lambda source: formats.get_map(source, "full")))
 
 
 def _read(params: ReadFile, *, context: ToolContext) -> ToolResult:
@@ -138,11 +140,10 @@ def _read(params: ReadFile, *, context: ToolContext) -> ToolResult:
         char_offset=params.char_offset,
     )
 
-    def work() -> dict[str, object]:
-        source = room.source(params.path)
-        return dict(room.bench.formats.read(source, selector).to_json(source.name))
+    def ask(source: Source) -> Mapping[str, object]:
+        return room.bench.formats.read(source, selector).to_json(source.name)
 
-    return answered(work)
+    return answered(lambda: room.look(params.path, ask))
 
 
 def _write_text(params: WriteText, *, context: ToolContext) -> ToolResult:

@@ -339,7 +339,10 @@ def _operate(
 def _styles(params: XlsxStyles | OnePath, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
     sheet = params.sheet if isinstance(params, XlsxStyles) else None
-    return answered(lambda: dict(room.bench.formats.get_styles(room.source(params.path), sheet)))
+    formats = room.bench.formats
+    return answered(
+        lambda: room.look(params.path, lambda source: formats.get_styles(source, sheet))
+    )
 
 
 def _copy_assets(params: CopyAssets, *, context: ToolContext) -> ToolResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,16 +79,21 @@ class TableUpdate(TableRef):
     change_note: str | None = field(default=None, metadata=NOTE)
 
 
-def _opened(context: ToolContext, ref: TableRef) -> OpenTable:
-    room = context.resource(Workspace)
-    return room.bench.formats.open_table(room.source(ref.path), ref.sheet, ref.range)
+def _opened(room: Workspace, ref: TableRef, source: Source | None = None) -> OpenTable:
+    return room.bench.formats.open_table(source or room.source(ref.path), ref.sheet, ref.range)
 
 
 def _asking(
     ask: Callable[[OpenTable, Any], Any],
 ) -> Callable[..., ToolResult]:
     def handler(params: Any, *, context: ToolContext) -> ToolResult:
-        return answered(lambda: dict(ask(_opened(context, params), params)))
+        room = context.resource(Workspace)
+
+        def work(source: Source) -> Mapping[str, Any]:
+            found: Mapping[str, Any] = ask(_opened(room, params, source), params)
+            return found
+
+        return answered(lambda: room.look(params.path, work))
 
     return handler
 
@@ -101,7 +106,7 @@ def _export(params: TableExport, *, context: ToolContext) -> ToolResult:
         return room.write(params.target_path, make, params.change_note)
 
     def make(_: Source | None, out: Path) -> Applied:
-        return _opened(context, params).write(
+        return _opened(room, params).write(
             "table_export",
             out,
             query=params.query,
@@ -122,7 +127,7 @@ def _update(params: TableUpdate, *, context: ToolContext) -> ToolResult:
 
     def make(existing: Source | None, out: Path) -> Applied:
         also = () if existing is None else (existing,)
-        return _opened(context, params).write(
+        return _opened(room, params).write(
             "table_update_from_export",
             out,
             also=also,

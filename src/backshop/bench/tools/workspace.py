@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,10 @@ class Workspace:
         state = self.state()
         return self._source(path, self.bench.desk.find(_active(state), path))
 
+    def look(self, raw: str, ask: Callable[[Source], Mapping[str, Any]]) -> dict[str, Any]:
+        """Return what a format says about a file of the active view, and what was forgiven."""
+        return _noted(dict(ask(self.source(raw))), raw, self.path(raw)[1])
+
     def entries(self) -> dict[BenchPath, tree.File]:
         """Return every file of the active view."""
         return self.bench.desk.entries(_active(self.state()))
@@ -87,13 +91,7 @@ class Workspace:
         with desk.locked(self.bench_id, run=self.author.lease) as state:
             put, result = self._put(state, path, make, note)
             done = drafting.write(desk, self.bench_id, state, [put], self.author, self.commit)
-        found = result.get("warnings")
-        result["warnings"] = [
-            *(found if isinstance(found, list) else []),
-            *({"code": code, "count": 1, "where": raw} for code in warnings),
-        ]
-        result["draft_revision_id"] = done.draft_revision_id
-        return result
+        return _noted(result, raw, warnings) | {"draft_revision_id": done.draft_revision_id}
 
     def write_all(self, wishes: Sequence[tuple[str, Make, str | None]]) -> Batched:
         """Let formats write several files (path, writer, note) and record them as one batch."""
@@ -143,6 +141,15 @@ def _report(result: dict[str, Any]) -> bytes:
     errors = result.get("new_errors") or ()
     effects["new_errors"] = [f"{one.get('sheet')}!{one.get('cell')}" for one in errors][:50]
     return canonical(json.loads(json.dumps(effects, default=list)))
+
+
+def _noted(result: dict[str, Any], raw: str, codes: Sequence[str]) -> dict[str, Any]:
+    """Add warnings about a path to what a format answered."""
+    if not codes:
+        return result
+    found = result.get("warnings")
+    more = [{"code": code, "count": 1, "where": raw} for code in codes]
+    return {**result, "warnings": [*(found if isinstance(found, list) else []), *more]}
 
 
 def answered(work: Callable[[], Any], message: str = "") -> ToolResult:
