@@ -258,7 +258,7 @@ def test_the_same_shortcoming_is_told_once_until_its_item_changes(chat):
         chat.call("ContextUpdateDirect", category="situation", files=files, create=True)
         tree = desk.state(chat.id).context_tree
         kept = desk.store.blobs.path(desk.find(tree, "situation/context.md").sha256)
-        return kept.rename(kept.with_suffix(".away"))
+        return Path(kept.rename(kept.with_suffix(".away")))
 
     def notices() -> int:
         return [kind for kind, _ in chat.said()].count("notice")

@@ -16,6 +16,7 @@ from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 
 from .bench import BENCH
 from .door import Door, DoorCommand, clean, clean_lines, pass_door
+from .interrupt import interrupts
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -232,14 +233,14 @@ def _watched(
 
     worker = threading.Thread(target=work, name="backshop-turn")
     shown = _Shown(door)
-    with shop.hub.subscribe(About(workbench_id=bench_id)) as news:
+    with shop.hub.subscribe(About(workbench_id=bench_id)) as news, interrupts() as asked:
         worker.start()
         while worker.is_alive():
-            try:
-                for note in news.wait(_WAIT_S):
-                    shown.see(note.name, note.payload)
-            except KeyboardInterrupt:
+            if asked.is_set():
+                asked.clear()
                 shop.call("WorkshopCancelRun", {"workbench_id": bench_id})
+            for note in news.wait(_WAIT_S):
+                shown.see(note.name, note.payload)
         for note in news.take():
             shown.see(note.name, note.payload)
     shown.end()
@@ -269,6 +270,8 @@ class _Shown:
                 self._status(f"Working on item {number} of {total}: {label}")
             case "WorkshopProposalProgress" if payload["phase"] in PROPOSALS:
                 self._status(PROPOSALS[payload["phase"]])
+            case "WorkshopRunCancelRequested":
+                self._status("Stopping…")
             case "WorkshopAssistantStream":
                 self.text += payload["token_delta"]
                 click.echo(clean_lines(payload["token_delta"]), nl=False)
