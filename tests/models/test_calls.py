@@ -101,14 +101,55 @@ def test_old_field_names_are_understood():
     calls = [
         call({"operations": [{"op": "replace_text", "find": "a"}]}, name="docx_operations"),
         call({"operations": [{"op": "append_bullets", "slide_index": 2}]}, name="pptx_operations"),
-        call({"operations": [{"op": "other", "find": "a"}]}, name="docx_operations"),
+        call({"operations": [{"op": "other", "slide_index": 2}]}, name="docx_operations"),
+        call({"operations": [BOTH]}, name="docx_operations"),
     ]
 
-    first, second, third = normalise(calls, [docx, pptx], turn=1)
+    first, second, third, fourth = normalise(calls, [docx, pptx], turn=1)
 
     assert first.call.arguments == {"operations": [{"op": "replace_text", "search": "a"}]}
     assert second.call.arguments == {"operations": [{"op": "append_bullets", "index": 2}]}
-    assert third.call.arguments == {"operations": [{"op": "other", "find": "a"}]}
+    assert third.call.arguments == {"operations": [{"op": "other", "slide_index": 2}]}
+    assert fourth.call.arguments == {"operations": [BOTH]}  # which of them is meant is not known
+
+
+BOTH = {"op": "replace_text", "find": "a", "search": "b"}
+
+
+@pytest.mark.rule("W7.5", "M9.5")
+def test_values_in_the_wrong_form_are_read_where_there_is_no_doubt():
+    said = {"type": "object", "properties": {"text": {"type": "string"}, "level": {}}}
+    schema = {
+        "type": "object",
+        "properties": {
+            "count": {"type": ["integer", "null"]},
+            "whole": {"type": "boolean"},
+            "cell": {"anyOf": [{"type": "string"}, {"type": "number"}]},
+            "bullets": {"type": "array", "items": said | {"required": ["text"]}},
+            "edit": said | {"required": ["search", "text"]},
+        },
+    }
+    tool = ToolSpec(name="t", description="d", parameters=schema)
+    good = {"count": " 12 ", "whole": "True", "cell": "12", "bullets": ["one", {"text": "two"}]}
+
+    first, *bad = normalise(
+        [
+            call(good, name="t"),
+            call({"count": "1.5"}, name="t"),
+            call({"whole": "yes"}, name="t"),
+            call({"edit": "text"}, name="t"),
+        ],
+        [tool],
+        turn=1,
+    )
+
+    assert first.call.arguments == {
+        "count": 12,
+        "whole": True,
+        "cell": "12",
+        "bullets": [{"text": "one"}, {"text": "two"}],
+    }
+    assert [one.problem and one.problem.reason for one in bad] == ["bad_arguments"] * 3
 
 
 @pytest.mark.rule("M9.7")
