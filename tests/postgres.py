@@ -58,7 +58,7 @@ def fresh_database(template: str | None = None) -> Iterator[str]:
 def twin(start: Path, target: Path) -> Iterator[Path]:
     """Copy a folder whose `*-url` files name databases on a server, databases included."""
     with ExitStack() as stack:
-        shutil.copytree(start, target)
+        shutil.copytree(start, target, symlinks=True)
         for url in target.glob("*-url"):
             copied = stack.enter_context(fresh_database(url.read_text(encoding="utf-8")))
             url.write_text(copied, encoding="utf-8")

@@ -24,7 +24,7 @@ from typing import IO, Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CALLS = (
-    "fsync,fdatasync,syncfs,rename,renameat,renameat2,link,linkat,unlink,unlinkat,"
+    "fsync,fdatasync,syncfs,rename,renameat,renameat2,link,linkat,symlink,unlink,unlinkat,"
     "write,pwrite64,ftruncate,mkdir,mkdirat"
 )
 _FAR = 65_535  # the largest count strace takes; never reached

@@ -25,7 +25,7 @@ def seen(bench: Bench) -> tuple[Any, ...]:
 def stages(start: Path) -> tuple[list[Any], float]:
     """Return the states an undisturbed day goes through, and how long it takes."""
     folder = start.with_name("whole")
-    shutil.copytree(start, folder)
+    shutil.copytree(start, folder, symlinks=True)
     with Bench(folder) as bench:
         found = [seen(bench)]
         begun = time.perf_counter()

@@ -40,7 +40,7 @@ def started(folder: Path, database: str) -> Iterator[Path]:
 def copied(start: Path, name: str) -> Iterator[Path]:
     """Give a copy of the beginning, its database included."""
     folder = start.with_name(name)
-    shutil.copytree(start, folder)
+    shutil.copytree(start, folder, symlinks=True)
     url = folder / "url"
     with fresh_database(url.read_text()) if url.exists() else nullcontext() as twin:
         if twin:

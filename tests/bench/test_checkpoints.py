@@ -1,0 +1,121 @@
+"""Checkpoints as records: what they hold, who may make them, what they are called (B10)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from backshop.app import Backshop
+from backshop.base.errors import DiskFull
+from backshop.store import Store
+
+from .conftest import Room
+from .test_story import refused
+
+ID = re.compile(r"(wb|cp|draft|rev|msg|batch|tx|file)_[0-9A-Z]{26}")
+
+
+def checkpoints(room: Room) -> list[dict[str, object]]:
+    return list(room.call("CheckpointsList")["checkpoints"])
+
+
+@pytest.mark.rule("B10.1", "B10.3", "B10.5", "B2.9")
+def test_a_checkpoint_records_what_is_there_and_copies_nothing(room):
+    room.add({"a.txt": "one", "b.txt": "three"})
+    blobs = set(room.shop.store.blobs.names())
+    state = room.shop.benches.desk.state(room.id)
+
+    made = room.call("CheckpointCreate", description="  before the audit ")
+    plain = room.call("CheckpointCreate")
+
+    record = room.shop.benches.desk.state(room.id).checkpoint(made["checkpoint_id"])
+    assert (record.tree, record.context_tree) == (state.published, state.context_tree)
+    assert (record.generation, record.conversation_head_id) == (state.generation, None)
+    assert record.event_seq == room.shop.store.last_seq() - 1
+    assert (record.file_count, record.total_bytes) == (2, 8)
+    newest, first = checkpoints(room)
+    assert newest["checkpoint_id"] == plain["checkpoint_id"]
+    assert (first["reason"], first["description"]) == ("manual", "before the audit")
+    assert (first["pinned"], first["actor"], first.get("trigger")) == (False, "user", None)
+    assert newest["description"] == "Manual checkpoint"
+    assert set(room.shop.store.blobs.names()) == blobs
+    for reason in ("publish", "auto", "pre_restore", "other", ""):
+        assert refused(room.call, "CheckpointCreate", reason=reason)[0] == "VALIDATION_FAILED"
+    for text in ("x" * 201, "two\nlines"):
+        code = refused(room.call, "CheckpointCreate", description=text)
+        assert code == ("VALIDATION_FAILED", "bad_description")
+    assert len(checkpoints(room)) == 2
+
+
+@pytest.mark.rule("B10.4", "B10.2", "B10.14")
+def test_checkpoints_that_come_by_themselves_are_named_in_words(room):
+    room.add({"a.txt": "one", "b.txt": "two"})
+    room.call("WorkbenchFilesRemove", workbench_paths=["b.txt"])
+    room.add({"a.txt": "more"}, on_conflict="replace")
+    room.call("WorkbenchFileRename", path="a.txt", new_path="c.txt")
+    room.write({"c.txt": "draft"})
+    room.write({"c.txt": "draft 2"})  # revisions are no checkpoints
+    room.call("DraftPublish")
+    publish = checkpoints(room)[0]["checkpoint_id"]
+    room.call("CheckpointRestore", checkpoint_id=publish)
+
+    found = [(c["reason"], c.get("trigger"), c["description"]) for c in checkpoints(room)]
+
+    assert [(reason, trigger) for reason, trigger, _ in found] == [
+        ("pre_restore", None),
+        ("publish", None),
+        ("auto", "before_rename"),
+        ("auto", "before_replace"),
+        ("auto", "before_remove"),
+    ]
+    texts = [str(text) for _, _, text in found]
+    assert texts[0].startswith("Before restoring 20")
+    assert texts[1] == "Before publish"
+    assert all(text.startswith("Before ") and not ID.search(text) for text in texts)
+
+
+@pytest.mark.rule("B10.7", "B9.6")
+def test_what_needs_a_checkpoint_that_cannot_be_kept_does_not_happen(room, monkeypatch):
+    room.add({"a.txt": "one", "b.txt": "two"})
+    before = (room.published(), checkpoints(room), room.shop.store.last_seq())
+
+    def full(*_: object) -> None:
+        raise DiskFull("the disk is full", reason="disk_full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "update", full)
+        for name, request in (
+            ("WorkbenchFilesRemove", {"workbench_paths": ["a.txt"]}),
+            ("WorkbenchFileRename", {"path": "a.txt", "new_path": "z.txt"}),
+            ("CheckpointCreate", {}),
+        ):
+            assert refused(room.call, name, **request) == ("DISK_FULL", "disk_full"), name
+
+    assert (room.published(), checkpoints(room), room.shop.store.last_seq()) == before
+    assert room.on_disk("published") == before[0]
+
+
+@pytest.mark.rule("B10.6", "B3.2")
+def test_a_change_that_stands_is_not_refused_because_nothing_could_be_let_go(tmp_path, monkeypatch):
+    settings = {"bench.checkpoint_max_bytes": 1}
+    with Backshop.open(tmp_path / "home", settings=settings) as shop:
+        room = Room(shop, tmp_path)
+        room.add({"a.txt": "one"})
+        real, calls = Store.update, []
+
+        def second_fails(self, *args):
+            calls.append(args)
+            if len(calls) == 2:
+                raise DiskFull("the disk is full", reason="disk_full")
+            return real(self, *args)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Store, "update", second_fails)
+            done = room.add({"a.txt": "two"}, on_conflict="replace")
+
+        assert len(calls) == 2
+        assert done["add_results"][0]["status"] == "updated"
+        assert (room.published(), len(checkpoints(room))) == ({"a.txt": "two"}, 1)
+        room.add({"a.txt": "three"}, on_conflict="replace")
+        assert checkpoints(room) == []  # let go with the next change
