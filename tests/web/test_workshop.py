@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -299,6 +300,74 @@ def test_a_paused_turn_is_resumed_on_the_page_while_its_draft_exists(served, new
 
     assert [text.strip() for text in offered] == ["Resume", "Regenerate"]
     assert served.paths(bench) == {"a.txt", "b.txt", "c.txt"}
+
+
+LISTEN = """document.addEventListener("DOMContentLoaded", () => {
+  const keep = (node) => {
+    const all = JSON.parse(sessionStorage.heard ?? "[]");
+    sessionStorage.heard = JSON.stringify([...all, node.textContent]);
+  };
+  const hear = (changes) => changes.forEach((one) => one.addedNodes.forEach(keep));
+  for (const id of ["polite", "assertive"]) {
+    new MutationObserver(hear).observe(document.getElementById(id), { childList: true });
+  }
+});"""
+
+
+@pytest.mark.rule("W23.78")
+def test_a_turn_is_announced_step_by_step_and_never_word_by_word(served, new_page):
+    bench = served.bench("Heard", {"a.txt": "a"})
+    answer = "Both files are there now, and nothing else was touched at all."
+    served.shop.models.play("heard", story(("b.txt", "b"), ("c.txt", "c"), answer=answer))
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:heard")
+    page = new_page("/")
+    page.context.add_init_script(LISTEN)
+    page.goto(f"{served.address}/bench/{bench}")
+    send(page, "Write two files")
+    page.wait_for_url("**/review", timeout=TURN_MS)
+
+    heard = json.loads(page.evaluate("sessionStorage.heard"))
+    for text in (
+        "A Draft was begun",
+        "The answer begins",
+        "The answer is complete",
+        "Draft changes are ready for review",
+    ):
+        assert heard.count(text) == 1, (text, heard)
+    phases = [one for one in heard if one.endswith("…") or one.startswith("Working on item")]
+    assert len(phases) == len(set(phases)) >= 3
+    assert not any(word in one for one in heard for word in ("Both", "touched"))
+    assert len(heard) <= 14
+
+
+@pytest.mark.rule("W15.12", "W15.9", "W18.2", "W23.67", "W2.4")
+def test_cards_and_lines_offer_the_way_back_while_there_is_one(served, new_page):
+    bench = served.bench("Ways", {"a.txt": "a"})
+    served.shop.models.play("ways", story(("b.txt", "b"), answer="First b.txt."))
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:ways")
+    with served.client() as client:
+        sent = client.post(f"/bench/{bench}/turn", json={"text": "Write"}).json()
+    page = new_page(f"/bench/{bench}/review")
+    page.goto(f"{served.address}/bench/{bench}?stay=1")
+    page.locator(".message.assistant.complete").wait_for(timeout=TURN_MS)
+    served.call("DraftPublish", workbench_id=bench)
+    card = page.locator(".publish-card [data-restore]")
+    card.wait_for()
+    free = card.is_disabled()
+    served.call("DraftCreate", workbench_id=bench)
+    page.locator(".publish-card [data-restore][disabled]").wait_for()
+    advice = card.get_attribute("title")
+    served.call("DraftDiscard", workbench_id=bench)
+    record = served.call("WorkshopGetConversation", workbench_id=bench)["messages"]
+    [user] = [one for one in record if one["type"] == "user_message"]
+
+    assert (free, "discard" in (advice or "")) == (False, True)
+    assert (user["message_id"], user["metadata"]["origin"]) == (sent["message_id"], "web")
+    kept = served.call("CheckpointsList", workbench_id=bench)["checkpoints"][-1]["checkpoint_id"]
+    served.call("CheckpointRestore", workbench_id=bench, checkpoint_id=kept)
+    page.get_by_role("button", name="Undo restore").click()
+    page.get_by_role("button", name="Undo restore").wait_for(state="detached")
+    assert served.paths(bench) == {"a.txt", "b.txt"}
 
 
 @pytest.mark.rule("U1.2", "W20.6", "S7.4")

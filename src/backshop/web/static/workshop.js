@@ -15,6 +15,11 @@ const TOOLS = JSON.parse(talk.dataset.tools);
 const here = { workbench_id: bench };
 let state = JSON.parse(talk.dataset.state);
 let lastTool = 0;
+let proposal = ""; // what flow `compat` is doing beside the reply
+
+const PROPOSALS = { drafting: "Working out the changes…", repairing: "Correcting the changes…", applying: "Applying draft changes…" };
+// Records that change what a person can do are announced as they come (W20.4).
+const NEWS = { draft_created: "A Draft was begun", draft_discarded: "The Draft was discarded", checkpoint_published: "The Draft was published", context_compressed: "Older messages were summed up" };
 
 const transcript = new Transcript(bench);
 const composer = new Composer(bench, send);
@@ -52,7 +57,8 @@ function showBeginning() {
 
 function showTurn(turn) {
   const isItem = turn.phase === "implement" && turn.total_items;
-  const text = isItem ? `Working on item ${turn.current_item} of ${turn.total_items}: ${turn.item_label ?? ""}` : PHASES[turn.phase] ?? "Working…";
+  const isProposal = proposal && !PHASES[turn.phase];
+  const text = isProposal ? proposal : isItem ? `Working on item ${turn.current_item} of ${turn.total_items}: ${turn.item_label ?? ""}` : PHASES[turn.phase] ?? "Working…";
   if ($("#phase").textContent !== text) { $("#phase").textContent = text; say(text); }
   const bar = $("#progress");
   bar.hidden = !isItem;
@@ -346,7 +352,8 @@ function tool(data) {
 
 follow(here, {
   ...ofBench,
-  WorkshopMessageAdded: refresh,
+  WorkshopMessageAdded: ({ message }) => { if (NEWS[message?.event_kind]) say(NEWS[message.event_kind]); return refresh(); },
+  WorkshopProposalProgress: ({ phase }) => { proposal = PROPOSALS[phase] ?? ""; if (state.active_turn) showTurn(state.active_turn); },
   WorkshopMessageUpdated: ({ message_id }) => transcript.grown(message_id),
   WorkshopAssistantStream: (data) => { if (data.delta_seq === 0) say("The answer begins"); transcript.delta(data); },
   WorkshopAssistantMessageComplete: (data) => { transcript.complete(data.message_id); if (data.status === "complete") say("The answer is complete"); else say(`The answer was ${data.status}`, { assertive: true }); },
@@ -359,6 +366,7 @@ follow(here, {
   WorkshopRunCancelRequested: refresh,
   WorkshopTurnFinished: async (data) => {
     $("#tool").textContent = "";
+    proposal = "";
     await refresh();
     if (data.status === "failed" || data.status === "canceled") say(`The turn ${data.status === "failed" ? "failed" : "was stopped"}`, { assertive: true });
     if (data.has_draft && data.status === "complete") { say("Draft changes are ready for review"); location.assign(`/bench/${bench}/review`); return; }
