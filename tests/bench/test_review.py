@@ -385,3 +385,58 @@ def test_two_checkpoints_are_compared_down_to_the_lines(room):
     assert found["counts"] == {"added": 0, "modified": 1, "renamed": 1, "deleted": 0}
     assert (page["total"], page["next_cursor"]) == (2, "1")
     assert lines["body"]["stats"] == {"added": 1, "removed": 1}
+
+
+@pytest.mark.rule("F16.10", "B13.2", "F16.1")
+def test_without_a_note_the_summary_of_a_file_is_what_its_format_says_was_done(room, use):
+    first = {"op": "set_cells", "sheet": "Sum", "cells": [{"cell": "A1", "value": 1}]}
+    done(use("xlsx_operations", path="a.xlsx", operations=[first], create_if_missing=True))
+    second = {"op": "set_range", "sheet": "Sum", "start": "B2", "values": [[1, 2], [3, 4]]}
+    freeze = {"op": "freeze_panes", "sheet": "Sum", "row": 1, "column": 0}
+    written = done(use("xlsx_operations", path="a.xlsx", operations=[second, freeze]))
+
+    told = room.call("ReviewGetSummary", path="a.xlsx")
+
+    said = [change["summary"] for change in written["changes"]]
+    assert said == ["Sum!B2:C3 set (4 cells)", "Sum: panes frozen at row 1, column 0"]
+    assert (told["summary_markdown"], told["source"]) == ("; ".join(said), "file")
+    third = {**first, "cells": [{"cell": "A1", "value": 2}]}
+    done(use("xlsx_operations", path="a.xlsx", operations=[third], change_note="Twice."))
+    assert room.call("ReviewGetSummary", path="a.xlsx")["summary_markdown"] == "Twice."
+
+
+@pytest.mark.rule("F16.1", "F16.15")
+def test_a_file_that_must_exist_is_not_made_and_one_that_exists_is_not_begun_anew(room, use):
+    write = {"op": "append_paragraph", "text": "x"}
+    missing = use("docx_operations", path="a.docx", operations=[write], create_if_missing=False)
+    done(use("docx_operations", path="a.docx", operations=[write], create_if_missing=True))
+    again = done(use("docx_operations", path="a.docx", operations=[write], create_if_missing=True))
+    copied = done(use("docx_operations", path="b.docx", operations=[write], copy_from="a.docx"))
+    anew = done(use("docx_operations", path="a.docx", operations=[write], create_new=True))
+
+    assert (missing.ok, missing.code) == (False, "not_found")
+    assert (again["created"], again["warnings"]) == (False, [])
+    assert [w["code"] for w in anew["warnings"]] == ["replaced_existing"]
+    texts = {path: use("read_file", path=path).value["text"] for path in ("a.docx", "b.docx")}
+    assert texts == {"a.docx": "x", "b.docx": "x\nx\nx"}
+    assert copied["created"]
+
+
+@pytest.mark.rule("F29.6", "B12.16")
+def test_what_review_reads_of_the_reference_is_not_stored(room, use):
+    write = {"op": "append_paragraph", "text": "one"}
+    done(use("docx_operations", path="a.docx", operations=[write]))
+    room.call("DraftPublish")
+    done(use("docx_operations", path="a.docx", operations=[{**write, "text": "two"}]))
+    home = room.shop.config.home
+    contents = home / "blobs"
+
+    def files():
+        return {path for path in contents.rglob("*") if path.is_file()}
+
+    before = files()
+    found = room.call("ReviewGetDiff", path="a.docx")
+
+    assert found["reference_source"] == "draft_start_snapshot"
+    assert before
+    assert files() == before

@@ -843,3 +843,16 @@ def test_marks_comments_fields_notes_and_controls_survive(tmp_path, op):
 
     assert masked(out) == masked(path)
     clean(applied)
+
+
+@pytest.mark.rule("F16.8")
+def test_a_table_gets_its_content_its_look_and_then_its_widths(tmp_path):
+    blank = tmp_path / "a.docx"
+    table = {"op": "append_table", "rows": [["a", "b"]], "style": "Table Grid"}
+
+    _, out = edit(blank, {**table, "column_widths": [1, 2.5]}, create_new=True)
+
+    made = word(out).tables[0]
+    assert [cell.text for cell in made.rows[0].cells] == ["a", "b"]
+    assert made.style.name == "Table Grid"
+    assert [column.width.inches for column in made.columns] == [1, 2.5]

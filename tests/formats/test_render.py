@@ -208,9 +208,9 @@ def test_many_who_ask_at_once_wait_for_one_conversion_of_each_file(tmp_path, cor
 def test_pictures_take_no_more_room_than_the_home_allows_and_the_longest_unused_go_first(tmp_path):
     sources = []
     for number in range(3):
-        buffer = BytesIO()
-        Image.effect_noise((100, 100), 50 + number).save(buffer, "PNG")
-        sources.append(source(tmp_path, f"{number}.png", buffer.getvalue()))
+        path = tmp_path / f"{number}.png"
+        Image.effect_noise((100, 100), 50 + number).save(path)
+        sources.append(file_source(path))
     first, second, third = sources
     home = tmp_path / "home"
     home.mkdir()

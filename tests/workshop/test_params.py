@@ -10,16 +10,16 @@ import pytest
 from openpyxl import Workbook
 
 from backshop.base.errors import BackshopError
-from backshop.bench import Manifests
+from backshop.bench import TOOLS, Manifests, Workspace
 from backshop.models import Attendant, scripted
-from backshop.prompts import Session
+from backshop.prompts import Session, ToolContext
 from backshop.workshop.building import build_prompt
 from backshop.workshop.compress import compress
 from backshop.workshop.excerpt import Excerpt, Line
 from backshop.workshop.facts import Artifacts
 from backshop.workshop.params import Call, Gatherer
 
-from ..bench.conftest import Room, room  # noqa: F401
+from ..bench.conftest import AGENT, Room, room  # noqa: F401
 
 WINDOW = 200_000
 
@@ -45,7 +45,7 @@ def gatherer(room: Room) -> Gatherer:  # noqa: F811
     return Gatherer(room.shop.benches, room.shop.clock)
 
 
-@pytest.mark.rule("W6.4", "W6.5", "W23.6", "W23.7")
+@pytest.mark.rule("W6.4", "W6.5", "W23.6", "W23.7", "F5.10")
 def test_files_stand_in_the_prompt_by_map_text_or_placeholder(room):  # noqa: F811
     room.add(
         {
@@ -67,6 +67,10 @@ def test_files_stand_in_the_prompt_by_map_text_or_placeholder(room):  # noqa: F8
     assert '<map name="tiny.csv"' in text
     line = next(one for one in text.splitlines() if one.startswith("- bad.xlsx"))
     assert "unavailable" in line
+    tool = next(one for one in TOOLS if one.name == "get_file_map")
+    context = ToolContext(workspace=Workspace(room.shop.benches, room.id, AGENT))
+    asked = tool.handler(tool.decode({"path": "bad.xlsx"}), context=context)
+    assert (asked.ok, asked.code) == (False, "corrupt_file")  # who asks for the map gets the error
     line = next(one for one in text.splitlines() if one.startswith("- blob.bin"))
     assert "content unavailable (opaque)" in line
 

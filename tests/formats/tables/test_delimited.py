@@ -6,8 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,8 +18,8 @@ from tests.formats.tables.files import source_of
 
 from backshop.formats import forget
 from backshop.formats.errors import FormatError
-from backshop.formats.protocol import Source
-from backshop.formats.tables import tools
+from backshop.formats.protocol import Limits, Source
+from backshop.formats.tables import ask, engine, tools
 from backshop.formats.tables.cache import Cache
 from backshop.formats.tables.ingest import open_table
 from backshop.formats.tables.names import column_names
@@ -495,3 +498,49 @@ def test_two_intakes_give_the_same_answers(make, tmp_path):
     one, two = (rows(source, Cache(tmp_path / name), sql) for name in ("one", "two"))
 
     assert one == two
+
+
+@pytest.mark.rule("F25.9")
+def test_what_builds_a_table_reads_one_file_and_what_asks_reads_none(
+    tmp_path, make, cache, monkeypatch
+):
+    opened: list[Any] = []
+
+    def noting(path, limits, **how):
+        made = real(path, limits, **how)
+
+        @contextmanager
+        def watched():
+            with made as connection:
+                opened.append((how["read_only"], connection))
+                yield connection
+
+        return watched()
+
+    real = engine._opened
+    monkeypatch.setattr(engine, "_opened", noting)
+    other = tmp_path / "other.csv"
+    other.write_bytes(b"secret\n1\n")
+    staged = tmp_path / "staged.csv"
+    staged.write_bytes(b"a\n1\n")
+    with engine.building(tmp_path / "t.duckdb", Limits(), staged, 5) as connection:
+        assert connection.execute(f"SELECT * FROM read_csv('{staged}')").fetchall() == [(1,)]
+        for statement in (
+            f"SELECT * FROM read_csv('{other}')",
+            f"ATTACH '{tmp_path / 'new.duckdb'}'",
+            f"COPY (SELECT 1) TO '{tmp_path / 'out.csv'}'",
+            "SET enable_external_access = true",
+        ):
+            with pytest.raises(duckdb.Error):
+                connection.execute(statement)
+
+    opened.clear()
+    table = open_table(make(b"b\n1\n"), cache)
+    ask.query(table, "SELECT * FROM data")
+
+    (building, first), *asking = opened
+    assert (building, [read_only for read_only, _ in asking]) == (False, [True] * len(asking))
+    assert asking
+    assert all(connection is not first for _, connection in asking)
+    with pytest.raises(duckdb.ConnectionException):
+        first.execute("SELECT 1")  # closed when it had built

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import xlsxwriter
@@ -616,3 +617,33 @@ def test_reading_after_writing_gives_the_same_map_as_a_second_reader(made, out):
 
     assert xlsx.read(source(out), Selector(range="F20", sheet="S")).text.endswith("20\tfar")
     assert opened(out)["S"].dimensions == "A1:F20"
+
+
+@pytest.mark.rule("F16.8", "F17.3")
+def test_within_an_operation_content_comes_before_looks(tmp_path, out):
+    made = book(tmp_path / "a.xlsx", ("S", [[1]]))
+    day = {"cell": "A1", "value": "2024-03-01", "type": "date", "style": {"number_format": "0.0"}}
+    plain = {"cell": "A2", "value": "2024-03-01", "type": "date"}
+
+    edit(made, out, cells(day, plain))
+
+    sheet = opened(out)["S"]
+    assert (sheet["A1"].value, sheet["A1"].number_format) == (45352, "0.0")
+    assert sheet["A2"].number_format == "yyyy-mm-dd"
+
+
+@pytest.mark.rule("F24.7", "F29.4")
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [(0.25, "0%", "25%"), (1234.5, "$#,##0.00", "$1,234.50"), (1234567, "#,##0", "1,234,567")],
+)
+def test_percent_currency_and_grouping_are_for_the_eye_only(tmp_path, value, code, shown):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        file.add_worksheet("S").write(0, 0, value, file.add_format({"num_format": code}))
+
+    grid: Any = xlsx.extract_grid(source(path), "S", 0, 0, 1, 1)
+    cell = grid["cells"][0][0]
+
+    assert lines(path) == [f"1\t{value}"]
+    assert (cell["value"], cell["display"]) == (value, shown)

@@ -169,12 +169,15 @@ class TableCell:
     row: int
     column: int
     text: str | None = None
-    runs: list[Run] | None = None
+    runs: list[LinkRun] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocxOp:
-    """One operation on a document: `op` and the fields it needs."""
+    """One operation on a document: `op` and the fields it needs.
+
+    Those of a paragraph are not inherited: models write fields in this order, and `op` comes first.
+    """
 
     op: str = field(
         metadata=described(
@@ -263,6 +266,9 @@ class PptxOp:
 class _Operations:
     path: str = field(metadata=PATH)
     create_new: bool | None = field(default=None, metadata=described("Begin with an empty file"))
+    create_if_missing: bool | None = field(
+        default=None, metadata=described("False: the file must exist; it is never begun anew")
+    )
     copy_from: str | None = field(default=None, metadata=described("Begin with a copy of this"))
     change_note: str | None = field(default=None, metadata=NOTE)
 
@@ -328,6 +334,7 @@ def _operate(
             name=room.path(params.path)[0],
             operations=[encode(one) for one in params.operations],
             create_new=params.create_new,
+            create_if_missing=params.create_if_missing,
             copy_from=room.source(params.copy_from) if params.copy_from else None,
             recalculate=room.bench.desk.settings.recalculate,
         )
