@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import xlsxwriter
 
 from .. import second_reader
-from .books import edit, source
+from .books import book, edit, lines, source
 
 SHEETS = ("One", "Two", "It's 3")
 ROWS = 24
@@ -128,3 +129,46 @@ def test_after_edits_no_stored_result_is_stale(tmp_path, scaled):
         }
         assert stale == {}, mine.name
     assert kept > 0.7 * len(edited) * len(SHEETS) * ROWS * 2
+
+
+SPREAD = (
+    '<row r="1"><c r="A1"><v>1</v></c><c r="B1"><v>2</v></c></row>'
+    '<row r="2"><c r="A2"><v>10</v></c></row>'
+    '<row r="3"><c r="A3"><f t="array" ref="A3:C3">A1:B1*2</f><v>2</v></c>'
+    '<c r="B3"><v>4</v></c></row>'
+    '<row r="4"><c r="A4"><f>B3+1</f><v>5</v></c><c r="B4"><f>A2*2</f><v>20</v></c></row>'
+    '<row r="5"><c r="A5"><v>7</v></c><c r="B5">'
+    '<f t="dataTable" ref="B5:B6" dt2D="0" dtr="0" r1="A2"/><v>14</v></c></row>'
+    '<row r="6"><c r="A6"><v>8</v></c><c r="B6"><v>16</v></c></row>'
+    '<row r="7"><c r="A7"><f>B6+1</f><v>17</v></c><c r="B7"><f>5*5</f><v>99</v></c></row>'
+)
+
+
+@pytest.mark.rule("F24.2", "F24.3", "F24.10", "F16.14")
+def test_cells_that_show_the_values_of_another_formula_change_with_it(tmp_path):
+    book(tmp_path / "a.xlsx", ("S", [[1]]))
+    name = "xl/worksheets/sheet1.xml"
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as old:
+        parts = {one: old.read(one) for one in old.namelist()}
+    head, _, rest = parts[name].partition(b"<sheetData>")
+    tail = rest.partition(b"</sheetData>")[2]
+    parts[name] = head + b"<sheetData>" + SPREAD.encode() + b"</sheetData>" + tail
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as new:
+        for one, data in parts.items():
+            new.writestr(one, data)
+
+    change = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "B1", "value": 50}]}
+    result = edit(source(tmp_path / "a.xlsx"), tmp_path / "b.xlsx", change)
+
+    assert lines(tmp_path / "b.xlsx") == [
+        "1\t1\t50",
+        "2\t10",
+        "3\t{=A1:B1*2}",
+        "4\t{=B3+1}\t20",
+        "5\t7\t{=}",
+        "6\t8",
+        "7\t{=B6+1}\t99",
+    ]
+    told = {"array_formula": 4, "depends_on_not_computed": 2}
+    assert result.extra["recalculated"] == {"computed": 0, "not_computed": 6, "reasons": told}
+    assert result.effects.collateral == ()

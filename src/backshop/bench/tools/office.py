@@ -174,10 +174,9 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocxOp:
-    """One operation on a document: `op` and the fields it needs.
+    """One operation on a document: `op` and the fields it needs."""
 
-    Those of a paragraph are not inherited: models write fields in this order, and `op` comes first.
-    """
+    # those of a paragraph are not inherited: models write fields in order, and `op` comes first
 
     op: str = field(
         metadata=described(
@@ -266,9 +265,7 @@ class PptxOp:
 class _Operations:
     path: str = field(metadata=PATH)
     create_new: bool | None = field(default=None, metadata=described("Begin with an empty file"))
-    create_if_missing: bool | None = field(
-        default=None, metadata=described("False: the file must exist; it is never begun anew")
-    )
+    create_if_missing: bool | None = field(default=None, metadata=described("False: must exist"))
     copy_from: str | None = field(default=None, metadata=described("Begin with a copy of this"))
     change_note: str | None = field(default=None, metadata=NOTE)
 

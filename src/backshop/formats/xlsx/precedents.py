@@ -58,7 +58,7 @@ class Reader:
         raw = cell.formula
         if reason is not None:
             found.note(reason, dynamic=True)
-        elif raw and raw.kind not in {"normal", "shared"}:
+        elif raw is None or raw.kind not in {"normal", "shared"}:  # none: it shows another's value
             found.note("array_formula")
         out = self._spell(text, found, 0) if reason is None else ""
         cached = not self.book.is_uncached(cell)

@@ -75,11 +75,14 @@ def recalculate(
         dirty |= graph.reached(graph.dynamic)
     if not dirty:
         return result
+    # not every cell into which a formula may spread is there
     if len(dirty) > MAX_COMPUTED:
         graph.load(dirty, "too_many_formulas")
+        dirty &= graph.nodes.keys()
         reasons, values = dict.fromkeys(dirty, "too_many_formulas"), {}
     else:
         graph.load(dirty)
+        dirty &= graph.nodes.keys()
         reasons = _reasons(graph, dirty, engine)
         values = _compute(book, graph, dirty, reasons) if engine else {}
     for place in dirty:

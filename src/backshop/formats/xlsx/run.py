@@ -134,9 +134,11 @@ class Run:
 
     __slots__ = ("col", "first", "form", "last", "moves", "rows", "sheet")
 
-    def __init__(self, sheet: str, row: int, col: int, form: Form, rows: list[int]) -> None:
+    def __init__(
+        self, sheet: str, row: int, col: int, form: Form, rows: list[int], last: int | None = None
+    ) -> None:
         self.sheet, self.col, self.form = sheet, col, form
-        self.first = self.last = row
+        self.first, self.last = row, row if last is None else last
         self.rows = rows  # as the first formula names them
         self.moves: list[bool] | None = None  # which of them move with the row; not known of one
 

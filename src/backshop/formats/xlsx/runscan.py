@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from .address import MAX_ROW, column_number
+from .address import MAX_ROW, Area, column_number, parse_area
 from .book import Book
 from .formula import shift, tokens
 from .precedents import Place, Reader
-from .run import DIGITS, Forms, Run, row_slots
+from .run import DIGITS, Form, Forms, Run, row_slots
 from .sheetxml import SheetXml, attributes, unescape
+
+_SPREAD = frozenset({"array", "dataTable"})
 
 
 @dataclass
@@ -31,7 +33,9 @@ class _Seen(NamedTuple):
     row: int
     col: int
     text: str
-    group: str | None  # of a shared formula
+    kind: str  # as RawFormula has it
+    ref: str | None
+    group: str | None
     cached: bool
 
 
@@ -57,8 +61,11 @@ def scan(book: Book, xml: SheetXml, sheet: str, reader: Reader, room: int) -> Sc
             found.left_out.add(place)
             continue
         room -= 1
+        if seen.kind in _SPREAD:
+            found.runs.extend(_spread(place, seen, forms))
+            continue
         pieces = None
-        if seen.group is not None and not seen.text:
+        if seen.kind == "shared" and seen.group is not None and not seen.text:
             key = (seen.group, seen.col)
             if key not in templates:
                 templates[key] = _template(xml, *key)
@@ -69,6 +76,27 @@ def scan(book: Book, xml: SheetXml, sheet: str, reader: Reader, room: int) -> Sc
             run = open_runs[seen.col] = Run(sheet, seen.row, seen.col, form, rows)
             found.runs.append(run)
     return found
+
+
+def _spread(place: Place, seen: _Seen, forms: Forms) -> Iterator[Run]:
+    """Yield a formula over several cells: the cell that holds it, then those that show its values.
+
+    They have no formula of their own, but change with it. What a data table reads is not in its
+    text.
+    """
+    form, rows = forms.of(DIGITS.split(seen.text), place)
+    if seen.kind == "dataTable":
+        form = form._replace(dynamic=True)
+    yield Run(place.sheet, place.row, place.col, form, rows)
+    area = parse_area(seen.ref or "")
+    if area is None or not area.has(place.row, place.col):
+        return
+    anchor = Area(place.row, place.col, place.row, place.col)
+    shows = Form((), (), ((place.sheet, anchor),), form.dynamic, form.volatile)
+    for col in range(area.col1, area.col2 + 1):
+        first = max(area.row1, place.row + 1 if col == place.col else place.row)
+        if first <= area.row2:
+            yield Run(place.sheet, first, col, shows, [], last=area.row2)
 
 
 def _template(xml: SheetXml, group: str, col: int) -> _Template | None:
@@ -104,8 +132,8 @@ def _formulas(book: Book, xml: SheetXml) -> Iterator[_Seen]:
     for cell in xml.formula_cells():
         formula = cell.formula
         assert formula is not None, "these cells have one"
-        group = formula.group if formula.kind == "shared" else None
-        yield _Seen(cell.row, cell.col, formula.text, group, not book.is_uncached(cell))
+        cached = not book.is_uncached(cell)
+        yield _Seen(cell.row, cell.col, *formula, cached)
 
 
 @lru_cache(maxsize=32)
@@ -132,22 +160,19 @@ def _quick(xml: SheetXml) -> Iterator[_Seen]:
     for row in xml.iter_rows():
         for match in finditer(xml.data, row.inner, row.close):
             letters, attrs, given, text, _, value = match.groups()
-            group = _group(given) if given else None
+            how = _how(given) if given else ("normal", None, None)
             cached = bool(value) or (value is not None and b'"str"' in attrs)
             yield _Seen(
                 row.number,
                 column_number(letters.decode()),
                 unescape(text) if text else "",
-                group,
+                *how,
                 cached,
             )
 
 
 @lru_cache(maxsize=4096)
-def _group(given: bytes) -> str | None:
-    """Return the group of a shared formula by its attributes."""
-    found = attributes(given)
-    group = found.get(b"si")
-    if found.get(b"t") != b"shared" or group is None:
-        return None
-    return group.decode("ascii", "replace")
+def _how(given: bytes) -> tuple[str, str | None, str | None]:
+    """Return the kind, the range and the group of a formula by its attributes."""
+    found = {name: value.decode("ascii", "replace") for name, value in attributes(given).items()}
+    return found.get(b"t", "normal"), found.get(b"ref"), found.get(b"si")
