@@ -36,7 +36,8 @@ node: ## programs of the MCP project that a few tests run, into build/node (need
 proof: $(STAMP) ## the same tests with full counts and sizes, into docs/proof.md; PART=tests/crash runs one part
 	@mkdir -p build
 	@BACKSHOP_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS) --timeout=3600 --junitxml=build/proof.xml $(PART) $(ARGS); \
-	  result=$$?; BACKSHOP_PROOF=1 $(BIN)/python tools/proof.py build/proof.xml && exit $$result
+	  result=$$?; BACKSHOP_PROOF=1 $(BIN)/python tools/proof.py build/proof.xml && \
+	  if [ -z "$(PART)$(ARGS)" ]; then $(MAKE) -s bench && $(BIN)/python tools/proof.py build/figures.jsonl; fi && exit $$result
 
 check: $(STAMP) ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
@@ -48,8 +49,9 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(STAMP) ## ratios against baselines of the same run
-	$(BIN)/python -m benchmarks $(ARGS)
+bench: $(STAMP) ## ratios against baselines of the same run; tools/proof.py takes build/figures.jsonl in
+	@mkdir -p build && rm -f build/figures.jsonl
+	BACKSHOP_FIGURES=$(CURDIR)/build/figures.jsonl $(BIN)/python -m benchmarks $(ARGS)
 
 load: $(STAMP) ## a team at work for some minutes; ARGS="--minutes 2 --database sqlite"
 	$(BIN)/python -m benchmarks.load $(ARGS)

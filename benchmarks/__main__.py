@@ -6,6 +6,8 @@ import importlib
 import sys
 from pathlib import Path
 
+from .report import begin
+
 
 def main(wanted: list[str]) -> None:
     """Run `main()` of each `measure_<name>` module."""
@@ -16,6 +18,7 @@ def main(wanted: list[str]) -> None:
         if name not in names:
             sys.exit(f"there is no benchmark {name!r}; there are: {', '.join(names)}")
         print(f"\n## {name}\n", flush=True)
+        begin(name)
         sys.argv = [f"measure_{name}"]  # some take a size when run alone
         importlib.import_module(f"benchmarks.measure_{name}").main()
 

@@ -1,10 +1,12 @@
-"""A team at work: many benches, event streams, turns and MCP sessions at once, for some minutes.
+"""A team at work: many benches, event streams, browsers, turns and MCP sessions at once.
 
     python -m benchmarks.load --minutes 10                     PostgreSQL, 2 servers, 2 workers
     python -m benchmarks.load --database sqlite --minutes 2    one process, sizes of one person
 
-Real processes on loopback, the offline model. Prints how long calls took, what failed, and how
-much memory each process held in the first and in the last third of the time.
+Real processes on loopback and a database that waits for the disk. The offline model takes a second
+for each answer; people and agents read what they get before they go on. Everything has to be there
+at once, so the sizes are what is measured, not the speed of clients that never rest. Fails on any
+error, and when a process holds more memory at the end than after everything had begun.
 """
 
 from __future__ import annotations
@@ -13,35 +15,36 @@ import argparse
 import asyncio
 import itertools
 import json
-import re
 import statistics
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Awaitable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx2
-import psutil
 
-from .report import child_env
+from .loadhosts import Team, started
 
 SIZES = {
-    "postgres": {"benches": 200, "streams": 50, "turns": 20, "sessions": 100},
-    "sqlite": {"benches": 20, "streams": 3, "turns": 2, "sessions": 4},
+    "postgres": {"benches": 200, "streams": 50, "browsers": 2, "turns": 20, "sessions": 100},
+    "sqlite": {"benches": 20, "streams": 3, "browsers": 1, "turns": 2, "sessions": 4},
 }
-STARTS_S = 300.0
+BEGIN_S = 30.0  # people and agents do not all begin in the same second
+READS_S = 2.0  # between an answer and the next message
+AGENT_S = 10.0  # between two calls of an agent
+PERSON_S = 1.0  # between two looks of somebody who walks over the benches
+WAIT_MS = 120_000
+FLAT = 1.10  # what a process may hold at the end, of what it held when everything had begun
+FLAT_MB = 5.0
+LAST_ANSWER = "() => [...document.querySelectorAll('#transcript .assistant.complete')].at(-1)?.id"
+NEXT_ANSWER = f"(known) => ({LAST_ANSWER})() !== known"
 QUESTION = "Which category earned most in the second half of the year?"
 MCP_HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
-
-
-Started = tuple[list["Process"], list[str], tuple[str, str]]
 
 
 @dataclass
@@ -52,6 +55,10 @@ class Figures:
     errors: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     events: int = 0
     memory: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    cores: dict[str, float] = field(default_factory=dict)
+    at_once: list[int] = field(default_factory=list)
+    running: int = 0
+    """Turns in progress now."""
 
     async def timed(self, what: str, work: Awaitable[Any]) -> Any:
         """Wait for something and note how long it took, or that it failed."""
@@ -69,57 +76,22 @@ class Refused(Exception):
     """An answer that is an error."""
 
 
-class Process:
-    """One program, and what it says at its start."""
-
-    def __init__(self, name: str, arguments: list[str], env: dict[str, str], says: str) -> None:
-        self.name = name
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "backshop.cli", *arguments],
-            env=env,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.said = ""
-        self._heard = threading.Event()
-        threading.Thread(target=self._listen, args=(re.compile(says),), daemon=True).start()
-
-    def _listen(self, says: re.Pattern[str]) -> None:
-        assert self._process.stderr is not None
-        for line in self._process.stderr:
-            self.said += line
-            if says.search(line):
-                self._heard.set()
-
-    def wait(self) -> str:
-        """Return what it said once it is ready."""
-        if not self._heard.wait(STARTS_S):
-            raise SystemExit(f"{self.name} did not start: {self.said}")
-        return self.said
-
-    def megabytes(self) -> float:
-        """Return the memory it holds."""
-        return float(psutil.Process(self._process.pid).memory_info().rss) / 2**20
-
-    def stop(self) -> None:
-        self._process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(20)
-        self._process.kill()
-        self._process.wait()
-
-
 class Client:
     """One logged-in program that calls commands."""
 
     def __init__(self, link: str) -> None:
-        self.http = httpx2.AsyncClient(base_url=link.partition("login?")[0], timeout=600)
+        self.http = httpx2.AsyncClient(base_url=link.partition("login?")[0], timeout=120)
         self._link = link
         self._numbers = itertools.count(1)
 
     async def enter(self) -> None:
         await self.http.get(self._link)
+
+    def cookies(self) -> list[Any]:
+        """Return what lets a browser in as well."""
+        own = str(self.http.base_url)
+        jar = self.http.cookies.jar
+        return [{"name": one.name, "value": one.value, "url": own} for one in jar]
 
     async def call(self, method: str, **params: Any) -> Any:
         body = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method, "params": params}
@@ -147,9 +119,19 @@ async def ask(client: Client, bench: str, figures: Figures) -> None:
             "message", client.call("WorkshopSendUserMessage", workbench_id=bench, text=QUESTION)
         )
         if sent:
-            run = {"workbench_id": bench, "message_id": sent["message_id"]}
-            await figures.timed("turn", client.call("WorkshopRunAgent", **run))
-        await asyncio.sleep(0.2)
+            await figures.timed("turn", _turn(client, bench, sent["message_id"], figures))
+        await asyncio.sleep(READS_S)
+
+
+async def _turn(client: Client, bench: str, message: str, figures: Figures) -> None:
+    figures.running += 1
+    try:
+        run = {"workbench_id": bench, "message_id": message}
+        done = await client.call("WorkshopRunAgent", **run)
+    finally:
+        figures.running -= 1
+    if done["status"] != "complete":
+        raise Refused(f"it ended {done['status']}")
 
 
 async def look(client: Client, benches: list[str], figures: Figures) -> None:
@@ -157,108 +139,119 @@ async def look(client: Client, benches: list[str], figures: Figures) -> None:
     for bench in itertools.cycle(benches):
         await figures.timed("open a bench", client.call("WorkbenchOpen", workbench_id=bench))
         await figures.timed("state", client.call("WorkshopGetState", workbench_id=bench))
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(PERSON_S)
 
 
-async def agent(address: str, token: str, figures: Figures) -> None:
-    """Be one MCP session: start a workflow, look at it, start the next."""
-    headers = {**MCP_HEADERS, "authorization": f"Bearer {token}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=120) as http:
-        numbers = itertools.count(1)
+class Agent:
+    """One MCP session: it learns the tools, then starts workflows and looks where they stand."""
 
-        async def send(method: str, **params: Any) -> Any:
-            body = {"jsonrpc": "2.0", "id": next(numbers), "method": method, "params": params}
-            answer = await http.post(address, json=body)
-            if "mcp-session-id" in answer.headers:
-                http.headers["mcp-session-id"] = answer.headers["mcp-session-id"]
-            text = answer.text.partition("data:")[2] or answer.text
-            found = json.loads(text.strip().splitlines()[0]) if text.strip() else {}
-            if answer.status_code >= 400 or "error" in found:
-                raise Refused(f"{answer.status_code} {text[:80]}")
-            return found["result"]
+    def __init__(self, http: httpx2.AsyncClient, address: str, figures: Figures) -> None:
+        self._http = http
+        self._address = address
+        self._figures = figures
+        self._numbers = itertools.count(1)
 
+    async def run(self) -> None:
+        """Work until cancelled."""
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
         who = {"clientInfo": {"name": "load", "version": "1"}}
-        await figures.timed("mcp initialize", send("initialize", **hello, **who))
+        await self._timed("initialize", "initialize", **hello, **who)
         ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-        with suppress(httpx2.HTTPError):
-            await http.post(address, json=ready)
+        await self._http.post(self._address, json=ready)
+        await self._timed("tools/list", "tools/list")
         while True:
-            start = {"workflowId": "wr.rpi", "goal": "load"}
-            call = {"name": "start_workflow", "arguments": start}
-            await figures.timed("mcp start_workflow", send("tools/call", **call))
-            await figures.timed("mcp tools/list", send("tools/list"))
-            await asyncio.sleep(5)
+            begun = await self._tool("start_workflow", workflowId="wr.rpi", goal="load")
+            for _ in range(3):
+                await asyncio.sleep(AGENT_S)
+                if begun is not None:
+                    token = begun["structuredContent"]["stateToken"]
+                    await self._tool("continue_workflow", stateToken=token)
+
+    async def _tool(self, name: str, **arguments: Any) -> Any:
+        return await self._timed(name, "tools/call", name=name, arguments=arguments)
+
+    async def _timed(self, what: str, method: str, **params: Any) -> Any:
+        return await self._figures.timed(f"mcp {what}", self._send(method, **params))
+
+    async def _send(self, method: str, **params: Any) -> Any:
+        body = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method, "params": params}
+        answer = await self._http.post(self._address, json=body)
+        if "mcp-session-id" in answer.headers:
+            self._http.headers["mcp-session-id"] = answer.headers["mcp-session-id"]
+        text = answer.text.partition("data:")[2] or answer.text
+        found = json.loads(text.strip().splitlines()[0]) if text.strip() else {}
+        if answer.status_code >= 400 or "error" in found or found["result"].get("isError"):
+            raise Refused(f"{answer.status_code} {text[:80]}")
+        return found["result"]
 
 
-@contextmanager
-def started(
-    args: argparse.Namespace, folder: Path
-) -> Iterator[tuple[list[Process], list[str], Any]]:
-    """Start what the database calls for; give the processes, login links, and the MCP server."""
-    with ExitStack() as stack:
-        env = {"BACKSHOP_OFFLINE": "1", "PYTHONWARNINGS": "ignore"}
-        if args.database == "postgres":
-            from tests.postgres import fresh_database
+async def agent(team: Team, figures: Figures) -> None:
+    """Be one agent."""
+    headers = {**MCP_HEADERS, "authorization": f"Bearer {team.token}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=120) as http:
+        await Agent(http, team.mcp, figures).run()
 
-            env["BACKSHOP_DATABASE_URL"] = stack.enter_context(fresh_database())
-            env["BACKSHOP_WORKERS"] = "external"
-            env["BACKSHOP_BLOBS_URL"] = f"file://{folder}/blobs"
-        servers, workers = (2, 2) if args.database == "postgres" else (1, 0)
-        made: list[Process] = []
 
-        def start(name: str, arguments: list[str], says: str) -> Process:
-            own = child_env(**env, BACKSHOP_HOME=str(folder / (name if workers else "home")))
-            process = Process(name, arguments, own, says)
-            stack.callback(process.stop)
-            made.append(process)
-            return process
+async def browse(client: Client, benches: list[str], figures: Figures) -> None:
+    """Be a person with a browser: follow one answer after another on the real pages."""
+    from playwright.async_api import Error, async_playwright
+    from tests.conftest import browser_path
+    from tests.web.browsing import ARGUMENTS
 
-        serve = ["serve", "--port", "0", "--no-browser"]
-        webs = [start(f"web {n}", serve, "log in") for n in range(1, servers + 1)]
-        webs[0].wait()  # makes the tables
-        for n in range(1, workers + 1):
-            start(f"worker {n}", ["worker", "--turns", "10", "--grace", "0"], "ready").wait()
-        mcp = start("mcp", ["mcp", "--http", "--port", "0"], "Bearer")
-        links = [re.search(r"http\S+/login\S+", web.wait()) for web in webs]
-        said = mcp.wait()
-        address = re.search(r"http\S+/mcp", said)
-        token = re.search(r"Bearer (\S+)", said)
-        assert address is not None
-        assert token is not None
-        yield made, [link[0] for link in links if link], (address[0], token[1])
+    async with async_playwright() as playwright:
+        path = browser_path()
+        browser = await playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        page = await browser.new_page()
+        page.set_default_timeout(WAIT_MS)
+        await page.context.add_cookies(client.cookies())
+        broken: list[str] = []
+        page.on("pageerror", lambda error: broken.append(str(error)))
+        base = str(client.http.base_url).rstrip("/")
+        for bench in itertools.cycle(benches):
+            try:
+                begun = time.perf_counter()
+                await page.goto(f"{base}/bench/{bench}")
+                await page.wait_for_selector("#transcript [data-message]")
+                figures.seconds["page in a browser"].append(time.perf_counter() - begun)
+                begun = time.perf_counter()
+                known = await page.evaluate(LAST_ANSWER)
+                await page.wait_for_function(NEXT_ANSWER, arg=known)
+                figures.seconds["next answer in a browser"].append(time.perf_counter() - begun)
+            except Error as error:
+                figures.errors[f"page: {error.message[:80]}"] += 1
+            for one in broken:
+                figures.errors[f"script: {one[:80]}"] += 1
+            broken.clear()
+            await asyncio.sleep(PERSON_S)
 
 
 async def work(args: argparse.Namespace, folder: Path, figures: Figures) -> None:
     """Set the team up, let it work, and watch its memory."""
-    with started(args, folder) as (processes, links, (address, token)):
-        clients = [Client(link) for link in links]
+    with started(args.database, folder) as team:
+        clients = [Client(link) for link in team.links]
         for client in clients:
             await client.enter()
             await client.call("UserSetDefaultModel", model_id="scripted:demo")
-        first, samples = clients[0], []
-        for _ in range(args.turns):
-            made = await first.call("WorkbenchCreateSample")
-            samples.append(made["workbench_id"])
+        samples = [
+            (await clients[0].call("WorkbenchCreateSample"))["workbench_id"]
+            for _ in range(args.turns)
+        ]
         benches = list(samples)
         while len(benches) < args.benches:
-            made = await first.call("WorkbenchCreate", name=f"Bench {len(benches)}")
+            made = await clients[0].call("WorkbenchCreate", name=f"Bench {len(benches)}")
             benches.append(made["workbench_id"])
         print(f"{len(benches)} benches are there; {args.minutes:g} minutes begin", file=sys.stderr)
         turn = itertools.cycle(clients).__next__
         followed = itertools.islice(itertools.cycle(benches), args.streams)
         jobs = [
-            *(ask(turn(), bench, figures) for bench in samples),
-            *(follow(turn(), bench, figures) for bench in followed),
-            *(agent(address, token, figures) for _ in range(args.sessions)),
+            *_spread(ask(turn(), bench, figures) for bench in samples),
+            *_spread(follow(turn(), bench, figures) for bench in followed),
+            *_spread(agent(team, figures) for _ in range(args.sessions)),
+            *_spread(browse(turn(), samples, figures) for _ in range(args.browsers)),
             look(turn(), benches, figures),
         ]
         running = [asyncio.ensure_future(job) for job in jobs]
-        ends = time.monotonic() + args.minutes * 60
-        while time.monotonic() < ends:
-            await asyncio.sleep(5)
-            for process in processes:
-                figures.memory[process.name].append(process.megabytes())
+        await _watch(team, args.minutes * 60, figures)
         for one in running:
             one.cancel()
         for found in await asyncio.gather(*running, return_exceptions=True):
@@ -268,20 +261,58 @@ async def work(args: argparse.Namespace, folder: Path, figures: Figures) -> None
             await client.http.aclose()
 
 
-def show(figures: Figures) -> None:
-    """Print the tables."""
+def _spread(works: Any) -> list[Coroutine[Any, Any, None]]:
+    """Return the same works, begun one after the other."""
+    found = list(works)
+
+    async def later(work: Coroutine[Any, Any, None], after_s: float) -> None:
+        try:
+            await asyncio.sleep(after_s)
+        except asyncio.CancelledError:
+            work.close()
+            raise
+        await work
+
+    return [later(one, n * BEGIN_S / len(found)) for n, one in enumerate(found)]
+
+
+async def _watch(team: Team, seconds: float, figures: Figures) -> None:
+    used = {one.name: one.processor_s() for one in team.processes}
+    begun = time.monotonic()
+    while time.monotonic() < begun + seconds:
+        await asyncio.sleep(5)
+        if time.monotonic() < begun + BEGIN_S * 2:  # still beginning
+            continue
+        figures.at_once.append(figures.running)
+        for process in team.processes:
+            figures.memory[process.name].append(process.megabytes())
+    for one in team.processes:
+        figures.cores[one.name] = (one.processor_s() - used[one.name]) / seconds
+
+
+def show(figures: Figures) -> bool:
+    """Print the tables; say whether memory was flat."""
     print("| what | times | median | 95 % | longest |\n|---|---|---|---|---|")
     for what, seconds in sorted(figures.seconds.items()):
         seconds.sort()
         late = seconds[int(len(seconds) * 0.95)]
         middle = statistics.median(seconds)
         print(f"| {what} | {len(seconds)} | {middle:.2f} s | {late:.2f} s | {seconds[-1]:.2f} s |")
-    print(f"\n{figures.events} events were read; errors: {dict(figures.errors) or 'none'}\n")
-    print("| process | first third | last third |\n|---|---|---|")
+    calls = sum(len(one) for one in figures.seconds.values())
+    print(f"\n{calls:,} calls, {figures.events:,} events read; errors: ", end="")
+    print(dict(figures.errors) or "none")
+    if figures.at_once:
+        print(f"Turns in progress: {statistics.median(figures.at_once):g} (median)\n")
+    print("| process | cores used | first third | last third | flat |\n|---|---|---|---|---|")
+    is_flat = True
     for name, held in figures.memory.items():
         third = max(1, len(held) // 3)
-        begun, ended = statistics.median(held[:third]), statistics.median(held[-third:])
-        print(f"| {name} | {begun:.0f} MB | {ended:.0f} MB |")
+        first, last = statistics.median(held[:third]), statistics.median(held[-third:])
+        flat = last <= first * FLAT + FLAT_MB
+        is_flat = is_flat and flat
+        said = f"{first:.0f} MB | {last:.0f} MB | {'yes' if flat else 'NO'}"
+        print(f"| {name} | {figures.cores[name]:.2f} | {said} |")
+    return is_flat
 
 
 def main() -> int:
@@ -298,8 +329,8 @@ def main() -> int:
     figures = Figures()
     with tempfile.TemporaryDirectory(prefix="backshop-load-") as folder:
         asyncio.run(work(args, Path(folder), figures))
-    show(figures)
-    return 1 if figures.errors else 0
+    is_flat = show(figures)
+    return 0 if is_flat and not figures.errors else 1
 
 
 if __name__ == "__main__":

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
+_KEPT = "BACKSHOP_FIGURES"  # a file that gets the rows too, for tools/proof.py
+_NAME = "BACKSHOP_BENCHMARK"
 ROUNDS = 9  # single runs on shared machines vary tenfold; medians of at least nine do not
 
 
@@ -32,16 +36,27 @@ def medians(
 def row(what: str, figure: float, bar: float, *, at_least: bool = False, unit: str = "×") -> None:
     """Print one line of the table: what, the figure, the bar, and whether it is met."""
     met = figure >= bar if at_least else figure <= bar
-    sign = "≥" if at_least else "≤"
-    print(
-        f"| {what} | {figure:.2f} {unit} | {sign} {bar:g} {unit} | {'yes' if met else 'NO'} |",
-        flush=True,
-    )
+    _tell(what, f"{figure:.2f} {unit}", f"{'≥' if at_least else '≤'} {bar:g} {unit}", met)
 
 
 def fact(what: str, figure: float, unit: str = "×") -> None:
     """Print a figure that no bar is set for."""
-    print(f"| {what} | {figure:.2f} {unit} | – | – |", flush=True)
+    _tell(what, f"{figure:.2f} {unit}", None, None)
+
+
+def begin(benchmark: str) -> None:
+    """Say whose rows come next."""
+    os.environ[_NAME] = benchmark
+
+
+def _tell(what: str, figure: str, bar: str | None, met: bool | None) -> None:
+    said = {True: "yes", False: "NO", None: "–"}[met]
+    print(f"| {what} | {figure} | {bar or '–'} | {said} |", flush=True)
+    if kept := os.environ.get(_KEPT):
+        name = os.environ.get(_NAME, "")
+        row = {"benchmark": name, "what": what, "figure": figure, "bar": bar, "met": met}
+        with Path(kept).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def head() -> None:

@@ -23,7 +23,13 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.register_profile("proof", settings.get_profile("sample"), max_examples=2000)
+settings.register_profile(  # other histories each time; a failure prints what brings it back
+    "proof",
+    settings.get_profile("sample"),
+    max_examples=2000,
+    derandomize=False,
+    print_blob=True,
+)
 settings.load_profile("proof" if PROOF else "sample")
 
 

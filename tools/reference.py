@@ -16,6 +16,8 @@ from backshop.base.codec import compact, schema
 from backshop.base.errors import CODES
 from backshop.bench import REVIEW_DRAFT
 from backshop.bench import TOOLS as BENCH_TOOLS
+from backshop.cli.main import cli
+from backshop.cli.manual import page as page_of
 from backshop.rails import TOOLS as RAILS_TOOLS
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -76,11 +78,17 @@ def _fields(described: dict[str, object]) -> str:
     return ", ".join(f"`{name}`" if name in needed else f"`{name}?`" for name in properties)
 
 
+def manual() -> Iterator[str]:
+    """Yield the manual page."""
+    yield from page_of(cli)
+
+
 PAGES = {
     "commands.md": commands,
     "tools.md": tools,
     "errors.md": errors,
     "settings.md": settings,
+    "backshop.1": manual,  # the wheel puts it where `man` looks
 }
 
 

@@ -414,3 +414,23 @@ def test_the_first_root_of_a_client_is_the_project_it_means(offering, tmp_path):
         assert without["workflows"] == []
 
     anyio.run(story)
+
+
+@pytest.mark.rule("S6.1")
+def test_only_so_many_connections_are_open_at_once(offering, tmp_path, monkeypatch):
+    monkeypatch.setattr("backshop.mcp.http.SESSIONS_MAX", 2)
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    who = {"clientInfo": {"name": "test", "version": "1"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {**hello, **who}}
+    headers = {"accept": "application/json, text/event-stream", "authorization": "Bearer t"}
+
+    async def story() -> list[int]:
+        async with over_http(offering, "t") as url, httpx2.AsyncClient(headers=headers) as http:
+            opened = [await http.post(url, json=body) for _ in range(3)]
+            ended = await http.delete(
+                url, headers={"mcp-session-id": opened[0].headers["mcp-session-id"]}
+            )
+            again = await http.post(url, json=body)
+            return [one.status_code for one in (*opened, ended, again)]
+
+    assert anyio.run(story) == [200, 200, 503, 200, 200]

@@ -51,7 +51,7 @@ def test_results_are_taken_in_by_file_and_failures_named(tmp_path):
         line for name, line in said.items() if name.startswith("Nothing of a document")
     )
     assert "- `tests/flows/test_demo.py::test_two`" in page
-    assert "| `store/test_machine.py` test_one | 1,200 kills | holds (sample) |" in page
+    assert "| one | 1,200 kills | holds (sample) | `make proof PART=tests/store/test_mach" in page
     assert "- 1 × strace: strace is not installed" in page
 
 

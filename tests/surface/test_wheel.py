@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
 import zipfile
 from pathlib import Path
 
+import httpx2
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,3 +81,29 @@ def test_an_installed_package_makes_the_demo_bench(installed, tmp_path):
     assert made["created"] is True
     assert files["total"] == 9
     assert any("wr.rpi" in json.dumps(one) for one in flows["workflows"])
+
+
+@pytest.mark.rule("S2.1", "S2.3")
+def test_the_demo_of_an_installed_package_answers(installed, tmp_path):
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    command = [installed / "backshop", "demo", "--port", "0", "--no-browser", "--home", tmp_path]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd="/", env=clean) as demo:
+        try:
+            assert demo.stderr is not None
+            said = (re.search(r"http\S+/login\S+", line) for line in demo.stderr)
+            link = next(found for found in said if found)
+            with httpx2.Client(follow_redirects=True, timeout=60) as client:
+                page = client.get(link[0])
+        finally:
+            demo.terminate()
+
+    assert page.status_code == 200
+    assert "Backshop" in page.text
+
+
+@pytest.mark.rule("S2.3")
+def test_man_finds_the_page_of_an_installed_package(installed, tmp_path):
+    page = installed.parent / "share" / "man" / "man1" / "backshop.1"
+    printed = run(installed / "backshop", "man", "--home", tmp_path / "home")
+
+    assert page.read_text().split() == printed.split()

@@ -27,6 +27,8 @@ class Team:
         self.settings = settings
         self.workers: list[Worker] = []
         self._homes = 0
+        self._checked = 0
+        """Up to where the streams were looked through."""
         self.shop = self.server()
 
     def host(self, **more: Any) -> dict[str, Any]:
@@ -80,6 +82,10 @@ class Team:
         page = self.shop.call("WorkshopGetToolLog", {"workbench_id": bench})
         return len(page["entries"])
 
+    def has_called(self, bench: str, times: int) -> bool:
+        """Say whether a bench's turn has made so many tool calls."""
+        return self.tools(bench) >= times
+
     def answers(self, bench: str) -> dict[str, str]:
         """Return the answers of the conversation by their status."""
         page = self.shop.call("WorkshopGetConversation", {"workbench_id": bench})
@@ -102,7 +108,9 @@ class Team:
         plan = self.shop.call("WorkshopGetPlan", {"workbench_id": bench})
         assert [item["status"] for item in plan["items"]] == ["done"] * story.ITEMS
         store = self.shop.store
-        assert all(store.health(head.stream).is_healthy for head in store.streams())
+        written = [head.stream for head in store.streams() if head.last_seq > self._checked]
+        assert all(store.health(stream).is_healthy for stream in written)
+        self._checked = store.last_seq()
 
     def close(self) -> None:
         for worker in self.workers:

@@ -48,11 +48,12 @@ def patiently(team, bench, name: str) -> None:
 
 
 @pytest.mark.rule("T6.3", "T2.5")
-def test_a_database_restarted_under_a_turn(away, scaled):
+def test_a_database_restarted_under_a_turn(away, scaled, record_property):
     team, server, _ = away
     team.worker().wait_ready()
     for _ in range(scaled(1, 5)):
         restarted_under_a_turn(team, server)
+    record_property("restarts of the database server under a turn", scaled(1, 5))
 
 
 def restarted_under_a_turn(team, server) -> None:
@@ -68,7 +69,7 @@ def restarted_under_a_turn(team, server) -> None:
 
 
 @pytest.mark.rule("T4.3")
-def test_contents_away_for_half_a_minute(away, scaled):
+def test_contents_away_for_half_a_minute(away, scaled, record_property):
     team, _, way = away
     bench, message = team.bench()
     other = team.shop.call("WorkbenchCreate", {"name": "Other"})["workbench_id"]
@@ -83,6 +84,7 @@ def test_contents_away_for_half_a_minute(away, scaled):
     adding.start()
     until(lambda: time.monotonic() >= ends and way.refused > 0, "the outage")
     way.is_down = False
+    record_property("requests refused by the storage", way.refused)
     adding.join(ENDS_S)
 
     assert running.result(ENDS_S)["status"] == "complete"

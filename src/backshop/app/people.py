@@ -11,10 +11,11 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any, assert_never
 
 from backshop.base.ambient import Mint, timestamp
-from backshop.base.command import Command, Nothing
+from backshop.base.command import Command, Nothing, commands_of
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.event import event
 from backshop.base.ids import UserId, check_id
@@ -374,26 +375,18 @@ def _hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _command(name: str, summary: str, request: type, response: Any, run: Any) -> Any:
-    writes = not name.endswith("List")
-    return Command(
-        name=name,
-        summary=summary,
-        request=request,
-        response=response,
-        run=run,
-        phase="settings",
-        writes=writes,
-    )
+_command = commands_of("settings")
 
+
+_changing = partial(_command, writes=True)
 
 COMMANDS: tuple[Command[People, Any, Any], ...] = (
-    _command("UserAdd", "Let somebody in with a token.", UserAdd, UserMade, People.user_add),
+    _changing("UserAdd", "Let somebody in with a token.", UserAdd, UserMade, People.user_add),
     _command("UserList", "List the people who have a token.", Nothing, Users, People.user_list),
-    _command(
+    _changing(
         "UserRemove", "End somebody's token and rights.", UserRemove, Settled, People.user_remove
     ),
-    _command(
+    _changing(
         "AccessSet", "Give somebody a role, or take it.", AccessSet, Settled, People.access_set
     ),
     _command("AccessList", "List who may do what.", AccessList, AccessGrants, People.access_list),

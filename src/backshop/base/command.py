@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 Facade = TypeVar("Facade")
 Request = TypeVar("Request")
@@ -38,3 +38,45 @@ class Command(Generic[Facade, Request, Response]):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nothing:
     """A request without fields."""
+
+
+class Making(Protocol):
+    """Makes a command of one phase."""
+
+    def __call__(
+        self,
+        name: str,
+        summary: str,
+        request: type[Any],
+        response: Any,
+        run: Callable[[Any, Any], Any],
+        *,
+        phase: str = ...,
+        writes: bool = False,
+    ) -> Command[Any, Any, Any]: ...
+
+
+def commands_of(phase: str) -> Making:
+    """Return what makes the commands of a phase, so that a table of them reads as one."""
+
+    def made(
+        name: str,
+        summary: str,
+        request: type[Any],
+        response: Any,
+        run: Callable[[Any, Any], Any],
+        *,
+        phase: str = phase,
+        writes: bool = False,
+    ) -> Command[Any, Any, Any]:
+        return Command(
+            name=name,
+            summary=summary,
+            request=request,
+            response=response,
+            run=run,
+            phase=phase,
+            writes=writes,
+        )
+
+    return made

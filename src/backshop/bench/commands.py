@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from backshop.base.command import Command
+from backshop.base.command import Command, commands_of
 
 from . import answers, context, diffing, glance, requests, review, viewing
 from .service import Bench
 
-
-def _command(
-    name: str,
-    summary: str,
-    request: type[Any],
-    response: Any,
-    run: Callable[[Bench, Any], Any],
-    *,
-    phase: str = "workbench",
-    writes: bool = False,
-) -> Command[Bench, Any, Any]:
-    return Command(
-        name=name,
-        summary=summary,
-        request=request,
-        response=response,
-        run=run,
-        phase=phase,
-        writes=writes,
-    )
+_command = commands_of("workbench")
 
 
 FOUND = dict[str, Any]  # what a format answers, in the shape of its kind (F5, F27, F29)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _TOKEN_FILE = "mcp.token"  # noqa: S105  # the name of the file, not a token
 _BEARER = b"Bearer "
+SESSIONS_MAX = 2000  # open at once; each keeps its last answer, a quarter of a megabyte at most
 _REFUSED = -32000  # the first of JSON-RPC's codes that are a server's own
 
 
@@ -129,7 +130,8 @@ def _principal(name: str) -> AuthenticatedUser:
 
 def application(offering: Offering, token: str, host: str = "127.0.0.1") -> ASGIApp:
     """Return the ASGI application; the SDK checks Host and Origin, we check the token."""
-    return RequireToken(build(offering).streamable_http_app(host=host), offering, token)
+    served = build(offering).streamable_http_app(host=host, max_sessions=SESSIONS_MAX)
+    return RequireToken(served, offering, token)
 
 
 def serve_http(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backshop.base.command import Command, Nothing
+from backshop.base.command import Command, Nothing, commands_of
 
 from .requests import (
     ConsentQuery,
@@ -36,19 +36,7 @@ from .requests import (
 )
 from .service import Models
 
-
-def _command(
-    name: str, summary: str, request: type, response: Any, run: Any, *, writes: bool = False
-) -> Command[Models, Any, Any]:
-    return Command(
-        name=name,
-        summary=summary,
-        request=request,
-        response=response,
-        run=run,
-        phase="settings",
-        writes=writes,
-    )
+_command = commands_of("settings")
 
 
 COMMANDS: tuple[Command[Models, Any, Any], ...] = (

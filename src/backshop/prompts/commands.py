@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from backshop.base.command import Command, Nothing
+from backshop.base.command import Command, Nothing, commands_of
 
 from .descriptor import DEFAULT_TAG, Mode, OnConflict
 from .rows import (
@@ -160,24 +159,7 @@ class Doctored:
     entries: tuple[EntryRow, ...]
 
 
-def _command(
-    name: str,
-    summary: str,
-    request: type,
-    response: type,
-    run: Callable[[Prompts, Any], Any],
-    *,
-    writes: bool = False,
-) -> Command[Prompts, Any, Any]:
-    return Command(
-        name=name,
-        summary=summary,
-        request=request,
-        response=response,
-        run=run,
-        phase="settings",
-        writes=writes,
-    )
+_command = commands_of("settings")
 
 
 def _delete(prompts: Prompts, wish: Tagged) -> Nothing:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from backshop.base.codec import camel
-from backshop.base.command import Command, Nothing
+from backshop.base.command import Command, Nothing, commands_of
 
 from . import git, workspace
 from .authoring import Authoring, Checked, Saved
@@ -263,18 +263,7 @@ def _validated(checked: Checked) -> WorkflowValidated:
     )
 
 
-def _command(
-    name: str, summary: str, request: type[Any], response: Any, run: Any, *, writes: bool = False
-) -> Command[Definitions, Any, Any]:
-    return Command(
-        name=name,
-        summary=summary,
-        request=request,
-        response=response,
-        run=run,
-        phase="rails",
-        writes=writes,
-    )
+_command = commands_of("rails")
 
 
 DEFINITION_COMMANDS: tuple[Command[Definitions, Any, Any], ...] = (

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from backshop.base.command import Command
+from backshop.base.command import Command, commands_of
 from backshop.models import DefaultModel
 
 from . import answers, metrics, requests
 from .service import Workshop
 
-
-def _command(
-    name: str,
-    summary: str,
-    request: type[Any],
-    response: Any,
-    run: Callable[[Workshop, Any], Any],
-    *,
-    writes: bool = False,
-) -> Command[Workshop, Any, Any]:
-    return Command(
-        name=name,
-        summary=summary,
-        request=request,
-        response=response,
-        run=run,
-        phase="workshop",
-        writes=writes,
-    )
+_command = commands_of("workshop")
 
 
 COMMANDS: tuple[Command[Workshop, Any, Any], ...] = (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from backshop.base.command import Command
+from backshop.base.command import Command, commands_of
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.bench import Author, Source, Workspace
 from backshop.models import AdapterBase, OptimizationScope
@@ -298,18 +298,7 @@ def _focus(text: str | None) -> MarkdownSection | None:
     return MarkdownSection("Focus", text.replace("$", "$$"), key="focus")
 
 
-def _command(
-    name: str, summary: str, request: type[Any], response: Any, run: Any, *, writes: bool = False
-) -> Command[Digests, Any, Any]:
-    return Command(
-        name=name,
-        summary=summary,
-        request=request,
-        response=response,
-        run=run,
-        phase="workshop",
-        writes=writes,
-    )
+_command = commands_of("workshop")
 
 
 DIGEST_COMMANDS: tuple[Command[Digests, Any, Any], ...] = (
