@@ -186,7 +186,7 @@ def check_inside(shop: Backshop, target: Target) -> None:
         place = shop.config.home / "benches" / room.id
         assert {path.name for path in place.iterdir()} <= {
             *("published", "draft", "meta", ".published.spare", ".draft.spare"),
-            *(".published.view.json", ".draft.view.json"),
+            *(".published.view", ".draft.view"),
         }
     assert {path.name for path in shop.config.home.iterdir()} <= {
         *("benches", "blobs", "cache", "store.db", "store.db-wal", "store.db-shm", "settings.json"),
