@@ -79,12 +79,19 @@ setInterval(() => {
   $("#elapsed").textContent = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }, 1000);
 
-// Re-read everything that may have changed; calls that come close together become one.
+// Re-read everything that may have changed; calls that come close together become one. An answer that was
+// overtaken by a later one is dropped: nothing on the page goes back in time.
 let pending = null;
+let asked = 0;
+let answered = 0;
 function refresh() {
   pending ??= new Promise((resolve) => setTimeout(resolve, 40)).then(async () => {
     pending = null;
-    [state] = await Promise.all([call("WorkshopGetState", here), transcript.sync()]);
+    const own = ++asked;
+    const [found] = await Promise.all([call("WorkshopGetState", here), transcript.sync()]);
+    if (own < answered) return;
+    answered = own;
+    state = found;
     show();
   });
   return pending;
@@ -359,7 +366,7 @@ follow(here, {
   WorkshopAssistantMessageComplete: (data) => { transcript.complete(data.message_id); if (data.status === "complete") say("The answer is complete"); else say(`The answer was ${data.status}`, { assertive: true }); },
   WorkshopPhaseStarted: refresh,
   WorkshopPhaseCompleted: refresh,
-  WorkshopImplementProgress: (data) => { if (state.active_turn) { Object.assign(state.active_turn, data, { phase: "implement" }); showTurn(state.active_turn); } else refresh(); },
+  WorkshopImplementProgress: refresh,
   WorkshopToolExecuting: tool,
   WorkshopToolComplete: () => { if ($("#drawer").dataset.turn === state.active_turn?.turn_id && !$("#drawer").hidden) details(state.active_turn.turn_id); },
   WorkshopRateLimitWarning: (data) => { $("#tool").textContent = `waiting for the provider${data.wait_ms ? ` (${Math.ceil(data.wait_ms / 1000)} s)` : ""}`; },
