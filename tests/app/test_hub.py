@@ -285,3 +285,24 @@ def test_digest_and_usage_of_a_bench_are_announced_as_its_own(shop, tmp_path):
     assert "UsageUpdated" in names
     assert names.index("WorkshopPhaseStarted") < names.index("WorkshopTurnFinished")
     assert all(one.position is None for one in seen if one.name == "UsageUpdated")
+
+
+@pytest.mark.rule("T6.4")
+def test_what_is_queued_for_a_slow_client_is_taken_back_with_its_access(shop, tmp_path):
+    bench, other = make_bench(shop, tmp_path), shop.call("WorkbenchCreate", {})["workbench_id"]
+    user = shop.call("UserAdd", {"name": "Anna"})["user_id"]
+    for one in (bench, other):
+        shop.call("AccessSet", {"workbench_id": one, "user_id": user, "role": "read"})
+    with shop.hub.subscribe(About(listener=shop.gate.listener(user))) as slow:
+        for one in (bench, other):
+            shop.call("WorkbenchRename", {"workbench_id": one, "new_name": "Secret"})
+        shop.hub.publish_signal("UsageUpdated", {}, workbench_id=bench)  # all of it is queued
+        shop.call("AccessSet", {"workbench_id": bench, "user_id": user, "role": "none"})
+        shop.hub.publish_signal("UsageUpdated", {}, workbench_id=other)
+        rest = [(one.name, one.workbench_id) for one in slow.take()]
+
+    assert rest == [
+        ("WorkbenchChanged", other),
+        ("AccessChanged", bench),
+        ("UsageUpdated", other),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack, closing
 
 import httpx2
 import pytest
@@ -79,7 +80,83 @@ def test_a_removed_person_is_out_at_once_and_a_wrong_token_never_in(served, anna
 
     assert wrong.status_code == 403
     assert "set-cookie" not in wrong.headers
-    assert rpc(client, "WorkbenchList")["error"]["data"]["error_code"] == "ACCESS_DENIED"
+    assert [client.post("/rpc").status_code, client.get("/settings").status_code] == [401, 401]
+    assert client.get("/", headers={"accept": "text/html"}).headers["location"] == "/login"
+    assert client.get("/login").status_code == 200
+
+
+def following(stack, client, start, bench=""):
+    """Return the events of a stream, by name and bench; it ends when the server ends it."""
+    about = f"/events?after={start}" + (f"&workbench_id={bench}" if bench else "")
+    lines = stack.enter_context(client.stream("GET", about)).iter_lines()
+    names = (line[7:] for line in lines if line.startswith("event: "))
+    return ((name, json.loads(next(lines)[6:]).get("workbench_id")) for name in names)
+
+
+@pytest.mark.rule("T6.4", "S5.2")
+def test_streams_that_were_open_when_access_is_taken_bring_nothing_more_of_it(served, anna):
+    client, user_id = anna
+    bench, other = served.bench("Taken"), served.bench("Kept")
+    for one in (bench, other):
+        served.call("AccessSet", workbench_id=one, user_id=user_id, role="read")
+    start = served.shop.hub.position
+    with ExitStack() as stack:
+        of_bench = following(stack, client, start, bench)
+        of_all = following(stack, client, start)
+        served.call("WorkbenchRename", workbench_id=bench, new_name="Before")
+        before = [next(of_bench), next(of_all)]
+        served.call("AccessSet", workbench_id=bench, user_id=user_id, role="none")
+        served.call("WorkbenchRename", workbench_id=bench, new_name="After")
+        served.shop.hub.publish_signal("UsageUpdated", {"n": 1}, workbench_id=bench)
+        served.call("WorkbenchRename", workbench_id=other, new_name="Still heard")
+        last_of_bench = list(of_bench)  # the server ends it
+        rest_of_all = [next(of_all), next(of_all)]
+        again = client.get(f"/events?workbench_id={bench}&after={start}")
+
+    assert before == [("WorkbenchChanged", bench)] * 2
+    assert last_of_bench == [("AccessChanged", bench)]
+    assert rest_of_all == [("AccessChanged", bench), ("WorkbenchChanged", other)]
+    assert again.status_code == 403
+
+
+@pytest.mark.rule("T6.4", "S5.2")
+def test_the_streams_of_somebody_who_is_removed_end(served, anna):
+    client, user_id = anna
+    with ExitStack() as stack:
+        stream = following(stack, client, served.shop.hub.position)
+        served.call("UserRemove", user_id=user_id)
+        served.call("UserAdd", name=f"After {user_id}")
+
+        assert list(stream) == [("PeopleChanged", None)]
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("T6.4", "U1.3")
+@pytest.mark.parametrize("place", ["", "/checkpoints"])
+def test_a_page_leaves_when_access_is_taken_and_the_list_forgets_the_bench(
+    served, browser, anna, place
+):
+    client, user_id = anna
+    bench = served.bench("Confidential", {"salaries.txt": "much"})
+    served.call("AccessSet", workbench_id=bench, user_id=user_id, role="read")
+    with closing(browser.new_context()) as theirs:
+        theirs.add_cookies(
+            [{"name": n, "value": v, "url": served.address} for n, v in client.cookies.items()]
+        )
+        page, cards = theirs.new_page(), theirs.new_page()
+        for one, address in ((page, f"/bench/{bench}{place}"), (cards, "/")):
+            one.goto(f"{served.address}{address}")
+            one.locator("html[data-live=yes]").wait_for()
+        had = page.get_by_role("link", name="Confidential").count()
+        served.call("AccessSet", workbench_id=bench, user_id=user_id, role="none")
+        page.get_by_role("link", name="Back", exact=True).wait_for()
+        left = page.content()
+        cards.get_by_role("link", name="Confidential").wait_for(state="detached")
+
+    assert had == 1
+    assert "No access" in left
+    assert "Confidential" not in left
+    assert "salaries" not in left
 
 
 @pytest.mark.needs("browser")

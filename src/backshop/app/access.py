@@ -14,6 +14,7 @@ from backshop.base.command import Command
 from backshop.base.errors import AccessDenied
 from backshop.base.ids import UserId
 
+from .hub import Listener
 from .limiting import Limiter
 from .people import People, Role
 
@@ -122,11 +123,9 @@ class Gate:
         if user is not None:
             self._limiter.require_room(user)
 
-    def sees(self, user: UserId | None) -> Callable[[str], bool] | None:
-        """Return what says which benches and sessions a person hears of; None hears all."""
-        if user is None:
-            return None
-        return lambda subject: self._people.state.role(user, subject).includes(Role.READ)
+    def listener(self, user: UserId | None) -> Listener | None:
+        """Return who follows events, and so hears of their own alone; None hears all."""
+        return None if user is None else Listener(user, lambda: self._people.state)
 
     def facade(self, facade: Any, command: str, user: UserId) -> Any:
         """Return the facade as this person has it: their sessions, and what they make is theirs."""

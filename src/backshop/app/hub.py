@@ -18,17 +18,40 @@ from typing import Any
 
 from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import BackshopError
+from backshop.base.ids import UserId
 from backshop.store import Event, Store
 
 from .notices import CLUTTER, ONCE_A_SECOND, PER_FACT, Fact, Look, Notification, notifications
+from .people import PeopleState, Role
 
 WEIGH_S = 60  # how long closing waits for a bench that is just being weighed
 FOLLOW_S = 0.5  # how long the follower waits before it looks whether it is to end
+ACCESS, PEOPLE = "AccessChanged", "PeopleChanged"
 PENDING_MAX = 10_000  # notifications a slow subscriber may be behind; then it has to resume
 _PAGE = 500
 _LOG = logging.getLogger("backshop")
 
 Wake = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Somebody with a token who follows: what they may hear of is asked anew each time (T6.4)."""
+
+    user: UserId
+    people: Callable[[], PeopleState]
+
+    def sees(self, subject: str) -> bool:
+        """Say whether they may read a bench or session now."""
+        return self.people().role(self.user, subject).includes(Role.READ)
+
+    def is_here(self) -> bool:
+        """Say whether their token is still good."""
+        return self.user in self.people().users
+
+    def is_told(self, note: Notification) -> bool:
+        """Say whether it is their own access that changed; they hear that it was taken, too."""
+        return note.name == ACCESS and note.payload.get("user_id") == self.user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,21 +60,28 @@ class About:
 
     workbench_id: str | None = None
     session_id: str | None = None
-    sees: Callable[[str], bool] | None = None
-    """Whether whoever asks may hear of a bench or session; None is the owner, who may (T6.4)."""
+    listener: Listener | None = None
+    """Who asks; None is the home's owner, who may hear everything."""
 
     def wants(self, note: Notification) -> bool:
         """Say whether this one is meant; what belongs to nobody goes to everybody."""
         subject = note.workbench_id or note.session_id
-        if self.sees is not None and subject is not None and not self.sees(subject):
+        if subject is None:
+            return True
+        if self.subjects and subject not in self.subjects:
             return False
-        if note.workbench_id is None and note.session_id is None:
-            return True
-        if self.workbench_id is None and self.session_id is None:
-            return True
-        return (self.workbench_id is not None and self.workbench_id == note.workbench_id) or (
-            self.session_id is not None and self.session_id == note.session_id
-        )
+        who = self.listener
+        return who is None or who.is_told(note) or who.sees(subject)
+
+    def is_allowed(self) -> bool:
+        """Say whether whoever asks may follow this now."""
+        who = self.listener
+        return who is None or (who.is_here() and all(map(who.sees, self.subjects)))
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The bench or session that is followed; none means all of them."""
+        return tuple(one for one in (self.workbench_id, self.session_id) if one is not None)
 
 
 class Subscription:
@@ -64,20 +94,29 @@ class Subscription:
         self._news = threading.Condition()
         self.lagged = False
         """It fell too far behind; the client re-subscribes from its last position."""
+        self.ended = False
+        """Access was taken, and nothing is queued any more after what is."""
         self.closed = False
 
     def offer(self, note: Notification) -> None:
         """Queue a notification if it is wanted."""
-        if self.lagged or not self._about.wants(note):
+        if self.ended or not self._about.wants(note):
             return
         with self._news:
+            if note.name in (ACCESS, PEOPLE):
+                self._withdraw()
             if len(self._pending) >= PENDING_MAX:
                 self.lagged = True
-            else:
+            elif not self.lagged:
                 self._pending.append(note)
             self._news.notify_all()
         if self._wake is not None:
             self._wake()
+
+    def _withdraw(self) -> None:
+        """Take back what is queued and may not be heard any more; the lock is held."""
+        self._pending = deque(filter(self._about.wants, self._pending))
+        self.ended = not self._about.is_allowed()
 
     def take(self) -> list[Notification]:
         """Return what is queued, at once."""
@@ -89,7 +128,7 @@ class Subscription:
     def wait(self, timeout_s: float) -> list[Notification]:
         """Return what is queued, waiting for the first if there is none."""
         with self._news:
-            if not self._pending and not self.closed and not self.lagged:
+            if not self._pending and not (self.closed or self.lagged or self.ended):
                 self._news.wait(timeout_s)
         return self.take()
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from backshop.app import About, Notification, Subscription
-from backshop.base.errors import ValidationFailed
+from backshop.base.errors import AccessDenied, ValidationFailed
 
 from .security import user_of
 from .site import Site, fault_response
@@ -30,8 +30,10 @@ async def events(request: Request) -> Response:
     about = About(
         workbench_id=request.query_params.get("workbench_id"),
         session_id=request.query_params.get("session_id"),
-        sees=site.shop.gate.sees(user_of(request)),
+        listener=site.shop.gate.listener(user_of(request)),
     )
+    if not await site.run(about.is_allowed):
+        return fault_response(AccessDenied("this needs the role 'read'", reason="role"))
     return StreamingResponse(
         _stream(site, about, after),
         media_type="text/event-stream",
@@ -62,12 +64,13 @@ async def _stream(site: Site, about: About, after: int | None) -> AsyncIterator[
         yield f"retry: {RETRY_MS}\n\n".encode()
         while not subscription.closed:
             news.clear()
+            is_over = subscription.lagged or subscription.ended  # before what was still queued
             sent = b"".join(_frame(note) for note in subscription.take())
             if sent:
                 yield sent
                 continue
-            if subscription.lagged:
-                return  # the client comes back with its last position
+            if is_over:
+                return  # the client comes back with its last position, and may be refused then
             try:
                 await asyncio.wait_for(news.wait(), KEEP_ALIVE_S)
             except TimeoutError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 COOKIE_DAYS = 30
 _DAY_MS = 86_400_000
+IsHere = Callable[[UserId], Awaitable[bool]]
 OWNER = ""  # whoever has the login link is the home's owner
 
 CONTENT_POLICY = "; ".join(
@@ -168,10 +169,11 @@ def _is_address(name: str) -> bool:
 class Gate:
     """Lets a request through to the pages, or answers it here: 403, or the way to log in."""
 
-    def __init__(self, app: ASGIApp, door: Door, login: Login) -> None:
+    def __init__(self, app: ASGIApp, door: Door, login: Login, is_here: IsHere) -> None:
         self._app = app
         self._door = door
         self._login = login
+        self._is_here = is_here
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -185,8 +187,11 @@ class Gate:
             await _refuse(send, 403, refusal)
             return
         path = scope["path"]
+        is_open = path in OPEN_PATHS or path.startswith("/static/")
         user = self._who(headers)
-        if user is not None or path in OPEN_PATHS or path.startswith("/static/"):
+        if user and not is_open and not await self._is_here(UserId(user)):
+            user = None  # removed since; the cookie alone would be good for weeks
+        if user is not None or is_open:
             scope["backshop.user"] = UserId(user) if user else None
             await self._app(scope, receive, _with_headers(send))
         elif scope["method"] == "GET" and "text/html" in headers.get(b"accept", ""):

@@ -71,7 +71,7 @@ def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
         lifespan=lifespan,
     )
     app.state.site = site
-    return Gate(app, door, login)
+    return Gate(app, door, login, site.is_here)
 
 
 async def healthz(_: Request) -> Response:

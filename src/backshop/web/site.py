@@ -11,6 +11,7 @@ import anyio
 from starlette.responses import JSONResponse, Response
 
 from backshop.app import Backshop, Guesses, Hub, Parcels, fault_of
+from backshop.base.ids import UserId
 
 from .security import Door, Login
 
@@ -42,6 +43,10 @@ class Site:
             self._limiter = anyio.CapacityLimiter(THREADS)
         whole = partial(self._after_warming, partial(work, *args, **kwargs))
         return await anyio.to_thread.run_sync(whole, limiter=self._limiter)
+
+    async def is_here(self, user: UserId) -> bool:
+        """Say whether somebody still has a token of this home."""
+        return user in (await self.run(lambda: self.shop.people.state)).users
 
     def warm(self) -> None:
         """Make the rooms, once: two requests at the same moment must not make two of one."""

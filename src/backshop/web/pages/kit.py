@@ -122,7 +122,7 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int) -> 
 def error_page(error: Exception, visit: Visit) -> Page:
     """Return the page of an error: what, why, what can be done, and the reference id."""
     fault = fault_of(error)
-    title = "Not found" if fault.http == 404 else "That did not work"
+    title = {403: "No access", 404: "Not found"}.get(fault.http, "That did not work")
     envelope = fault.envelope.get("error", fault.envelope)
     context = {"error": envelope, "back": safe_path(visit.form.get("back")) or "/"}
     return Page(template="error.html", title=title, context=context, status=fault.http)

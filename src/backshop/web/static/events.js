@@ -6,7 +6,7 @@
 // its connection when it is looked at, lets it go soon after it was hidden, and catches up by
 // position when it is looked at again.
 import { $ } from "./dom.js";
-import { knock, unreachable } from "./rpc.js";
+import { knock, reach, unreachable } from "./rpc.js";
 
 const HIDDEN_MS = 5000;
 const SHOW_AFTER_MS = 2000;
@@ -25,6 +25,7 @@ export function follow(about, handlers, { after = document.body.dataset.position
       lost ??= setTimeout(() => { $("#connection").hidden = false; }, SHOW_AFTER_MS);
       if (source.readyState === EventSource.CLOSED) setTimeout(again, 1000);
     };
+    if (Object.keys(about).length) source.addEventListener("AccessChanged", ({ data }) => { if (JSON.parse(data).role === "none") leave(); });
     for (const [name, handler] of Object.entries(handlers)) {
       source.addEventListener(name, (event) => {
         if (event.lastEventId) last = event.lastEventId;
@@ -33,7 +34,12 @@ export function follow(about, handlers, { after = document.body.dataset.position
     }
   };
   // The server answered something else than events: it starts, or it does not know us any more.
-  const again = async () => { await knock(); if (!document.hidden) connect(); };
+  const again = async () => { await knock(); await leave(); if (!document.hidden) connect(); };
+  // Access was taken: nothing of it stays on the screen, and the server says why.
+  const leave = async () => {
+    const isRefused = (await reach(location.href, { method: "HEAD" }).catch(unreachable))?.status === 403;
+    if (isRefused) { document.body.replaceChildren(); location.reload(); }
+  };
   const steady = () => {
     clearTimeout(lost);
     lost = null;

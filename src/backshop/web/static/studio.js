@@ -12,7 +12,7 @@ function refresh() {
     if (held) $(`#sessions a[href="${CSS.escape(held)}"]`)?.focus();
   }, 300);
 }
-follow({}, { RailsRunChanged: refresh, RailsSessionChanged: refresh }, { onReconnect: refresh });
+follow({}, { RailsRunChanged: refresh, RailsSessionChanged: refresh, AccessChanged: refresh }, { onReconnect: refresh });
 
 on(document, "change", "#bundle-file", async (_, picker) => {
   const [file] = picker.files;
