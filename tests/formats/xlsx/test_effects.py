@@ -38,6 +38,9 @@ def planted(made, part, old, new, *targets, recalculated=None):
     [
         (SHEET, b"<v>2</v>", b"<v>9</v>", Effect(kind="cell", where="S!B2", aspect="value")),
         (SHEET, b"<f>B1</f>", b"<f>B2</f>", Effect(kind="cell", where="S!C1", aspect="formula")),
+        (SHEET, b"<v>2</v>", b"", Effect(kind="cell", where="S!B2", aspect="value")),
+        (SHEET, b"<v>1.0</v></c></row>", b"</c></row>",
+         Effect(kind="cell", where="S!C1", aspect="value")),
         (SHEET, b'<c r="B3">', b'<c r="B3" s="1">',
          Effect(kind="cell", where="S!B3", aspect="style")),
         (SHEET, b'<row r="3"', b'<row ht="9" r="3"',

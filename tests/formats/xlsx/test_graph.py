@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from typing import Any
 
 import pytest
 import xlsxwriter
@@ -173,3 +174,45 @@ def test_more_formulas_than_a_write_has_time_for_lose_their_results(tmp_path, mo
     assert lines(out) == ["1\t3\t{=A1}\t{=B1}\t{=C1}\t7"]
     told = {"computed": 0, "not_computed": 3, "reasons": {"too_many_formulas": 3}}
     assert result.extra["recalculated"] == told
+
+
+@pytest.mark.rule("F24.2", "F24.11")
+@pytest.mark.parametrize("shape", [lambda path: path, spaced], ids=["usual", "spaced"])
+def test_giving_up_takes_out_just_the_results_that_count_as_reached(tmp_path, monkeypatch, shape):
+    base = source(shape(written(tmp_path / "a.xlsx")))
+    change = {"op": "set_cells", "sheet": "S1", "cells": [{"cell": "A7", "value": 99}]}
+    off = edit(base, tmp_path / "off.xlsx", change, recalculate=False)
+    monkeypatch.setattr(recalc, "MAX_COMPUTED", 0)
+
+    result = edit(base, tmp_path / "many.xlsx", change)
+
+    parts = (
+        Package.open(source(tmp_path / "many.xlsx")),
+        Package.open(source(tmp_path / "off.xlsx")),
+    )
+    sheets = [name for name in parts[0].names if "worksheets" in name]
+    assert [parts[0].read(name) for name in sheets] == [parts[1].read(name) for name in sheets]
+    assert result.effects == off.effects
+    assert result.effects.collateral == ()
+    without: Any = off.extra["recalculated"]
+    reached = without["not_computed"]
+    assert 100 < reached < ROWS * 14
+    reasons = {"too_many_formulas": reached}
+    assert result.extra["recalculated"] == {**without, "reasons": reasons}
+
+
+@pytest.mark.rule("F24.8", "F24.9")
+def test_a_write_that_took_long_leaves_the_engine_less_time_and_never_fails(tmp_path, monkeypatch):
+    made = book(tmp_path / "a.xlsx", ("S", [[1, "=A1|1", "=7|7"]]))
+    times = [recalc.engine_time(spent) for spent in (0.0, 3.0, 6.0, 12.0, 13.0, 40.0)]
+    monkeypatch.setattr(recalc, "WRITE_TIMEOUT_S", 0.0)
+
+    out = tmp_path / "out.xlsx"
+    change = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "A1", "value": 3}]}
+    result = edit(made, out, change)
+
+    assert times == [20.0, 20.0, 14.0, 2.0, 0.0, 0.0]
+    assert lines(out) == ["1\t3\t{=A1}\t7"]
+    told = {"computed": 0, "not_computed": 1, "reasons": {"timeout": 1}}
+    assert result.extra["recalculated"] == told
+    assert b'fullCalcOnLoad="1"' in Package.open(source(out)).read("xl/workbook.xml")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import warnings as python_warnings
 import zipfile
+from time import monotonic
 
 import pytest
 import xlsxwriter
@@ -257,7 +258,7 @@ def test_results_agree_with_those_stored_in_real_workbooks(corpora):
         graph.load(graph.places())
         known = {place for place, node in graph.nodes.items() if node.cached}
         reasons = recalc._reasons(graph, known, True)
-        values = recalc._compute(opened, graph, known, reasons) if known else {}
+        values = recalc._compute(opened, graph, known, reasons, monotonic()) if known else {}
         for place in known:
             if place not in values:
                 missing += 1

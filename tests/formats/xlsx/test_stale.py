@@ -11,6 +11,9 @@ import openpyxl
 import pytest
 import xlsxwriter
 
+from backshop.formats.errors import FormatError
+from backshop.formats.tables import Cache, Region, tools
+
 from .. import second_reader
 from .books import book, edit, lines, source
 
@@ -144,7 +147,7 @@ SPREAD = (
 )
 
 
-@pytest.mark.rule("F24.2", "F24.3", "F24.10", "F16.14")
+@pytest.mark.rule("F24.2", "F24.3", "F24.10", "F16.14", "F17.8", "F25.6")
 def test_cells_that_show_the_values_of_another_formula_change_with_it(tmp_path):
     book(tmp_path / "a.xlsx", ("S", [[1]]))
     name = "xl/worksheets/sheet1.xml"
@@ -163,12 +166,22 @@ def test_cells_that_show_the_values_of_another_formula_change_with_it(tmp_path):
     assert lines(tmp_path / "b.xlsx") == [
         "1\t1\t50",
         "2\t10",
-        "3\t{=A1:B1*2}",
+        "3\t{=A1:B1*2}\t{=A1:B1*2}",
         "4\t{=B3+1}\t20",
         "5\t7\t{=}",
-        "6\t8",
+        "6\t8\t{=}",
         "7\t{=B6+1}\t99",
     ]
     told = {"array_formula": 4, "depends_on_not_computed": 2}
     assert result.extra["recalculated"] == {"computed": 0, "not_computed": 6, "reasons": told}
     assert result.effects.collateral == ()
+
+    after = source(tmp_path / "b.xlsx")
+    region = Region(sheet="S", range="A5:B6", header_row=0)
+    table: Any = tools.table_get_map(after, Cache(tmp_path / "cache"), region).to_json(after)
+    assert [w["code"] for w in table["warnings"]] == ["uncached_formula"]
+    assert [w["count"] for w in table["warnings"]] == [2]
+    total = {"op": "summarize_by_category", "sheet": "T", "source_sheets": ["S"]}
+    with pytest.raises(FormatError) as refused:
+        edit(after, tmp_path / "c.xlsx", {**total, "category_col": "A", "amount_col": "B"})
+    assert (refused.value.reason, refused.value.hints) == ("uncached_formula", ("B5", "B6"))

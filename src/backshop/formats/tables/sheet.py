@@ -17,6 +17,7 @@ from ..xlsx.book import Book, Sheet, Value
 from ..xlsx.frame import Frame
 from ..xlsx.read import choose_sheet
 from ..xlsx.sheetxml import RawCell, SheetXml
+from ..xlsx.spread import Unshown
 from ..xlsx.survey import islands, survey
 from . import infer, stage
 from .infer import Guess, Kind
@@ -108,9 +109,11 @@ class _Reader:
     warnings: Warnings
     kinds: list[set[str]] = field(init=False)
     covered: set[tuple[int, int]] = field(init=False)
+    unshown: Unshown = field(init=False)
 
     def __post_init__(self) -> None:
         self.kinds = [set() for _ in range(self.area.width)]
+        self.unshown = Unshown(self.book, self.xml)
         merges = [area for area in Frame.of(self.xml).merges if area.meets(self.area)]
         self.covered = {
             (row, col)
@@ -180,7 +183,7 @@ class _Reader:
         )
 
     def _text(self, cell: RawCell, at: int) -> str | None:
-        if self.book.is_uncached(cell):
+        if self.book.is_uncached(cell) or self.unshown.formula(cell) is not None:
             self.warnings.add("uncached_formula")
             return None
         value = self.book.value(cell)

@@ -62,7 +62,9 @@ def finish(
     book, package = session.book, session.book.package
     old = Book(package.fresh(), strings_of=book)
     changed = _changed_cells(session, old)
-    outcome = recalc.recalculate(book, changed, _errors(old, book), engine=recalculate)
+    outcome = recalc.recalculate(
+        book, changed, _errors(old, book), engine=recalculate, started=session.started
+    )
     _keep_chain_true(book, old, changed)
     verify(session)
     report = effects.report(

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .address import Area, parse_area
+from .address import Area
 from .book import Book, Sheet, Table, Value, child, children, truth
 from .cellxml import (
     Content,
 )
 from .frame import Frame
 from .sheetxml import RawCell, SheetXml, attributes, integer
+from .spread import spread_formulas
 from .survey import Survey, survey
 
 _DIMENSION = re.compile(rb"(<(?:[\w.\-]+:)?dimension\b[^>]*?\bref\s*=\s*\")([^\"]*)(\")")
@@ -182,15 +183,10 @@ class SheetEdit:
     def arrays(self) -> list[ArrayFormula]:
         """The formulas that fill several cells."""
         if self._arrays is None:
-            self._arrays = []
-            data, xml = self.xml.data, self.xml
-            marks = (b'"array"', b"'array'", b"dataTable")
-            if any(data.find(mark, xml.inner, xml.close) >= 0 for mark in marks):
-                for cell in xml.formula_cells():
-                    raw = cell.formula
-                    area = parse_area(raw.ref) if raw and raw.ref else None
-                    if raw and raw.kind in {"array", "dataTable"} and area and area.count > 1:
-                        self._arrays.append(ArrayFormula(area, (cell.row, cell.col), cell.meta))
+            self._arrays = [
+                ArrayFormula(area, (cell.row, cell.col), cell.meta)
+                for area, cell in spread_formulas(self.xml)
+            ]
         return self._arrays
 
     # --- changing ------------------------------------------------------------------------------

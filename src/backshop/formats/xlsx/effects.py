@@ -16,11 +16,12 @@ from backshop.formats.guard import parse_xml
 from backshop.formats.package import CONTENT_TYPES, canonical
 from backshop.formats.protocol import Effect, Effects
 
-from .address import Area, cell_name, column_name, parse_area
+from .address import Area, cell_name, column_name, parse_area, parse_cell
 from .book import Book, Sheet, Value, child, children, local
 from .moves import Move, follows
 from .session import Target
 from .sheetxml import RowSpan, SheetXml, attributes
+from .uncache import lost_results
 
 _STYLE_TABLES = frozenset(
     (
@@ -114,6 +115,11 @@ class _Comparison:
     ) -> Iterator[Effect]:
         row = first or second
         assert row is not None, "a pair has at least one side"
+        lost = lost_results(before, first, after, second) if before and first and second else None
+        if lost is not None:  # thousands of rows may differ in nothing else
+            places = (f"{name}!{cell_name(row.number, col)}" for col in lost)
+            yield from (Effect(kind="cell", where=place) for place in places)
+            return
         old = self._cells(self.old, before, first)
         new = self._cells(self.new, after, second)
         for col in sorted(old.keys() | new.keys()):
@@ -199,10 +205,8 @@ class _Comparison:
         if effect.kind != "cell" or effect.aspect != "value":
             return False
         sheet, _, cell = effect.where.rpartition("!")
-        area = parse_area(cell)
-        return area is not None and (area.row1, area.col1) in self.expected.recalculated.get(
-            sheet, set()
-        )
+        place = parse_cell(cell)
+        return place is not None and place in self.expected.recalculated.get(sheet, ())
 
     def aimed_at(self, effect: Effect) -> bool:
         """Whether a difference lies inside what the operations named."""
@@ -317,13 +321,8 @@ def _frames(name: str, before: SheetXml | None, after: SheetXml) -> Iterator[Eff
         return
     yield from _merges(name, old, new)
     yield from _columns(name, old, new)
-    names = {local(item) for item in [*old, *new]} - {
-        "",
-        "dimension",
-        "mergeCells",
-        "cols",
-        "sheetData",
-    }
+    known = {"", "dimension", "mergeCells", "cols", "sheetData"}
+    names = {local(item) for item in [*old, *new]} - known
     for item in sorted(names):
         if _keys(children(old, item)) != _keys(children(new, item)):
             yield Effect(kind="sheet", where=name, aspect=_ASPECTS.get(item, item))

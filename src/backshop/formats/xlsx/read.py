@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from backshop.base import limits
 from backshop.formats.errors import fail
@@ -16,6 +17,7 @@ from .address import MAX_COL, MAX_ROW, Area, column_name, parse_area
 from .book import Book, Sheet
 from .frame import Frame
 from .sheetxml import RawCell, RowSpan, SheetXml
+from .spread import Unshown
 from .survey import Island, islands, survey
 
 CELLS = ("values", "formulas", "both")
@@ -69,6 +71,11 @@ class _Window:
         self.used = self.survey.used
         self.chunks = chunk_count(self.used.height, limits.XLSX_CHUNK_ROWS) if self.used else 0
         self.merges = Frame.of(self.xml).merges if self.xml else []
+
+    @cached_property
+    def unshown(self) -> Unshown:
+        """Asked only about empty cells: most sheets have none, and no such formula either."""
+        return Unshown(self.book, self.xml)
 
     def whole(self) -> Area | None:
         """Return the used range when its text is small enough to show at once (F5.5)."""
@@ -204,15 +211,20 @@ class _Window:
             self.warnings.add("date_1900_bug")
         text = _escape(value.text)
         if cell.formula is None:
-            return text
+            asked = cell.value is None and self.cells != "formulas"
+            awaited = self.unshown.formula(cell) if asked else None
+            return text if awaited is None else self._uncached("=" + _escape(awaited))
         formula = "=" + _escape(self.book.formula(cell, xml) or "")
         if self.cells == "formulas":
             return formula
         if self.book.is_uncached(cell):
-            if self.cells == "values":
-                self.warnings.add("uncached_formula")
-            return "{" + formula + "}"
+            return self._uncached(formula)
         return f"{text} {{{formula}}}" if self.cells == "both" else text
+
+    def _uncached(self, formula: str) -> str:
+        if self.cells == "values":
+            self.warnings.add("uncached_formula")
+        return "{" + formula + "}"
 
 
 def _escape(text: str) -> str:

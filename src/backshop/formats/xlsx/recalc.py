@@ -10,23 +10,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from time import monotonic
 
+from backshop.base.limits import WRITE_TIMEOUT_S
 from backshop.formats.protocol import Json
 
 from .address import Area, cell_name
 from .book import Book, child, like
 from .cellxml import Content
 from .edit import SheetEdit
-from .engine import Request, Scalar, compute
+from .engine import TIMEOUT_S, Request, Scalar, compute
 from .formula import tokens
 from .graph import Graph, build
 from .order import insert_in_order
 from .precedents import Node, Place, array_context, spelled
 from .sheetxml import RowSpan, SheetXml
 from .splice import render
+from .uncache import without_results
 
 MAX_FED_CELLS = 1_000_000
 MAX_COMPUTED = 50_000  # formulas; more of them would not be done within the time of a write
+_SPARE_S = 4.0  # for starting the engine and ending the write on a busy machine
 _WORKBOOK_ORDER = (
     *("fileVersion", "fileSharing", "workbookPr", "AlternateContent", "revisionPtr"),
     *("absPath", "workbookProtection", "bookViews", "sheets", "functionGroups"),
@@ -58,11 +62,17 @@ class Recalculation:
 
 
 def recalculate(
-    book: Book, changed: dict[str, set[tuple[int, int]]], before: dict[Place, str], *, engine: bool
+    book: Book,
+    changed: dict[str, set[tuple[int, int]]],
+    before: dict[Place, str],
+    *,
+    engine: bool,
+    started: float,
 ) -> Recalculation:
     """Bring the results of the formulas that `changed` reaches up to date.
 
-    `before` holds the errors that formula cells showed before the edit.
+    `before` holds the errors that formula cells showed before the edit; `started` is when the
+    write began, by the monotonic clock.
     """
     result = Recalculation()
     if not any(changed.values()) or not _has_formulas(book):
@@ -75,16 +85,12 @@ def recalculate(
         dirty |= graph.reached(graph.dynamic)
     if not dirty:
         return result
-    # not every cell into which a formula may spread is there
     if len(dirty) > MAX_COMPUTED:
-        graph.load(dirty, "too_many_formulas")
-        dirty &= graph.nodes.keys()
-        reasons, values = dict.fromkeys(dirty, "too_many_formulas"), {}
-    else:
-        graph.load(dirty)
-        dirty &= graph.nodes.keys()
-        reasons = _reasons(graph, dirty, engine)
-        values = _compute(book, graph, dirty, reasons) if engine else {}
+        return _given_up(book, dirty)
+    graph.load(dirty)
+    dirty &= graph.nodes.keys()  # not every cell into which a formula may spread is there
+    reasons = _reasons(graph, dirty, engine)
+    values = _compute(book, graph, dirty, reasons, started) if engine else {}
     for place in dirty:
         if place not in values and place not in reasons:
             reasons[place] = "engine_refused"
@@ -97,6 +103,24 @@ def recalculate(
         value = values.get(place)
         if value and value.kind == "error" and before.get(place) != value.text:
             result.errors.append(_error(graph.nodes[place], value))
+    return result
+
+
+def _given_up(book: Book, dirty: set[Place]) -> Recalculation:
+    """Take out the results of more formulas than can be computed in the time of a write."""
+    result = Recalculation()
+    wanted: dict[str, dict[int, set[int]]] = {}
+    for place in dirty:
+        wanted.setdefault(place.sheet, {}).setdefault(place.row, set()).add(place.col)
+    for name, rows in wanted.items():
+        sheet = book.sheet(name)
+        xml = book.xml(sheet)
+        assert xml is not None, "a formula stands on a worksheet"
+        data, result.places[name] = without_results(xml, rows)
+        if data != xml.data and sheet.part:
+            book.package.put(sheet.part, data)
+    flag_full_calculation(book)
+    result.reasons["too_many_formulas"] = sum(map(len, result.places.values()))
     return result
 
 
@@ -177,7 +201,7 @@ def _circular(graph: Graph, needed: set[Place]) -> set[Place]:
 
 
 def _compute(
-    book: Book, graph: Graph, dirty: set[Place], reasons: dict[Place, str]
+    book: Book, graph: Graph, dirty: set[Place], reasons: dict[Place, str], started: float
 ) -> dict[Place, Content]:
     needed = _needed(graph, dirty)
     wanted = sorted(place for place in needed if place not in reasons)
@@ -195,7 +219,7 @@ def _compute(
             [(numbers[n.place.sheet], n.place.row, n.place.col, spelled(n)) for n in nodes],
             book.date_1904,
         )
-        answers = compute(request)
+        answers = compute(request, engine_time(monotonic() - started))
     if isinstance(answers, str):
         reasons.update(dict.fromkeys(wanted, answers))
         return {}
@@ -207,6 +231,14 @@ def _compute(
         for place, value in found.items()
         if value is not None and place not in spoiled and place in dirty
     }
+
+
+def engine_time(spent_s: float) -> float:
+    """Return how long the engine may take: as much as was spent before it comes after it again.
+
+    Results that are not there in time are missing; a write that is not would be lost.
+    """
+    return max(0.0, min(TIMEOUT_S, WRITE_TIMEOUT_S - _SPARE_S - 2 * spent_s))
 
 
 Known = tuple[int, int, int, Scalar]

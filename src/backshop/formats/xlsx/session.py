@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import TypeVar
 
 from backshop.base import limits
@@ -52,6 +53,7 @@ class Session:
     headers: list[Header] = field(default_factory=list)
     structural: bool = False
     cells: int = 0
+    started: float = field(default_factory=monotonic)
 
     def __post_init__(self) -> None:
         self.styles = StyleSheet(self.book)

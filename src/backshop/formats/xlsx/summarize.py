@@ -13,6 +13,7 @@ from .cellxml import EMPTY, Content
 from .edit import SheetEdit
 from .headers import renamed_header
 from .session import Session
+from .spread import Unshown
 from .survey import islands
 from .values import content
 
@@ -76,6 +77,7 @@ def _totals(session: Session, edit: SheetEdit, category: int, amount: int) -> To
         return totals
     first = _first_data_row(edit, category, amount)
     edit.load(range(first, used.row2 + 1))
+    unshown = Unshown(session.book, edit.xml)
     skipped, uncached = 0, []
     for row in range(first, used.row2 + 1):
         label = edit.value(row, category)
@@ -83,7 +85,7 @@ def _totals(session: Session, edit: SheetEdit, category: int, amount: int) -> To
         if label.kind == "blank" or not key:
             continue
         raw = edit.raw(row, amount)
-        if raw is not None and session.book.is_uncached(raw):
+        if raw is not None and (session.book.is_uncached(raw) or unshown.formula(raw) is not None):
             uncached.append(cell_name(row, amount))
             continue
         value = edit.value(row, amount)
