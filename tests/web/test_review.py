@@ -257,12 +257,18 @@ def test_the_review_works_without_scripts(served, new_page):
     page.get_by_role("navigation", name="Changed sheets").get_by_role("link", name="Ledger").click()
     sheet = page.get_by_role("region", name="Sheet Ledger")
     marked = sheet.locator("td.changed, td.added").all_inner_texts()
+    rows = page.get_by_role("navigation", name="Rows").last
+    first = []
+    for name in ("Earlier rows", "Later rows"):
+        rows.get_by_role("link", name=name).click()
+        first.append(sheet.locator("tbody th").first.inner_text())
     page.locator("#publish").click()
     page.wait_for_url("**/checkpoints")
 
     assert cells > 3
     assert any(text.startswith("~") and text.endswith(" 44") for text in marked)
     assert any(SCRIPT in text for text in marked)
+    assert first == ["1", "41"]
     assert not served.call("DraftGetState", workbench_id=draft.id)["has_draft"]
 
 

@@ -136,7 +136,8 @@ def test_a_run_is_drawn_with_its_branches_blocks_and_checkpoints(served, told, n
     assert page.locator("a.box.ghost").count() == 0
     page.get_by_role("link", name="Show skipped steps").click()
     ghost = page.locator("a.box.ghost").first
-    assert "skipped: maybe" in (ghost.get_attribute("aria-label") or "")
+    assert ghost.locator("text").first.text_content() == "Deep look"
+    assert "skipped: Deep look. maybe: " in (ghost.get_attribute("aria-label") or "")
     width = float(page.locator("svg.graph").get_attribute("width"))
     page.get_by_role("button", name="Larger").click()
     assert float(page.locator("svg.graph").get_attribute("width")) == pytest.approx(width * 1.25, 1)

@@ -292,7 +292,8 @@ def test_review_says_which_pictures_of_a_document_are_new_others_or_gone():
     after = {"word/media/a.png": "1", "word/media/b.png": "9", "word/media/d.png": "4"}
     shown = [{"picture": f"/now/{name}", "name": name, "alt": name} for name in PICTURES]
 
-    marked = marked_pictures(shown, before, after, lambda name: f"/then/{name}")
+    gone = [{"name": "c.png", "alt": "The old chart", "section": 1}]
+    marked = marked_pictures(shown, before, after, gone, lambda name: f"/then/{name}")
 
     assert [(one["picture"], one["change"], one.get("was")) for one in marked] == [
         ("/now/a.png", "", ""),
@@ -300,6 +301,54 @@ def test_review_says_which_pictures_of_a_document_are_new_others_or_gone():
         ("/now/d.png", "added", ""),
         ("/then/c.png", "removed", None),
     ]
+    numbered_anew = marked_pictures(
+        shown[:1], before, {"word/media/a.png": "2"}, gone, lambda name: name
+    )
+    assert [(one["picture"], one["change"], one["alt"]) for one in numbered_anew] == [
+        ("/now/a.png", "", "a.png"),
+        ("a.png", "removed", "Picture that goes"),
+        ("c.png", "removed", "The old chart"),
+    ]
 
 
 PICTURES = ("a.png", "b.png", "d.png")
+
+
+def _report(tmp_path, pictures, outlook="It stays so."):
+    from docx import Document
+
+    made = Document()
+    for heading, text in (("Results", "Much came."), ("Costs", "Little went."), ("Next", outlook)):
+        made.add_heading(heading, 1)
+        made.add_paragraph(text)
+        if heading in pictures:
+            (tmp_path / "one.png").write_bytes(picture(pictures[heading], heading))
+            made.add_picture(str(tmp_path / "one.png"))
+    buffer = io.BytesIO()
+    made.save(buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.rule("U4.2")
+def test_review_shows_pictures_in_their_section_and_sections_for_their_pictures(
+    served, new_page, tmp_path
+):
+    old = _report(tmp_path, {"Results": "teal", "Costs": "navy", "Next": "green"})
+    bench = served.bench("Pictures", {"report.docx": old})
+    new = _report(tmp_path, {"Results": "teal", "Costs": "gold"}, "It grows.")
+    Drafting(served, bench).put({"report.docx": new})
+    page = new_page(f"/bench/{bench}/review?file=report.docx")
+    page.locator(".inside img").first.wait_for()
+    shown = {
+        name: page.get_by_role("region", name=name).locator(".inside figcaption").all_inner_texts()
+        for name in ("Costs", "Next")
+    }
+    others = page.get_by_role("region", name="Other pictures").locator("figcaption")
+    viewer = f"{served.address}/bench/{bench}/file/report.docx?view=published&section="
+    read = [page.request.get(f"{viewer}{at}").text().count("<figure>") for at in range(3)]
+
+    assert [len(texts) for texts in shown.values()] == [2, 1]
+    assert ("before" in shown["Costs"][0], "changed" in shown["Costs"][1]) == (True, True)
+    assert "removed" in shown["Next"][0]
+    assert (others.count(), read) == (1, [1, 1, 1])
+    assert page.locator(".outline").get_by_text("~ pictures").count() == 1

@@ -20,7 +20,7 @@ from .respond import resume_ref
 from .sessions import Readable, Sessions
 from .snapshot import Snapshot
 from .state import NodeState, SessionState, current_outputs
-from .views import node_title, output_row, pending_id, run_row, salvage_of, unknown
+from .views import node_title, output_row, pending_id, run_row, salvage_of, step_title, unknown
 
 Json = dict[str, object]
 
@@ -278,7 +278,10 @@ def _skipped(
         for entry in entries:
             if entry.kind == "skipped_step":
                 step_id = entry.refs[0].get("stepId") if entry.refs else None
-                rows.append({"nodeId": event.scope_b, "stepId": step_id, "why": entry.summary})
+                node = found.state.nodes.get(event.scope_b or "")
+                title = step_title(sessions, node, str(step_id)) if node and step_id else step_id
+                row = {"nodeId": event.scope_b, "stepId": step_id, "title": title}
+                rows.append({**row, "why": entry.summary})
     return rows
 
 

@@ -133,6 +133,16 @@ def node_title(sessions: Sessions, node: NodeState) -> str:
     return template.render(title, scope(workflow, engine.stack, node.context))
 
 
+def step_title(sessions: Sessions, node: NodeState, step_id: str) -> str:
+    """Return a step's title as read at a node; its id where the title is lost."""
+    position = sessions.maybe_snapshot(node.snapshot_ref)
+    workflow = sessions.maybe_workflow(node.workflow_hash)
+    step = workflow.steps.get(step_id) if workflow else None
+    if position is None or workflow is None or step is None:
+        return step_id
+    return template.render(step.title, scope(workflow, position.engine.stack, node.context))
+
+
 def salvage_of(found: Readable) -> Json:
     """Return what says that less than the whole record is shown; empty for a whole one."""
     if not found.is_salvage:

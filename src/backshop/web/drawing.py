@@ -209,7 +209,7 @@ class _Ghost:
     id: str
     node_id: str
     parent: str
-    steps: tuple[str, ...]
+    titles: tuple[str, ...]
     why: str
 
 
@@ -223,11 +223,12 @@ def _ghosts(run: Mapping[str, Any]) -> Iterator[_Ghost]:
         node_id, parent = node["nodeId"], node.get("parentNodeId")
         before = known.get(parent, frozenset())
         new = [one for one in by_node.get(node_id, ()) if str(one["stepId"]) not in before]
-        steps = tuple(dict.fromkeys(str(one["stepId"]) for one in new))
-        known[node_id] = before | frozenset(steps) if steps else before
-        if steps:
+        titles = {str(one["stepId"]): str(one["title"]) for one in new}
+        known[node_id] = before | frozenset(titles) if titles else before
+        if titles:
             why = "; ".join(str(one["why"]) for one in new)
-            yield _Ghost(f"ghost-{node_id}", node_id, parent or node_id, steps, why)
+            names = tuple(titles.values())
+            yield _Ghost(f"ghost-{node_id}", node_id, parent or node_id, names, why)
 
 
 def _box(one: Mapping[str, Any], run: Mapping[str, Any], place: Placed) -> Box:
@@ -260,7 +261,7 @@ def _after(one: Mapping[str, Any]) -> str:
 
 
 def _ghost_box(one: _Ghost, place: Placed) -> Box:
-    names = ", ".join(one.steps)
+    names = ", ".join(one.titles)
     return Box(
         id=one.id,
         node_id=one.node_id,

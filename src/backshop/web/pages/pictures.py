@@ -51,40 +51,73 @@ def inside(bench_id: str, version: str, path: str, part: str) -> str:
 
 def document_pictures(
     visit: Visit, about: dict[str, Any], address: Callable[[str], str], section: int | None
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     """Return the pictures of a document, or of one of its sections, with their descriptions."""
     mapped, _ = attempt(visit, "WorkbenchFileGetMap", **about)
     found = (mapped or {}).get("images") or ()
+    # A map counts headings; pages count what there is, with or without text before the first one.
+    place = {one["index"]: at for at, one in enumerate((mapped or {}).get("sections") or ())}
     return [
         {
             "picture": address(one["name"]),
             "name": one["name"],
             "alt": one.get("alt_text") or f"Picture {one['index'] + 1}",
+            "section": place.get(one.get("section_index")),
         }
         for one in found
-        if one.get("name") and section in (None, one.get("section_index"))
+        if one.get("name") and section in (None, place.get(one.get("section_index")))
     ]
 
 
 def marked_pictures(
-    shown: list[dict[str, str]],
+    shown: list[dict[str, Any]],
     before: dict[str, str],
     after: dict[str, str],
+    gone: list[dict[str, Any]],
     then: Callable[[str], str],
-) -> list[dict[str, str]]:
-    """Say which pictures of a document are new, which were others before, and add what goes."""
+) -> list[dict[str, Any]]:
+    """Say which pictures of a document are new, which were others before, and add what goes.
+
+    `before` and `after` are hashes by name, `gone` is what the old document showed, in its words.
+    """
     old, new = _by_name(before), _by_name(after)
+    left = [name for name in old if old[name] not in after.values()]  # programs number anew
     made = []
     for one in shown:
         change = ""
         if before and new.get(one["name"]) not in before.values():
-            change = "changed" if one["name"] in old else "added"
+            change = "changed" if one["name"] in left else "added"
         was = then(one["name"]) if change == "changed" else ""
         made.append({**one, "change": change, "was": was})
-    gone = [name for name in old if name not in new and old[name] not in after.values()]
+    replaced = {one["name"] for one in made if one["was"]}
+    told = {one["name"]: one for one in gone}
     return made + [
-        {"picture": then(name), "alt": "Picture that goes", "change": "removed"} for name in gone
+        {
+            "alt": "Picture that goes",
+            **told.get(name, {}),
+            "picture": then(name),
+            "change": "removed",
+        }
+        for name in left
+        if name not in replaced
     ]
+
+
+def placed(pictures: list[dict[str, Any]], sections: list[dict[str, Any]]) -> dict[int | None, Any]:
+    """Return the pictures by the compared section they stand in; None is none of them."""
+    found: dict[int | None, list[dict[str, Any]]] = {}
+    sides = {
+        side: {
+            one[f"index_{side}"]: one["index"]
+            for one in sections
+            if one[f"index_{side}"] is not None
+        }
+        for side in ("before", "after")
+    }
+    for one in pictures:
+        side = sides["before" if one["change"] == "removed" else "after"]
+        found.setdefault(side.get(one.get("section")), []).append(one)
+    return found
 
 
 def _by_name(parts: dict[str, str]) -> dict[str, str]:

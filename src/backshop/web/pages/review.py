@@ -12,12 +12,13 @@ from backshop.base.errors import BackshopError
 
 from . import diffs
 from .kit import Page, Visit, attempt, bench_context, route
-from .pictures import document_pictures, inside, marked_pictures
+from .pictures import document_pictures, inside, marked_pictures, placed
 from .words import FAULTS
 from .workshop import files_context
 
 LISTED = 200  # entries in the page itself; scripts fetch the rest
 PLAIN_ROWS = 40  # of a sheet where no script draws it
+ROW_MAX_DIGITS = 8  # more than any sheet has rows
 SECTIONS_SHOWN = 12  # changed sections of a document on one page
 LABELS = {
     "draft_start_snapshot": "Reference (Draft start)",
@@ -168,13 +169,25 @@ def _plain_sheet(
     if shown is None:
         return None
     marks = {one["cell"]: one for one in cells if one["sheet"] == shown}
+    asked = visit.query.get("row", "")
     first = max(0, min(diffs.row_of(name) for name in marks) - 2)
+    if asked.isascii() and asked.isdecimal() and len(asked) < ROW_MAX_DIGITS:
+        first = int(asked)
     about = {"workbench_id": visit.params["bench_id"], "path": entry["path"], "sheet": shown}
     about |= {"row_start": first, "row_count": PLAIN_ROWS}
     grid, _ = attempt(visit, "ReviewGetXlsxPreviewGrid", version="DRAFT", **about)
     if grid is None or grid["missing"]:  # a sheet that goes
         grid, _ = attempt(visit, "ReviewGetXlsxPreviewGrid", version="REFERENCE", **about)
-    return {"grid": grid, "names": names, "sheet": shown, "first": first, "marks": marks}
+    ways = _rows_around(first, grid["row_count"]) if grid else {}
+    about = {"grid": grid, "names": names, "sheet": shown, "first": first, "marks": marks}
+    return {**about, "ways": ways}
+
+
+def _rows_around(first: int, count: int) -> dict[str, int]:
+    """Return where the rows before and after a part of a sheet begin."""
+    earlier = {"Earlier rows": max(0, first - PLAIN_ROWS)} if first > 0 else {}
+    later = {"Later rows": first + PLAIN_ROWS} if first + PLAIN_ROWS < count else {}
+    return earlier | later
 
 
 def cells_view(found: dict[str, Any]) -> dict[str, Any]:
@@ -190,25 +203,31 @@ def _document(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
     sections = found["body"]["sections"]
     asked = visit.query.get("section", "")
     wanted = [int(asked)] if asked.isascii() and asked.isdecimal() else []
-    wanted = wanted or [one["index"] for one in sections if one["kind"] != "same"]
+    pictures = placed(_document_pictures(visit, entry), sections)
+    touched = {at for at, some in pictures.items() if any(one["change"] for one in some)}
+    wanted = wanted or [
+        one["index"] for one in sections if one["kind"] != "same" or one["index"] in touched
+    ]
     shown = []
     for index in wanted[:SECTIONS_SHOWN]:
         one, _ = _diff(visit, command, entry, section_index=index)
         if one is not None and one["body"]["section"]:
             section = one["body"]["section"]
-            shown.append({**section, "groups": diffs.folded(section["blocks"])})
+            own = {"groups": diffs.folded(section["blocks"]), "pictures": pictures.pop(index, ())}
+            shown.append({**section, **own})
     return {
         "kind": "document",
         "diff": found,
         "sections": sections,
         "shown": shown,
-        "pictures": _document_pictures(visit, entry),
+        "touched": touched,
+        "pictures": [one for some in pictures.values() for one in some],
         "left": max(0, len(wanted) - SECTIONS_SHOWN),
         "asked": wanted[0] if asked else None,
     }
 
 
-def _document_pictures(visit: Visit, entry: dict[str, Any]) -> list[dict[str, str]]:
+def _document_pictures(visit: Visit, entry: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the pictures the document has now, marked, and those that go."""
     bench_id, path = visit.params["bench_id"], entry["path"]
     viewer = visit.shop.benches.viewer
@@ -221,7 +240,9 @@ def _document_pictures(visit: Visit, entry: dict[str, Any]) -> list[dict[str, st
     now = partial(inside, bench_id, "DRAFT", path)
     then = partial(inside, bench_id, "REFERENCE", path)
     shown = document_pictures(visit, about, now, None) if after else []
-    return marked_pictures(shown, before, after, then)
+    about |= {"path": entry.get("old_path") or path, "view": "published"}
+    gone = document_pictures(visit, about, then, None) if before else []
+    return marked_pictures(shown, before, after, gone, then)
 
 
 def _deck(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
