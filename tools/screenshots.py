@@ -84,6 +84,7 @@ def scene(served: Any) -> dict[str, str]:
         "viewer": f"/bench/{fresh}/file/{_a_file(served, fresh)}",
         "context": f"/bench/{fresh}/context",
         "sharing": f"/bench/{kept}/sharing",
+        "bench-settings": f"/bench/{kept}/settings",
         "studio": "/studio",
         "workflows": "/workflows",
         "workflow": "/workflows/wr.change_review",

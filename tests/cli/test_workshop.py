@@ -52,6 +52,19 @@ def test_a_conversation_in_the_terminal(run, tmp_path):
     assert run("send", "Talk", "  ")[0] == 1
 
 
+@pytest.mark.rule("W1.4", "S4.2")
+def test_the_flow_of_a_workbench_is_shown_and_chosen(run):
+    run("bench", "create", "Plain")
+
+    shown = [run("bench", "flow", "Plain", *more)[1].strip() for more in ((), ("compat",), ())]
+    kept = json.loads(run("bench", "flow", "Plain", "--json")[1])
+    wrong = run("bench", "flow", "Plain", "other")
+
+    assert (shown, kept) == (["rpi", "compat", "compat"], {"flow": "compat"})
+    assert wrong[0] == 2
+    assert run("bench", "flow", "Plain")[1].strip() == "compat"
+
+
 @pytest.mark.rule("S4.3")
 def test_a_name_that_is_nearly_right_brings_the_right_one_as_a_hint(run):
     run("bench", "create", "Sample Workbench")

@@ -113,3 +113,20 @@ def test_killed_at_any_write_beside_the_log(harness, tmp_path):
     """Contents and folders are files on either database; here each step that makes one last."""
     with started(tmp_path / "start", "sqlite") as start:
         killed_and_resumed(harness, start, "file", None if PROOF else 3)
+
+
+@pytest.mark.rule("W23.46", "W5.10", "W5.9", "W12.6")
+def test_killed_while_the_answer_comes(harness, tmp_path):
+    with started(tmp_path / "start", "sqlite") as start:
+        outcome = harness.run("tests.crash.workshop_story:stream", start)
+        shop, bench, _ = story.opened(start)
+        with shop:
+            shop.call("WorkbenchOpen", {"workbench_id": bench})
+            state = shop.call("WorkshopGetState", {"workbench_id": bench})
+            page = shop.call("WorkshopGetConversation", {"workbench_id": bench})
+
+        assert outcome.ended == "killed"
+        [kept] = [m for m in page["messages"] if m["type"] == "assistant_message"]
+        assert (kept["status"], state["resumable_turn"]["done_items"]) == ("interrupted", 6)
+        assert kept["text"].startswith("I changed table.txt, ")  # all that came before
+        resumed(start)

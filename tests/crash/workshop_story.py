@@ -18,6 +18,7 @@ from tests.workshop.conftest import calls, plan, says, write
 
 from backshop.app import Backshop
 from backshop.store import append
+from backshop.workshop.signals import AnswerStream
 
 Say = Callable[[str], None]
 MODEL = {"model.default": "scripted:story"}
@@ -95,6 +96,22 @@ def warm(folder: Path) -> None:
     shop, bench, message = opened(folder)
     with shop:
         shop.call("WorkshopRunAgent", {"workbench_id": bench, "message_id": message})
+
+
+def stream(folder: Path, say: Say) -> None:
+    """Run the turn, and be killed while its answer comes."""
+    shop, bench, message = opened(folder)
+    original = AnswerStream.add
+
+    def add(self: AnswerStream, piece: str) -> None:
+        if self.text:
+            os.kill(os.getpid(), signal.SIGKILL)
+        original(self, piece)
+
+    AnswerStream.add = add  # type: ignore[method-assign]  # the child ends here
+    with shop:
+        shop.call("WorkshopRunAgent", {"workbench_id": bench, "message_id": message})
+    say("not killed")
 
 
 LASTING = ("fsync", "rename", "replace", "link", "unlink", "mkdir", "rmdir")

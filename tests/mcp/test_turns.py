@@ -139,6 +139,41 @@ def test_a_run_over_mcp_is_a_turn_of_the_conversation(chat, agent):
     assert (chat.draft(), undone["discarded_count"]) == (None, 1)
 
 
+@pytest.mark.rule("W23.76", "W13.5")
+def test_an_acknowledgement_that_is_said_again_does_nothing_again(chat, agent):
+    wire = chat.play(story(("b.txt", "b")))
+    said: list[tuple[Json, Json]] = []
+    original = agent.call
+
+    def call(name: str, **arguments: Any) -> Json:
+        answer: Json = original(name, **arguments)
+        if name == "continue_workflow":
+            said.append((arguments, answer))
+            before = heads(chat)
+            assert [original(name, **arguments) for _ in range(2)] == [answer, answer]
+            assert heads(chat) == before  # no batch, no record, no node
+        return answer
+
+    agent.call = call
+    agent.start()
+    agent.research()
+    agent.plan()
+    for number, path in enumerate(("one.txt", "two.txt"), 1):
+        agent.write(path)
+        agent.item(number)
+    agent.summary()
+    done = heads(chat)
+
+    assert [original("continue_workflow", **asked) for asked, _ in said] == [a for _, a in said]
+    assert heads(chat) == done
+    assert chat.draft() == {"one.txt": "one.txt\n", "two.txt": "two.txt\n"}
+    assert not wire.requests
+
+
+def heads(chat: Chat) -> set[object]:
+    return set(chat.shop.store.streams())
+
+
 @pytest.mark.rule("W13.7", "W23.77", "W5.3", "W5.2")
 def test_a_second_start_and_a_bench_with_a_draft_are_refused(chat, agent, tmp_path):
     assert agent.refused("start_workflow", workflowId="wr.rpi", context={"prompt": " "})[

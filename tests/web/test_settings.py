@@ -44,3 +44,23 @@ def test_settings_are_chosen_from_what_is_allowed_and_written_as_people_read_the
     assert "<option selected>warning</option>" in page
     assert [odd for odd in ("[]", ">False<", '"False"', ">None<") if odd in page] == []
     assert (done.status_code, found["consent.for_local"]) == (303, True)
+
+
+@pytest.mark.rule("W1.4", "U5.4", "U1.4")
+def test_how_turns_are_executed_is_chosen_for_one_workbench(served):
+    bench, other = served.bench("One"), served.bench("Other")
+    address = f"/bench/{bench}/settings"
+
+    def chosen(page):
+        return [one for one in ("rpi", "compat") if f'value="{one}" checked' in page]
+
+    with closing(served.client()) as client:
+        before = chosen(client.get(address).text)
+        form = {"workbench_id": bench, "flow": "compat", "next": address}
+        done = client.post("/do/WorkshopSetFlow", data=form)
+        after = chosen(client.get(address).text)
+        strange = client.post("/do/WorkshopSetFlow", data={**form, "flow": "other"})
+
+    flows = [served.call("WorkshopGetState", workbench_id=one)["flow"] for one in (bench, other)]
+    assert (before, after, flows) == (["rpi"], ["compat"], ["compat", "rpi"])
+    assert (done.headers["location"], strange.status_code) == (address, 422)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.web.accessible import violations
+from tests.web.hearing import heard, listening
 from tests.workshop.conftest import says, story
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
@@ -128,7 +129,7 @@ def _tab_to(page, selector):
     raise AssertionError(f"Tab does not lead to {selector!r}")
 
 
-@pytest.mark.rule("U3.6", "M4.10")
+@pytest.mark.rule("U3.6", "M4.10", "W20.4")
 def test_consent_is_asked_before_anything_leaves(served, new_page):
     bench = served.bench("Private", {"salaries.csv": "name,amount\nA,1\n"})
     served.call("SettingsSet", key="consent.for_local", value=True)
@@ -140,12 +141,13 @@ def test_consent_is_asked_before_anything_leaves(served, new_page):
         models=["m"],
     )
     served.call("WorkshopSwitchModel", workbench_id=bench, model_id="local-x:m")
-    page = new_page(f"/bench/{bench}")
+    page = listening(new_page, f"{served.address}/bench/{bench}")
     page.get_by_label("Message", exact=True).fill("What is in it?")
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog", name="Send to a model outside this machine?")
     dialog.wait_for()
     told = dialog.inner_text()
+    [said] = [one for one in heard(page) if one.startswith("!")]
     accessible = violations(page)
     dialog.get_by_role("button", name="Do not send").click()
     sent = served.call("EgressListEvents", workbench_id=bench)["events"]
@@ -153,6 +155,7 @@ def test_consent_is_asked_before_anything_leaves(served, new_page):
     dialog.get_by_role("button", name="Allow for this workbench").click()
     page.locator(".message.assistant").wait_for(timeout=60_000)
 
+    assert "may not receive this workbench's content yet" in said
     assert "salaries.csv" in told
     assert "local-x:m" in told
     assert accessible == []

@@ -9,7 +9,8 @@ import pytest
 from tests.web.accessible import violations
 from tests.web.browsing import serving
 from tests.web.drafts import Drafting
-from tests.workshop.conftest import story
+from tests.web.hearing import heard, listening
+from tests.workshop.conftest import says, story
 
 from backshop.testing.ambient import FixedClock
 
@@ -24,6 +25,7 @@ QUESTION = (
     "say about late delivery?"
 )
 TURN_MS = 60_000
+NEW = {"path": "a.md", "content": "new\n", "summary": "new text"}
 TOO_LONG = 100 * 1024 + 1  # bytes of a message, one more than are taken
 
 
@@ -302,42 +304,35 @@ def test_a_paused_turn_is_resumed_on_the_page_while_its_draft_exists(served, new
     assert served.paths(bench) == {"a.txt", "b.txt", "c.txt"}
 
 
-LISTEN = """document.addEventListener("DOMContentLoaded", () => {
-  const keep = (node) => {
-    const all = JSON.parse(sessionStorage.heard ?? "[]");
-    sessionStorage.heard = JSON.stringify([...all, node.textContent]);
-  };
-  const hear = (changes) => changes.forEach((one) => one.addedNodes.forEach(keep));
-  for (const id of ["polite", "assertive"]) {
-    new MutationObserver(hear).observe(document.getElementById(id), { childList: true });
-  }
-});"""
-
-
-@pytest.mark.rule("W23.78")
-def test_a_turn_is_announced_step_by_step_and_never_word_by_word(served, new_page):
-    bench = served.bench("Heard", {"a.txt": "a"})
-    answer = "Both files are there now, and nothing else was touched at all."
-    served.shop.models.play("heard", story(("b.txt", "b"), ("c.txt", "c"), answer=answer))
-    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:heard")
-    page = new_page("/")
-    page.context.add_init_script(LISTEN)
-    page.goto(f"{served.address}/bench/{bench}")
-    send(page, "Write two files")
+@pytest.mark.rule("W14.1", "W1.4", "W4.2", "U3.2")
+def test_the_other_flow_is_chosen_on_its_page_and_says_what_it_does(served, new_page):
+    bench = served.bench("Compat", {"a.md": "old\n"})
+    changes = {"schema_version": 2, "summary": "s", "writes": [NEW]}
+    steps = [
+        {"when": {"purpose": "proposal"}, "respond": {"text": "no JSON"}},
+        {"when": {"purpose": "proposal"}, "respond": {"text": json.dumps(changes)}},
+    ]
+    served.shop.models.play("compat", [says("reply", "I will change a.md."), *steps])
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:compat")
+    page = listening(new_page, f"{served.address}/bench/{bench}")
+    page.get_by_role("link", name="This workbench").click()
+    page.get_by_role("radio", name="compat").check()
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_function("document.querySelector('[value=compat]')?.defaultChecked")
+    page.get_by_role("link", name="Workshop").click()
+    send(page, "Change it")
     page.wait_for_url("**/review", timeout=TURN_MS)
+    page.get_by_text("new").first.wait_for()
 
-    heard = json.loads(page.evaluate("sessionStorage.heard"))
-    for text in (
-        "A Draft was begun",
-        "The answer begins",
-        "The answer is complete",
-        "Draft changes are ready for review",
-    ):
-        assert heard.count(text) == 1, (text, heard)
-    phases = [one for one in heard if one.endswith("…") or one.startswith("Working on item")]
-    assert len(phases) == len(set(phases)) >= 3
-    assert not any(word in one for one in heard for word in ("Both", "touched"))
-    assert len(heard) <= 14
+    said = [one for one in heard(page) if one.endswith("the changes…") or "Applying" in one]
+    assert said == [
+        "Working out the changes…",
+        "Correcting the changes…",
+        "Applying draft changes…",
+    ]
+    assert heard(page).count("The answer begins") == 1
+    read = served.call("WorkbenchFileRead", workbench_id=bench, path="a.md")
+    assert read["text"] == "new"
 
 
 @pytest.mark.rule("W15.12", "W15.9", "W18.2", "W23.67", "W2.4")

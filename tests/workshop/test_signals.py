@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from backshop.testing.ambient import FixedClock
 from backshop.workshop.signals import DELTA_S, KEEP_S, AnswerStream
@@ -15,19 +20,22 @@ class Stream:
         self.clock = FixedClock()
         self.sent: list[str] = []
         self.kept: list[str] = []
-        self.waiting: list[tuple[float, object]] = []
+        self.waiting: list[tuple[float, Callable[[], None]]] = []
         self.stream = AnswerStream(
             send=lambda delta, seq: self.sent.insert(seq, delta),
             keep=self.kept.append,
             monotonic=self.clock.monotonic,
-            later=lambda seconds, do: self.waiting.append((seconds, do)),
+            later=self.later,
         )
+
+    def later(self, seconds: float, do: Callable[[], None]) -> None:
+        self.waiting.append((self.clock.monotonic() + seconds, do))
 
     def ring(self) -> None:
         """Let the timer that waits go off in its time."""
-        seconds, do = self.waiting.pop(0)
-        self.clock.move(int(seconds * 1000) + 1)
-        do()  # type: ignore[operator]
+        due, do = self.waiting.pop(0)
+        self.clock.move(math.ceil(max(0, due - self.clock.monotonic()) * 1000) + 1)
+        do()
 
 
 @pytest.mark.rule("W5.8", "W23.83")
@@ -57,6 +65,27 @@ def test_what_came_last_is_sent_and_kept_although_nothing_more_comes():
     assert sent == ["first ", "last"]
     assert "".join(made.kept) == "first last"
     assert made.waiting == []
+
+
+@pytest.mark.rule("W5.9", "W23.46")
+@given(st.lists(st.integers(0, 2_500), min_size=1, max_size=30))
+def test_no_text_waits_longer_than_two_seconds_to_be_kept(gaps_ms):
+    made = Stream()
+    came: list[float] = []
+
+    def look():
+        kept = len("".join(made.kept))
+        assert all(made.clock.monotonic() - at <= KEEP_S + 0.005 for at in came[kept:])
+
+    for gap_ms in [*gaps_ms, 3_000]:
+        end = made.clock.monotonic() + gap_ms / 1000
+        while made.waiting and made.waiting[0][0] < end:
+            made.ring()
+            look()
+        made.clock.move(max(0, round((end - made.clock.monotonic()) * 1000)))
+        look()
+        came.append(made.clock.monotonic())
+        made.stream.add("x")
 
 
 @pytest.mark.rule("W5.8")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from backshop.app import Backshop
 
 BENCH = click.argument("bench", metavar="BENCH")
+FLOWS = ("rpi", "compat")
 
 
 def bench_of(shop: Backshop, text: str) -> str:
@@ -247,6 +248,24 @@ def limits(door: Door, bench: str, profile: str | None) -> None:
             [(name, str(value)) for name, value in v["limits"].items()], (v["profile"], "")
         ),
     )
+
+
+@bench_group.command()
+@BENCH
+@click.argument("value", metavar="[rpi|compat]", required=False, type=click.Choice(FLOWS))
+@pass_door
+def flow(door: Door, bench: str, value: str | None) -> None:
+    """Show how turns of a workbench are executed, or choose it for its next turn.
+
+    rpi: research, a plan, its items one by one with tools, a summary.
+    compat: a plain answer, then one set of changes; for models that cannot use tools.
+    """
+    with door.shop() as shop:
+        request = {"workbench_id": bench_of(shop, bench)}
+        if value is not None:
+            shop.call("WorkshopSetFlow", {**request, "flow": value})
+        found = shop.call("WorkshopGetState", request)
+    door.show({"flow": found["flow"]}, lambda one: str(one["flow"]))
 
 
 @bench_group.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -40,7 +40,7 @@ from .phases import WRITING_TOOLS
 from .recall import AgentSpace
 from .seat import Seat
 from .signals import Publish
-from .state import OUTSIDE, PAUSED, RUNNING, Turn, WorkshopState
+from .state import OUTSIDE, PAUSED, RUNNING, Item, Turn, WorkshopState
 from .turns import Turns
 
 ACTOR = "mcp:agent"
@@ -297,15 +297,14 @@ class Outside:
             facts.append(PhaseStarted(turn_id=turn.turn_id, phase=phase))
         if phase == "implement":
             planned = standing.context.get("plan_items")
-            facts.append(
-                ItemStarted(
-                    turn_id=turn.turn_id,
-                    number=(standing.iteration or 0) + 1,
-                    total=len(planned) if isinstance(planned, list) else 0,
-                    label=standing.title[:200],
-                    attempt=1,
-                )
+            item = Item(
+                number=(standing.iteration or 0) + 1,
+                total=len(planned) if isinstance(planned, list) else 0,
+                label=standing.title[:200],
+                attempt=1,
             )
+            if facts or item != turn.item:  # an acknowledgement said again begins nothing (W23.76)
+                facts.append(ItemStarted(turn_id=turn.turn_id, **asdict(item)))
         if facts:
             self._seat.commit(lambda _: facts)
 

@@ -98,7 +98,8 @@ class AnswerStream:
             self._store(now)
         if not self._is_waiting and (self._unsent or self._unkept):
             self._is_waiting = True
-            self._later(DELTA_S if self._unsent else KEEP_S, self._come_back)
+            kept_ago = now - (now if self._kept_at is None else self._kept_at)
+            self._later(DELTA_S if self._unsent else KEEP_S - kept_ago, self._come_back)
 
     def _come_back(self) -> None:
         with self._lock:

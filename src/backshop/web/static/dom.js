@@ -64,8 +64,8 @@ export function say(text, { assertive = false } = {}) {
   while (region.childElementCount > 20) region.firstElementChild.remove();
 }
 
-// A short message in the corner; `actions` maps a label to what it does.
-export function toast(text, { actions = {}, seconds = 8 } = {}) {
+// A short message in the corner; `actions` maps a label to what it does. What an event says is not said again.
+export function toast(text, { actions = {}, seconds = 8, isSaid = true } = {}) {
   const made = el("div", { class: "toast" }, el("span", { class: "grow" }, text));
   const end = () => made.remove();
   for (const [label, act] of Object.entries(actions)) {
@@ -73,7 +73,7 @@ export function toast(text, { actions = {}, seconds = 8 } = {}) {
   }
   made.append(el("button", { type: "button", "aria-label": "Close", onclick: end }, icon("close")));
   $("#toasts").append(made);
-  say(text);
+  if (isSaid) say(text);
   if (seconds) setTimeout(end, seconds * 1000);
   return end;
 }
@@ -95,7 +95,8 @@ export function ask(title, body, choices) {
   });
 }
 
-// Show an error where it happened (U1.6): message, hints, the envelope's actions, reference id.
+// Show an error where it happened (U1.6): message, hints, the envelope's actions, reference id. Its role says it
+// aloud; nobody else has to.
 export function errorBox(envelope, acts = {}) {
   const known = (envelope.actions || []).filter((action) => acts[action] || WORDS[action]);
   return el("div", { class: "error", role: "alert", tabindex: "-1", "data-error": envelope.error_code || envelope.code },

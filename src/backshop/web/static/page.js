@@ -3,6 +3,7 @@ import { $, $$, clearError, el, load, localTimes, on, say, showError, toast } fr
 import { call } from "./rpc.js";
 import { follow } from "./events.js";
 import { renew } from "./live.js";
+import { onCleanBench } from "./clean.js";
 
 localTimes(document);
 
@@ -46,19 +47,37 @@ on(document, "submit", "form[data-command]", async (event, form) => {
   const button = event.submitter;
   const request = fieldsOf(form, button); // before it is disabled: its own value belongs to it
   if (button) button.disabled = true;
+  const news = ARRIVALS[form.dataset.command];
+  if (news) document.body.dataset.leaving = "yes"; // where it leads it is said, not twice
   try {
-    const result = await call(form.dataset.command, request);
+    const result = await onCleanBench(request.workbench_id, () => call(form.dataset.command, request));
     const stays = !form.dispatchEvent(new CustomEvent("done", { bubbles: true, cancelable: true, detail: result }));
+    if (news && !stays) sessionStorage.setItem(ARRIVED, news);
     if (!stays) go(form.elements.next?.value || location.href);
   } catch (error) {
     if (!error.envelope) throw error;
+    delete document.body.dataset.leaving;
     if (error.envelope.choices?.includes("keep_theirs")) offerToReconcile(form, error.envelope);
     else showError(form, error.envelope);
-    say(error.envelope.message, { assertive: true });
   } finally {
     if (button) button.disabled = false;
   }
 });
+
+// After Publish and Discard the next page says what was done and begins at its list of files (W20.4, W20.5).
+const ARRIVED = "backshop.arrived";
+const ARRIVALS = { DraftPublish: "The Draft was published", DraftDiscard: "The Draft was discarded" };
+const SAY_AFTER_MS = 150; // a region that is filled while a page loads is not read out
+export const hasArrived = arrive();
+function arrive() {
+  const text = sessionStorage.getItem(ARRIVED);
+  if (!text) return false;
+  sessionStorage.removeItem(ARRIVED);
+  const heading = $("#files-heading") ?? $("#main h1, #main h2");
+  if (heading) { heading.tabIndex = -1; heading.focus(); }
+  setTimeout(() => say(text), SAY_AFTER_MS);
+  return true;
+}
 
 // Go somewhere, and see it as it is now: an address that differs in its last part only is not loaded.
 function go(address) {
@@ -108,8 +127,15 @@ export const ofBench = {
     if (deleted) location.reload(); // and the server says what became of it
     else if (name) $(".bench-name a").textContent = name;
   },
-  WorkshopModelSwitched: ({ model_id }) => { if ($("#model")) $("#model").value = model_id; },
+  WorkshopModelSwitched: ({ model_id }) => {
+    if ($("#model")) $("#model").value = model_id;
+    say(`Model changed to ${model_id}`);
+  },
 };
+if (here !== "workshop") { // which shows a refusal where it shows its others
+  $("#model")?.addEventListener("change", (event) => event.target.form.requestSubmit());
+  on(document, "done", ".model-form", (event) => event.preventDefault());
+}
 if (here !== "workshop" && (bench || live)) {
   const handlers = bench ? { ...ofBench } : {};
   for (const name of live?.split(" ") ?? []) {

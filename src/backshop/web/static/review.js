@@ -12,6 +12,7 @@ if (holder) start();
 
 function start() {
   const view = $("#file-view");
+  const heading = $("#review-heading");
   const tree = holder.dataset.tree;
   const kept = `review:${workbench_id}:${holder.dataset.draftId}`;
   const viewed = JSON.parse(localStorage.getItem(kept) || "{}");
@@ -163,7 +164,7 @@ function start() {
   };
   document.addEventListener("keydown", (event) => {
     if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
-    if (!holder.contains(event.target) && !view.contains(event.target)) return; // only while a list has the focus (U3.7)
+    if (![holder, view, heading].some((one) => one.contains(event.target))) return; // the letters of U4.4 belong to these
     if (KEYS[event.key]) { event.preventDefault(); KEYS[event.key](); }
     else if (event.target === holder && (event.key === "ArrowDown" || event.key === "ArrowUp")) { event.preventDefault(); turn(event.key === "ArrowDown" ? 1 : -1); }
   });
@@ -239,7 +240,7 @@ function start() {
     if (at >= 0) list.show(at);
     if (mode() && $("table.lines", view)) await open(current, new URL(location.href).search.replace(/[?&]file=[^&]*/, ""), { push: false });
     else enrich();
-    if (document.activeElement === document.body) holder.focus({ preventScroll: true });
+    if (document.activeElement === document.body) heading.focus({ preventScroll: true });
     document.body.dataset.ready = "yes";
   })();
 }

@@ -2,7 +2,8 @@
 import { $, $$, ask, clearError, el, load, on, say, showError, toast } from "./dom.js";
 import { UNREACHABLE, call, post, unreachable } from "./rpc.js";
 import { follow } from "./events.js";
-import { ofBench, refreshDraftBar } from "./page.js";
+import { hasArrived, ofBench, refreshDraftBar } from "./page.js";
+import { onCleanBench } from "./clean.js";
 import { Transcript } from "./transcript.js";
 import { Composer } from "./composer.js";
 import { hasRoom, upload } from "./upload.js";
@@ -20,6 +21,7 @@ let proposal = ""; // what flow `compat` is doing beside the reply
 const PROPOSALS = { drafting: "Working out the changes…", repairing: "Correcting the changes…", applying: "Applying draft changes…" };
 // Records that change what a person can do are announced as they come (W20.4).
 const NEWS = { draft_created: "A Draft was begun", draft_discarded: "The Draft was discarded", checkpoint_published: "The Draft was published", context_compressed: "Older messages were summed up" };
+const ENDS = { failed: "The turn failed", canceled: "The turn was stopped", paused: "The turn is paused" };
 
 const transcript = new Transcript(bench);
 const composer = new Composer(bench, send);
@@ -27,6 +29,7 @@ const composer = new Composer(bench, send);
 // ---------------------------------------------------------------- state
 
 let isBeginning = false; // something was sent and is not a turn yet
+let isBlocked = false;
 let dropToast = () => {};
 
 function show() {
@@ -39,6 +42,9 @@ function show() {
   const wasHidden = $("#composer").hidden;
   $("#composer").hidden = isBusy || state.has_draft;
   if (wasHidden && document.activeElement === document.body) composer.focus(); // back to where somebody wrote
+  const wasBlocked = isBlocked;
+  isBlocked = !$("#draft-actions").hidden;
+  if (isBlocked && !wasBlocked) say("The composer is blocked: publish or discard the Draft to go on talking", { assertive: true });
   if (turn) showTurn(turn);
   else if (isBeginning) showBeginning();
   if (paused) $("#paused-text").textContent = pausedText(paused);
@@ -118,7 +124,7 @@ async function begin(wish) {
   clearError($("#errors"));
   let answer = null;
   try {
-    answer = await post(`/bench/${bench}/turn`, wish).catch((error) => {
+    answer = await onCleanBench(bench, () => post(`/bench/${bench}/turn`, wish)).catch((error) => {
       if (!error.envelope) throw error;
       return { ...error.answer, error: error.envelope };
     });
@@ -137,7 +143,6 @@ function refused(answer, wish) {
   const again = answer.message_id && !wish.regenerate ? { message_id: answer.message_id } : wish;
   const envelope = answer.error;
   if (envelope.error_code === "EGRESS_CONSENT_REQUIRED") { consent(again); }
-  say(envelope.message, { assertive: true });
   showError($("#errors"), envelope, {
     retry: () => submit(again),
     resume: () => submit(again),
@@ -152,7 +157,6 @@ async function consent(again) {
   const status = await call("EgressGetConsentStatus", { ...here, model_id: state.model_id });
   const files = status.files ?? [];
   const news = new Set(status.new_items ?? []);
-  say("Your consent is needed before anything is sent", { assertive: true });
   const answer = await ask("Send to a model outside this machine?", [
     el("p", {}, "Backshop is about to send parts of this workbench to ", el("strong", {}, status.provider_id), " (", status.host, "), model ", el("strong", {}, status.model_id), "."),
     el("p", {}, `What may be sent: your messages, the list of files, and content of these ${files.length} files as the agent needs it.`),
@@ -173,10 +177,9 @@ async function stop() { await act(() => call("WorkshopCancelRun", here)); await 
 
 // Do something that may be refused; the refusal is shown, and false says so.
 async function act(work) {
-  try { await work(); return true; } catch (error) {
+  try { await onCleanBench(bench, work); return true; } catch (error) {
     if (!error.envelope) throw error;
     showError($("#errors"), error.envelope, { retry: () => act(work), discard_draft: () => $("#ask-discard").showModal(), cancel_run: stop });
-    say(error.envelope.message, { assertive: true });
     return false;
   }
 }
@@ -216,7 +219,7 @@ async function rewind(message_id) {
   const mode = answer === "plain" ? {} : { mode: answer };
   if (await act(() => call("WorkshopUndoToMessage", { ...here, message_id, ...mode }))) {
     await refresh();
-    dropToast = toast("Rewound", { seconds: 20, actions: { "Undo rewind": redo } });
+    dropToast = toast("Rewound", { seconds: 20, isSaid: false, actions: { "Undo rewind": redo } });
   }
 }
 
@@ -282,6 +285,13 @@ function selectTab(tab) {
   }
   tab.focus();
 }
+// What stands in the composer's place is where the link to it leads.
+on(document, "click", ".skip[href='#message']", (event) => {
+  const place = ["#turn-line", "#paused", "#draft-actions"].map((id) => $(id)).find((one) => !one.hidden);
+  if (!$("#composer").hidden || !place) return;
+  event.preventDefault();
+  $("#stop, #resume, .buttons a", place)?.focus();
+});
 const lastUserMessage = () => $$(".message.user", transcript.root).at(-1)?.dataset.message;
 
 // ---------------------------------------------------------------- files
@@ -290,7 +300,7 @@ async function add(files) {
   clearError($("#errors"));
   try {
     if (!(await hasRoom(bench, files.length))) return;
-    const add_results = await upload($("#adding"), bench, files);
+    const add_results = await onCleanBench(bench, () => upload($("#adding"), bench, files));
     if (!add_results) { toast("Stopped; nothing was added"); return; }
     const bad = add_results.filter((one) => ["skipped", "failed"].includes(one.status));
     if (bad.length) toast(`${bad.length} of ${add_results.length} not added: ${bad.slice(0, 3).map((one) => `${one.source_path} (${(one.detail ?? one.reason ?? one.status).replaceAll("_", " ")})`).join(", ")}`, { seconds: 15 });
@@ -336,7 +346,7 @@ async function walk(entry, folder) {
 
 $("#model")?.addEventListener("change", async (event) => {
   const model_id = event.target.value;
-  if (await act(() => call("WorkshopSwitchModel", { ...here, model_id }))) say(`Model changed to ${model_id}`);
+  await act(() => call("WorkshopSwitchModel", { ...here, model_id }));
   await refresh();
 });
 
@@ -359,11 +369,11 @@ function tool(data) {
 
 follow(here, {
   ...ofBench,
-  WorkshopMessageAdded: ({ message }) => { if (NEWS[message?.event_kind]) say(NEWS[message.event_kind]); return refresh(); },
+  WorkshopMessageAdded: ({ message }) => { if (NEWS[message?.event_kind] && !document.body.dataset.leaving) say(NEWS[message.event_kind]); return refresh(); },
   WorkshopProposalProgress: ({ phase }) => { proposal = PROPOSALS[phase] ?? ""; if (state.active_turn) showTurn(state.active_turn); },
   WorkshopMessageUpdated: ({ message_id }) => transcript.grown(message_id),
   WorkshopAssistantStream: (data) => { if (data.delta_seq === 0) say("The answer begins"); transcript.delta(data); },
-  WorkshopAssistantMessageComplete: (data) => { transcript.complete(data.message_id); if (data.status === "complete") say("The answer is complete"); else say(`The answer was ${data.status}`, { assertive: true }); },
+  WorkshopAssistantMessageComplete: (data) => { transcript.complete(data.message_id); if (data.status === "complete") say("The answer is complete"); },
   WorkshopPhaseStarted: refresh,
   WorkshopPhaseCompleted: refresh,
   WorkshopImplementProgress: refresh,
@@ -375,7 +385,7 @@ follow(here, {
     $("#tool").textContent = "";
     proposal = "";
     await refresh();
-    if (data.status === "failed" || data.status === "canceled") say(`The turn ${data.status === "failed" ? "failed" : "was stopped"}`, { assertive: true });
+    if (ENDS[data.status]) say(ENDS[data.status], { assertive: true });
     if (data.has_draft && data.status === "complete") { say("Draft changes are ready for review"); location.assign(`/bench/${bench}/review`); return; }
     composer.focus();
   },
@@ -392,4 +402,4 @@ follow(here, {
 
 show();
 if (location.hash.startsWith("#msg_")) document.getElementById(location.hash.slice(1))?.focus();
-else composer.focus();
+else if (!hasArrived) composer.focus();
