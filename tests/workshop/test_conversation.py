@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
+from typing import Any
 
 import pytest
 from tests.workshop.conftest import Chat
 
-from backshop.app import About, Backshop
+from backshop.app import About, Backshop, Subscription
 from backshop.base.ids import BlobId
 from backshop.testing.ambient import FixedClock
 
@@ -131,7 +133,7 @@ def test_publishing_and_discarding_leave_cards(chat):
     assert len(chat.call("CheckpointsList")["checkpoints"]) == 2
 
 
-@pytest.mark.rule("W15.1", "W15.5", "W23.54", "W23.55", "W23.60", "B8.14")
+@pytest.mark.rule("W15.1", "W15.2", "W15.5", "W23.54", "W23.55", "W23.60", "B8.14")
 def test_going_back_takes_chat_and_draft_together(chat):
     chat.add({"a.txt": "one"})
     first = chat.send("First")
@@ -139,10 +141,13 @@ def test_going_back_takes_chat_and_draft_together(chat):
     chat.write({"a.txt": "two"})
     chat.write({"a.txt": "three"})
 
-    effects = chat.call("WorkshopUndoToMessage", message_id=first, dry_run=True)["effects"]
+    shown = chat.call("WorkshopUndoToMessage", message_id=first, dry_run=True)
     back = chat.call("WorkshopUndoToMessage", message_id=first)
 
-    assert effects == {
+    [would] = shown["changed"]
+    assert (would["path"], would["bytes_before"], would["bytes_after"]) == ("a.txt", 5, 3)
+    assert back["changed"] == [{**would, "verified": True}]
+    assert shown["effects"] == {
         "discarded_count": 1,
         "draft": "discard",
         "published_changed": False,
@@ -214,6 +219,88 @@ def test_across_a_publish_the_person_chooses(chat):
     chat.call("WorkshopUndoToMessage", message_id=first, mode="chat_only")
     assert chat.published() == {"a.txt": "two", "b.txt": "later"}
     assert chat.state()["conversation_head_id"] == first
+
+
+@pytest.mark.rule("B10.16", "B14.18", "W15.2", "B9.15")
+def test_published_that_comes_back_is_shown_before_proved_after_and_announced(chat):
+    chat.add({"a.txt": "one"})
+    first = chat.send("First")
+    chat.write({"a.txt": "two!"})
+    chat.call("DraftPublish")
+    situation = [{"path": "context.md", "content": "- later"}]
+    chat.call("ContextUpdateDirect", category="situation", files=situation, create=True)
+    back = {"message_id": first, "mode": "restore_published"}
+
+    shown = chat.call("WorkshopUndoToMessage", **back, dry_run=True)["changed"]
+    unasked = chat.call("WorkshopUndoToMessage", message_id=first, dry_run=True)["changed"]
+    with chat.shop.hub.subscribe(About(workbench_id=chat.id)) as live:
+        done = chat.call("WorkshopUndoToMessage", **back)
+        undone = _until(live, "WorkshopUndoCompleted")
+        again = chat.call("WorkshopRedo")
+        redone = _until(live, "WorkshopRedoCompleted")
+
+    [would] = shown
+    assert (would["kind"], would["bytes_before"], would["bytes_after"]) == ("MODIFIED", 4, 3)
+    assert unasked == shown
+    assert done["changed"] == [{**would, "verified": True}]
+    assert (again["changed"][0]["bytes_after"], again["changed"][0]["verified"]) == (4, True)
+    assert [name for name, _ in undone] == [
+        "CheckpointCreated",
+        "WorkbenchFilesChanged",
+        "ContextChanged",
+        "WorkshopMessageAdded",
+        "WorkshopUndoCompleted",
+    ]
+    item = {"category": "situation"}
+    assert dict(undone)["ContextChanged"] == {**item, "action": "deleted"}
+    assert dict(redone)["ContextChanged"] == {**item, "action": "added"}
+
+
+def _until(live: Subscription, name: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return what was announced up to a notification; drafts and weights come beside it."""
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    while not found or found[-1][0] != name:
+        found += [
+            (one.name, one.payload)
+            for one in live.wait(60)
+            if one.name not in ("WorkbenchClutterChanged", "DraftStateChanged")
+        ]
+    return found
+
+
+@pytest.mark.rule("W15.3", "B10.12", "B10.13")
+def test_going_back_never_makes_published_what_lacks_contents(chat):
+    chat.add({"a.txt": BIG})
+    first = chat.send("First")
+    chat.write({"a.txt": "two"})
+    chat.call("DraftPublish")
+    lost = chat.shop.store.blobs.path(BlobId(sha256(BIG.encode()).hexdigest()))
+    kept = lost.read_bytes()
+    lost.unlink()
+    back = {"message_id": first, "mode": "restore_published"}
+    before = chat.shop.store.last_seq()
+
+    refused = chat.refused("WorkshopUndoToMessage", **back)
+
+    assert refused[:2] == ("CHECKPOINT_RESTORE_FAILED", "missing_blob")
+    assert (chat.shop.store.last_seq(), chat.published()) == (before, {"a.txt": "two"})
+    lost.write_bytes(kept)
+    lost.chmod(0o444)
+    chat.call("WorkshopUndoToMessage", **back)
+    assert chat.published() == {"a.txt": BIG}
+
+
+@pytest.mark.rule("W15.3", "W15.12")
+def test_a_redo_never_brings_a_draft_back_that_lacks_contents(chat):
+    first = chat.send("First")
+    chat.send("Second")
+    chat.write({"a.txt": BIG})
+    lost = chat.shop.store.blobs.path(BlobId(sha256(BIG.encode()).hexdigest()))
+    chat.call("WorkshopUndoToMessage", message_id=first)
+    lost.unlink()
+
+    assert chat.refused("WorkshopRedo")[:2] == ("STORAGE_CORRUPT", "missing_blob")
+    assert (chat.draft(), chat.state()["conversation_head_id"]) == (None, first)
 
 
 @pytest.mark.rule("B8.16", "B8.17", "W23.57")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .answers import Batched, BenchList, DraftState, Scope
+from .answers import Batched, BenchList, ChangedFile, DraftState, Scope
 from .clutter import (
     HEAVY_TEXT,
     UNKNOWN_WINDOW_TOKENS,
@@ -15,6 +15,7 @@ from .commands import COMMANDS
 from .context import (
     ContextItem,
     Material,
+    differing,
     put_processed,
     require_processable,
     scope_texts,
@@ -27,6 +28,7 @@ from .forking import Retold
 from .handing import Handed, hand_out, hand_out_all
 from .injection import Injected, Told, inject
 from .lifecycle import draft_state
+from .keeping import require_whole
 from .listing import (
     Content,
     FileFact,
@@ -38,6 +40,7 @@ from .listing import (
 )
 from .manifest import BenchManifest, Contents, Manifests
 from .mounting import BenchView
+from .moving import files_moved, files_proved
 from .noting import Noted
 from .processing import files_of as context_files
 from .processing import problems as context_problems
@@ -66,6 +69,7 @@ __all__ = [
     "Bench",
     "BenchSettings",
     "BenchList",
+    "ChangedFile",
     "ContextItem",
     "BenchBusy",
     "BenchDamaged",
@@ -100,13 +104,17 @@ __all__ = [
     "context_problems",
     "choose_contents",
     "choose_lines",
+    "differing",
     "draft_state",
+    "files_moved",
+    "files_proved",
     "inject",
     "Handed",
     "hand_out",
     "hand_out_all",
     "put_processed",
     "require_processable",
+    "require_whole",
     "scope_texts",
     "take_file",
     "named_paths",

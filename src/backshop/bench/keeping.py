@@ -121,11 +121,7 @@ def _restore(desk: Desk, request: requests.CheckpointRestore, progress: Begin) -
         progress("validating")
         decide.require_no_draft(state)
         target = decide.require_checkpoint(state, wanted)
-        lost = damage(desk, state, target, thorough=True)
-        if lost:
-            raise RestoreFailed(
-                "the checkpoint lacks contents", reason=lost[0].reason, detail=lost[0].path
-            )
+        require_whole(desk, state, target)
         desk.require_disk()
         found = desk.compare.changes(state.published, target.tree)
         if request.dry_run:
@@ -168,6 +164,15 @@ def damage(
         *desk.soundness.of_older(state, one.tree, thorough=thorough),
         *desk.soundness.beyond(state.context_tree, one.context_tree, thorough=thorough),
     ]
+
+
+def require_whole(desk: Desk, state: BenchState, one: Checkpoint) -> None:
+    """Refuse to bring back a checkpoint that lacks contents (B10.12)."""
+    lost = damage(desk, state, one, thorough=True)
+    if lost:
+        raise RestoreFailed(
+            "the checkpoint lacks contents", reason=lost[0].reason, detail=lost[0].path
+        )
 
 
 def local_minute(at_ms: int) -> str:

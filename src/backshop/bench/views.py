@@ -290,19 +290,24 @@ class Views:
         is_old = max(here.st_mtime_ns, here.st_ctime_ns) < clean_ns
         return is_old or content_name(Path(entry.path)) == file.sha256
 
-    def proofs(self, state: BenchState, changes: Iterable[Change]) -> dict[BenchPath, bool]:
-        """Read changed files back from the Published folder: path → is what it should be (B9.15).
+    def proofs(
+        self, state: BenchState, changes: Iterable[Change], name: str = "published"
+    ) -> dict[BenchPath, bool]:
+        """Read changed files back from a folder: path → is what it should be (B9.15).
 
         Up to 1 GiB is read; what lies beyond is left out.
         """
         assert state.bench_id is not None
-        folder = self.folder(state.bench_id) / "published"
+        shown = self.heads(state)[name]
+        assert shown is not None, "only a folder that is there is read"
+        folder = self.folder(state.bench_id) / name
         found: dict[BenchPath, bool] = {}
         left = _PROOF_MAX_BYTES
         for change in changes:
             actual = folder / change.path
+            in_base = tree.lookup(shown.base, change.path, self._store.load_tree)
             try:
-                if change.after is None:
+                if change.after in (None, in_base):  # the Draft of a large bench shows its changes
                     found[change.path] = not os.path.lexists(actual)
                     continue
                 left -= change.after.size

@@ -103,12 +103,12 @@ def _sizes(change: dict[str, Any]) -> str:
     return f"  ({before} → {after} bytes)"
 
 
-def proof_lines(changed: list[dict[str, Any]]) -> list[str]:
+def proof_lines(changed: list[dict[str, Any]], now: str = "as published") -> list[str]:
     """Say what was read back from the folder after a change."""
     wrong = [clean(c["path"]) for c in changed if c.get("verified") is False]
     proved = sum(c.get("verified") is True for c in changed)
-    said = [f"{proved} file(s) read back, each as published"] if proved else []
-    return [*said, *(f"not as published in the folder: {path}" for path in wrong)]
+    said = [f"{proved} file(s) read back, each {now}"] if proved else []
+    return [*said, *(f"not {now} in the folder: {path}" for path in wrong)]
 
 
 def _change_set(shop: Backshop, bench_id: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from .bench import BENCH
 from .door import Door, DoorCommand, clean, clean_lines, pass_door
 from .interrupt import interrupts
+from .review import changed_lines, proof_lines
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -125,14 +126,14 @@ def rewind(
             request["mode"] = mode
         effects = shop.call("WorkshopUndoToMessage", {**request, "dry_run": True})
         if dry_run:
-            door.show(effects, lambda v: _effects(v["effects"]))
+            door.show(effects, _effects)
             return
         must_choose = mode is None and effects["effects"]["choices"]  # refused, with the choices
         if not yes and not must_choose and effects["effects"]["discarded_count"]:
-            click.echo(_effects(effects["effects"]), err=True)
+            click.echo(_effects(effects), err=True)
             door.confirm("Go back?")
         done = shop.call("WorkshopUndoToMessage", request)
-        door.show(done, lambda v: f"went back over {v['discarded_count']} records")
+        door.show(done, lambda v: _proved(f"went back over {v['discarded_count']} records", v))
 
 
 @click.command(cls=DoorCommand)
@@ -142,7 +143,8 @@ def redo(door: Door, bench: str) -> None:
     """Take the last rewind of BENCH back; after `regenerate`, go to the other answer."""
     with door.shop() as shop:
         done = shop.call("WorkshopRedo", {"workbench_id": shop.bench_id(bench)})
-        door.show(done, lambda v: f"the conversation ends at {v['conversation_head_id']} again")
+        said = f"the conversation ends at {done['conversation_head_id']} again"
+        door.show(done, lambda v: _proved(said, v))
 
 
 @click.command(cls=DoorCommand)
@@ -336,7 +338,13 @@ def _too_far(place: int, count: int) -> str:
     return f"the conversation does not go back as far as {place}; {last}"
 
 
-def _effects(effects: dict[str, Any]) -> str:
+def _proved(said: str, done: dict[str, Any]) -> str:
+    changed = done["changed"]
+    return "\n".join([said, *changed_lines(changed), *proof_lines(changed, "as it was")])
+
+
+def _effects(shown: dict[str, Any]) -> str:
+    effects = shown["effects"]
     drafts = {
         "none": "there is no Draft",
         "keep": "the Draft stays as it is",
@@ -347,6 +355,7 @@ def _effects(effects: dict[str, Any]) -> str:
     if effects["published_changed"]:
         lines.append("files were published or restored since then")
         lines += [f"would disappear: {clean(path)}" for path in effects["files_lost"]]
+    lines += changed_lines(shown["changed"])
     if effects["choices"]:
         lines.append(f"choose with --mode: {', '.join(effects['choices'])}")
     return "\n".join(lines)

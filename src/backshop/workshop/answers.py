@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from backshop.base.ambient import timestamp
-from backshop.bench import DraftState
+from backshop.bench import ChangedFile, DraftState
 
 from .state import Record
 
@@ -222,6 +222,8 @@ class Undone:
     fallback: bool = False
     degraded: bool = False
     effects: UndoEffects | None = None
+    changed: tuple[ChangedFile, ...] = ()
+    """Files of Published where that goes back, else of the Draft: would be, or are and proved."""
     warnings: tuple[str, ...] = ()
 
 
@@ -231,6 +233,8 @@ class RedoDone:
 
     conversation_head_id: str | None
     draft_revision_id: str | None = None
+    changed: tuple[ChangedFile, ...] = ()
+    """Files that are others again, proved as after a rewind."""
     warnings: tuple[str, ...] = ()
 
 

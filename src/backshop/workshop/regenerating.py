@@ -29,11 +29,13 @@ def regenerate(book: Book, turns: Turns, request: requests.Regenerate) -> Answer
     node_id = None
     if before is not None and before.run_id is not None and before.session_id is not None:
         node_id = turns.root_of(before.run_id, before.session_id)
-    ids, totals = book.ids(), book.desk.totals(known.bench)
+    target = decide.target_of(known, found.record.message_id)
+    ids = book.ids()
+    restoring = rewinding.restoring(book, known, target.restored_by(request.mode))
 
     def again(node: str | None, begin: decide.Begin) -> Rule:
         return lambda now: decide.regenerate(
-            now, request.message_id, request.mode, begin, node, ids, totals
+            now, request.message_id, request.mode, begin, node, ids, restoring
         )
 
     def start(hold: Hold) -> None:

@@ -7,6 +7,14 @@ from dataclasses import replace
 
 from backshop.base import tree
 from backshop.base.ids import TreeId
+from backshop.bench import (
+    ChangedFile,
+    differing,
+    files_moved,
+    files_proved,
+    require_whole,
+)
+from backshop.bench.state import Checkpoint
 from backshop.prompts import NewRecord, Session, SessionRestored, SessionRewound
 from backshop.prompts import part_of as session_part
 from backshop.store import HeadMoved, Part
@@ -15,6 +23,7 @@ from . import decide, requests
 from .answers import RedoDone, UndoEffects, Undone
 from .book import Book, Rule, Told, prompt_session
 from .errors import DraftUnreadable
+from .fold import applied
 from .state import WorkshopState
 
 _TRIES = 4
@@ -27,24 +36,24 @@ def undo(book: Book, request: requests.UndoToMessage) -> Undone:
     if request.dry_run:
         return _preview(book, known, target, request.mode)
     target, is_fallback = _readable(book, known, target, request.mode)
-    ids, totals = book.ids(), book.desk.totals(known.bench)
+    wanted = target.restored_by(request.mode)
+    ids, needed = book.ids(), restoring(book, known, wanted)
 
     def rule(now: WorkshopState) -> Sequence[object]:
         found = decide.target_of(now, request.message_id)
         if is_fallback:
             found = replace(found, revision=target.revision)
-        return decide.rewind(now, found, request.mode, ids, totals)
+        return decide.rewind(now, found, request.mode, ids, needed)
 
     told = with_session(book, request.workbench_id, rule, target.record.session_seq)
     undone = told.state.undos[-1] if told.state.undos else None
-    restored = None
-    if undone is not None and undone.message_id == ids.message and target.checkpoint is not None:
-        restored = target.checkpoint.checkpoint_id if request.mode == "restore_published" else None
+    is_done = undone is not None and undone.message_id == ids.message
     return Undone(
         conversation_head_id=told.state.head_id,
         discarded_count=len(target.discarded),
         draft_revision_id=told.state.current_revision(),
-        restored_checkpoint_id=restored,
+        restored_checkpoint_id=wanted.checkpoint_id if is_done and wanted is not None else None,
+        changed=files_proved(book.desk, known.bench, told.state.bench),
         fallback=is_fallback,
         degraded=is_fallback,
         warnings=(*told.warnings, *(("revision_fallback",) if is_fallback else ())),
@@ -54,18 +63,43 @@ def undo(book: Book, request: requests.UndoToMessage) -> Undone:
 def redo(book: Book, request: requests.WorkbenchOnly) -> RedoDone:
     """Take the last rewind back (W15.12)."""
     known = book.state(request.workbench_id)
-    ids, totals = book.ids(), book.desk.totals(known.bench)
+    ids, needed = book.ids(), restoring(book, known, _left(book, known))
     seq = 0
     if known.undos:
         head_id = known.undos[-1].from_head_id
         back = None if head_id is None else known.records.get(head_id)
         seq = back.session_seq if back else 0
-    told = with_session(book, request.workbench_id, lambda now: decide.redo(now, ids, totals), seq)
+    told = with_session(book, request.workbench_id, lambda now: decide.redo(now, ids, needed), seq)
     return RedoDone(
         conversation_head_id=told.state.head_id,
         draft_revision_id=told.state.current_revision(),
+        changed=files_proved(book.desk, known.bench, told.state.bench),
         warnings=told.warnings,
     )
+
+
+def restoring(book: Book, known: WorkshopState, wanted: Checkpoint | None) -> decide.Restoring:
+    """Return what bringing a checkpoint back needs to know; refuse one that lacks contents."""
+    totals = book.desk.totals(known.bench)
+    if wanted is None:
+        return decide.Restoring(totals=totals)
+    require_whole(book.desk, known.bench, wanted)
+    items = differing(book.desk, known.bench.context_tree, wanted.context_tree)
+    return decide.Restoring(totals=totals, items=items)
+
+
+def _left(book: Book, known: WorkshopState) -> Checkpoint | None:
+    """Return what a redo makes Published, if it does; refuse where its Draft lacks contents."""
+    if not known.undos:
+        return None
+    undo = known.undos[-1]
+    saved = undo.saved_revision_id and known.bench.revision(undo.saved_revision_id)
+    if saved and saved.draft is not None:
+        lost = book.desk.soundness.of_older(known.bench, saved.draft.tree, thorough=True)
+        if lost:
+            raise DraftUnreadable("the Draft lacks contents", reason=lost[0].reason)
+    before = undo.pre_restore_checkpoint_id
+    return None if before is None else known.bench.checkpoint(before)
 
 
 def _preview(book: Book, known: WorkshopState, target: decide.Target, mode: str | None) -> Undone:
@@ -76,6 +110,7 @@ def _preview(book: Book, known: WorkshopState, target: decide.Target, mode: str 
     return Undone(
         conversation_head_id=known.head_id,
         discarded_count=found.discarded_count,
+        changed=_would_change(book, known, target, mode),
         effects=UndoEffects(
             discarded_count=found.discarded_count,
             draft=found.draft,
@@ -85,6 +120,20 @@ def _preview(book: Book, known: WorkshopState, target: decide.Target, mode: str 
             files_lost=lost,
         ),
     )
+
+
+def _would_change(
+    book: Book, known: WorkshopState, target: decide.Target, mode: str | None
+) -> tuple[ChangedFile, ...]:
+    """Return the files a rewind would change; where there is a choice, all that it can change."""
+    offered = decide.choices(known, target)
+    if mode is None and "restore_published" in offered:
+        mode = "restore_published"
+    if offered and mode not in offered:
+        return ()
+    needed = decide.Restoring(totals=book.desk.totals(known.bench))
+    after = applied(known, decide.rewind(known, target, mode, book.ids(), needed))
+    return files_moved(book.desk, known.bench, after.bench)
 
 
 def _files_lost(book: Book, now: TreeId, then: TreeId) -> tuple[str, ...]:

@@ -17,7 +17,18 @@ from .conversation import (
 )
 from .proposing import applicable, dismiss_proposal, known_proposal, proposable, proposed
 from .regenerate import Again, again, earlier_run, regenerate, require_again
-from .rewind import MODES, Effects, Ids, Target, choices, effects, redo, rewind, target_of
+from .rewind import (
+    MODES,
+    Effects,
+    Ids,
+    Restoring,
+    Target,
+    choices,
+    effects,
+    redo,
+    rewind,
+    target_of,
+)
 from .turning import (
     Begin,
     Ending,
@@ -75,6 +86,7 @@ __all__ = [
     "Effects",
     "Fact",
     "Ids",
+    "Restoring",
     "Send",
     "Target",
     "choices",

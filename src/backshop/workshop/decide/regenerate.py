@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import MessageId
-from backshop.bench.decide import Totals
 from backshop.workshop import fold
 from backshop.workshop.errors import PublishedMoved
 from backshop.workshop.state import Record, Turn, WorkshopState
 
 from .conversation import Fact, require_idle, require_no_draft
-from .rewind import Ids, choices, rewind, target_of
+from .rewind import Ids, Restoring, choices, rewind, target_of
 from .turning import Begin, started
 
 
@@ -88,12 +87,12 @@ def regenerate(
     wish: Begin,
     node_id: str | None,
     ids: Ids,
-    totals: Totals,
+    restoring: Restoring,
 ) -> list[Fact]:
     """Go back to the message and begin a new turn for it in the same breath (B7.11)."""
     found = again(state, message_id)
     target = target_of(state, found.record.message_id)
-    facts = rewind(state, target, mode, ids, totals)
+    facts = rewind(state, target, mode, ids, restoring)
     if not facts:
         require_no_draft(state)
     after = fold.applied(state, facts)

@@ -8,7 +8,7 @@ from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import CheckpointId, MessageId, RevisionId
 from backshop.bench import decide as bench_decide
 from backshop.bench.decide import Totals
-from backshop.bench.events import CheckpointRestored, HeadMoved
+from backshop.bench.events import CheckpointRestored, HeadMoved, ItemChange
 from backshop.bench.history import Revision
 from backshop.bench.state import Checkpoint
 from backshop.workshop import events as ev
@@ -30,6 +30,15 @@ class Ids:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Restoring:
+    """What is known beforehand about bringing Published and the context items back."""
+
+    totals: Totals
+    items: tuple[ItemChange, ...] = ()
+    """Context items that will be others (B10.16)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A record to go back to, and what that would mean for the files."""
 
@@ -46,6 +55,10 @@ class Target:
     def is_pruned(self) -> bool:
         """Whether the Draft's state then is not kept any more."""
         return self.revision is not None and self.revision.is_pruned
+
+    def restored_by(self, mode: str | None) -> Checkpoint | None:
+        """Return the checkpoint that a way of going back makes Published, if it does that."""
+        return self.checkpoint if mode == "restore_published" else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +171,7 @@ def require_way(state: WorkshopState, target: Target, mode: str | None) -> None:
 
 
 def rewind(
-    state: WorkshopState, target: Target, mode: str | None, ids: Ids, totals: Totals
+    state: WorkshopState, target: Target, mode: str | None, ids: Ids, restoring: Restoring
 ) -> list[Fact]:
     """Go back to a record: head, Draft and, if asked for, Published move together (W15.1)."""
     if not target.discarded:
@@ -171,7 +184,7 @@ def rewind(
     if mode == "restore_published":
         assert target.checkpoint is not None
         restored = target.checkpoint.checkpoint_id
-        facts += _bring_back(state, target.checkpoint, ids, totals, "Before rewinding")
+        facts += _bring_back(state, target.checkpoint, ids, restoring, "Before rewinding")
     wanted = _revision_for(state, target, mode)
     to_id = target.record.message_id
     facts += bench_decide.rewind(state.bench, wanted, ids.revision, to_id)
@@ -192,7 +205,7 @@ def rewind(
     return facts
 
 
-def redo(state: WorkshopState, ids: Ids, totals: Totals) -> list[Fact]:
+def redo(state: WorkshopState, ids: Ids, restoring: Restoring) -> list[Fact]:
     """Take the most recent rewind back (W15.12)."""
     require_idle(state)
     if not state.undos:
@@ -205,7 +218,7 @@ def redo(state: WorkshopState, ids: Ids, totals: Totals) -> list[Fact]:
             raise RevisionPruned(
                 "the files of before the rewind are not kept any more", reason="revision_pruned"
             )
-        facts += _bring_back(state, before, ids, totals, "Before redoing")
+        facts += _bring_back(state, before, ids, restoring, "Before redoing")
     saved = None
     if undo.saved_revision_id is not None:
         saved = state.bench.revision(undo.saved_revision_id)
@@ -240,9 +253,10 @@ def _leaves_an_answer(state: WorkshopState, head_id: MessageId | None) -> bool:
 
 
 def _bring_back(
-    state: WorkshopState, wanted: Checkpoint, ids: Ids, totals: Totals, description: str
+    state: WorkshopState, wanted: Checkpoint, ids: Ids, restoring: Restoring, description: str
 ) -> list[Fact]:
     """Return the facts that make Published what a checkpoint holds, keeping what is there."""
+    totals = restoring.totals
     return [
         bench_decide.checkpoint(state.bench, ids.checkpoint, "pre_restore", description, totals),
         CheckpointRestored(
@@ -252,5 +266,6 @@ def _bring_back(
             context_tree=wanted.context_tree,
             message_id=ids.message,
             is_rewind=True,
+            items=restoring.items,
         ),
     ]

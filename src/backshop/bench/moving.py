@@ -1,0 +1,35 @@
+"""What a step back changes in the folder a person looks at: listed before, proved after (B9.15)."""
+
+from __future__ import annotations
+
+from backshop.base.ids import TreeId
+
+from .answers import ChangedFile
+from .compare import Change
+from .desk import Desk
+from .publishing import changed_file
+from .state import BenchState
+
+
+def files_moved(desk: Desk, before: BenchState, after: BenchState) -> tuple[ChangedFile, ...]:
+    """Return the files that are others in a state that is not there yet."""
+    return tuple(changed_file(change) for change in _changes(desk, before, after))
+
+
+def files_proved(desk: Desk, before: BenchState, after: BenchState) -> tuple[ChangedFile, ...]:
+    """Return the files that are others now, each read back from its folder."""
+    found = _changes(desk, before, after)
+    is_published = before.published != after.published or after.draft is None
+    proofs = desk.views.proofs(after, found, "published" if is_published else "draft")
+    return tuple(changed_file(change, proofs) for change in found)
+
+
+def _changes(desk: Desk, before: BenchState, after: BenchState) -> tuple[Change, ...]:
+    """Compare Published where it is another one, else what the Draft shows in its place."""
+    if before.published != after.published:
+        return desk.compare.changes(before.published, after.published)
+    return desk.compare.changes(_shown(before), _shown(after))
+
+
+def _shown(state: BenchState) -> TreeId:
+    return state.published if state.draft is None else state.draft.tree
