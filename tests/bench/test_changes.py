@@ -57,6 +57,36 @@ def test_the_list_compares_with_where_the_draft_began_and_reads_nothing_else(roo
     assert "a.txt" not in entries(room)  # equal to its reference again (B11.6)
 
 
+@pytest.mark.rule("B11.6", "B2.4")
+def test_a_program_stays_one_and_a_file_that_becomes_one_is_modified(room, tmp_path):
+    outside = tmp_path / "outside"
+    room.add({"run.sh": "#!/bin/sh\n", "plain.sh": "echo\n", "same.sh": "true\n"})
+    (outside / "run.sh").chmod(0o755)
+    room.add({"run.sh": "#!/bin/sh\n"}, on_conflict="replace")
+    room.write({"run.sh": "#!/bin/sh\necho\n", "same.sh": "false\n"})
+    kept = entries(room)
+    draft = room.shop.config.home / "benches" / room.id / "draft"
+    (draft / "plain.sh").unlink()
+    (draft / "plain.sh").write_text("echo more\n")
+    (draft / "plain.sh").chmod(0o755)
+    room.call("DraftRescan", mode="adopt")
+    room.write({"plain.sh": "echo\n"})
+    room.call("DraftRevertPath", path="same.sh")
+    room.call("DraftDeletePath", path="run.sh")
+    room.call("DraftRevertPath", path="run.sh")
+
+    found = entries(room)
+
+    assert "mode_changed" not in kept["run.sh"]
+    assert list(found) == ["plain.sh"]  # the others are equal to their reference again
+    assert (found["plain.sh"]["kind"], found["plain.sh"]["mode_changed"]) == ("MODIFIED", True)
+    room.call("DraftPublish")
+    room.call("WorkbenchFilesExtract", destination_dir=str(tmp_path))
+    modes = {name: (tmp_path / name).stat().st_mode & 0o100 for name in ("run.sh", "same.sh")}
+    assert modes == {"run.sh": 0o100, "same.sh": 0}
+    assert (tmp_path / "plain.sh").stat().st_mode & 0o100
+
+
 @pytest.mark.rule("B12.3", "B12.1", "B12.20")
 def test_what_came_is_all_added_and_what_went_all_removed(room):
     room.add({"gone.txt": "1\n2\n"})

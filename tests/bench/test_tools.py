@@ -12,6 +12,9 @@ from backshop.prompts import ToolContext
 
 from .conftest import AGENT, BY_NAME, Room
 
+EDIT = {"search": "nope", "replace": "x"}
+APPEND = {"op": "append_paragraph", "text": "x"}
+
 
 @pytest.mark.rule("W7.1", "W7.2")
 def test_the_catalog_has_its_tools():
@@ -44,21 +47,27 @@ def test_text_is_written_to_the_draft_and_read_back(room, use):
 
 @pytest.mark.rule("B8.3", "B8.6", "F16.4")
 def test_a_refused_write_leaves_the_draft_as_it_was(room, use):
-    room.add({"a.txt": "one\n", "p.pdf": b"%PDF-1.4\n%%EOF\n"})
+    room.add({"a.txt": "one\n", "p.pdf": b"%PDF-1.4\n%%EOF\n", "b.bin": b"\0\1"})
     room.write({"a.txt": "two\n"})
-    before = room.draft()
+    before = room.call("DraftGetState")["tree"]
 
-    for name, arguments in (
-        ("edit_text_file", {"path": "a.txt", "edits": [{"search": "nope", "replace": "x"}]}),
-        ("write_text_file", {"path": "../x", "content": "x"}),
-        ("write_text_file", {"path": "p.pdf", "content": "x"}),
-        ("xlsx_operations", {"path": "b.xlsx", "operations": [{"op": "frobnicate"}]}),
-        ("table_query", {"path": "a.txt", "query": "SELECT * FROM read_csv('/etc/passwd')"}),
+    for name, arguments, code in (
+        ("edit_text_file", {"path": "a.txt", "edits": [EDIT]}, "no_match"),
+        ("write_text_file", {"path": "../x", "content": "x"}, "bad_path"),
+        ("write_text_file", {"path": "p.pdf", "content": "x"}, "read_only_format"),
+        ("write_text_file", {"path": "new.pdf", "content": "x"}, "read_only_format"),
+        ("edit_text_file", {"path": "p.pdf", "edits": [EDIT]}, "read_only_format"),
+        ("edit_text_file", {"path": "b.bin", "edits": [EDIT]}, "read_only_format"),
+        ("write_text_file", {"path": "b.bin", "content": "x"}, "read_only_format"),
+        ("write_text_file", {"path": "new.docx", "content": "x"}, "unsupported_format"),
+        ("docx_operations", {"path": "o.odt", "operations": [APPEND]}, "read_only_format"),
+        ("xlsx_operations", {"path": "b.xlsx", "operations": [{"op": "frobnicate"}]}, None),
+        ("table_query", {"path": "a.txt", "query": "SELECT * FROM read_csv('/etc/passwd')"}, None),
     ):
         result = use(name, **arguments)
         assert not result.ok, name
-        assert result.code
-    assert room.draft() == before
+        assert result.code == (code or result.code), (name, arguments)
+    assert room.call("DraftGetState")["tree"] == before
 
 
 @pytest.mark.needs("corpora")

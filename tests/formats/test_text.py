@@ -296,7 +296,7 @@ def test_content_that_does_not_fit_its_ending_is_written_with_a_warning(tmp_path
 
 @pytest.mark.rule("F6.7", "F32.92")
 @pytest.mark.parametrize(
-    ("name", "reason"), [("new.xlsx", "unsupported_format"), ("a.png", "unsupported_format")]
+    ("name", "reason"), [("new.xlsx", "unsupported_format"), ("a.png", "read_only_format")]
 )
 def test_only_text_names_are_written(tmp_path, name, reason):
     assert reason_of(text.write_text, None, name, "x", tmp_path / "out") == reason

@@ -27,8 +27,8 @@ from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, P
 from .forking import Retold
 from .handing import Handed, hand_out, hand_out_all
 from .injection import Injected, Told, inject
-from .lifecycle import draft_state
 from .keeping import require_whole
+from .lifecycle import draft_state
 from .listing import (
     Content,
     FileFact,

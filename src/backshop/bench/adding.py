@@ -7,7 +7,7 @@ A refusal at any point leaves nothing behind, not even content nobody refers to.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from backshop.base import paths, tree
@@ -48,6 +48,7 @@ class _Adding:
     planned: list[_Planned]
     conflicts: list[BenchPath]
     size_bytes: int = 0
+    modes: dict[BenchPath, tree.Mode] = field(default_factory=dict)
 
     def skip(self, source: Path, reason: str, detail: str | None = None) -> None:
         """Say that a source is passed over."""
@@ -182,6 +183,7 @@ def _read(desk: Desk, state: BenchState, adding: _Adding, gate: Gate) -> dict[Be
             )
             room.take(facts.get(one.path), fact)
             facts[one.path] = fact
+            adding.modes[one.path] = taken.mode
             adding.results[one.place] = _result(one, fact, taken.head)
     return facts
 
@@ -257,9 +259,8 @@ def _commit(
     facts: dict[BenchPath, FileFact],
 ) -> Added:
     results = tuple(adding.results)
-    built = desk.grow(
-        state.published, {path: tree.File(f.sha256, f.size) for path, f in facts.items()}
-    )
+    files = {p: tree.File(f.sha256, f.size, adding.modes[p]) for p, f in facts.items()}
+    built = desk.grow(state.published, files)
     if built.id == state.published:  # nothing came, or the same bytes again (B6.12)
         return Added(add_results=results)
     replaced = sum(path in state.files.records for path in facts)

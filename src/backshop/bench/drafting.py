@@ -14,6 +14,7 @@ from backshop.base.paths import BenchPath
 from . import decide, lifecycle, requests
 from .answers import Batched, DraftState
 from .desk import Commit, Desk
+from .errors import BenchDamaged
 from .state import BenchState
 from .values import PathChange, Source
 
@@ -31,6 +32,8 @@ class Put:
     note: str | None = None
     effects: bytes | None = None
     old_path: str | None = None
+    mode: tree.Mode | None = None
+    """None keeps the mode of the file that is there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +167,7 @@ def _change(
     assert put.blob is not None
     if not desk.store.blobs.has(put.blob):
         raise NotFound("the content to write is not in the store", reason="missing_blob")
-    mode = before.mode if before else "644"
+    mode = put.mode or (before.mode if before else "644")
     files[path] = tree.File(put.blob, put.size, mode)
     return PathChange(
         op="update" if before else "create",
@@ -206,7 +209,7 @@ def revert_path(desk: Desk, request: requests.DraftPath) -> Batched:
     if old is None:
         desk.find(draft.tree, path)
         return _person(desk, request, [Put(path=path, blob=None)])
-    return _person(desk, request, [Put(path=path, blob=old.sha256, size=old.size)])
+    return _person(desk, request, [Put(path=path, blob=old.sha256, size=old.size, mode=old.mode)])
 
 
 def _person(desk: Desk, request: requests.DraftPath, puts: Sequence[Put]) -> Batched:
@@ -219,7 +222,16 @@ def restore_revision(desk: Desk, request: requests.DraftRestoreRevision) -> Batc
     """Bring an earlier revision of the Draft back."""
     wanted = RevisionId(check_id(request.revision_id, "rev"))
     fresh = desk.new_revision()
-    with desk.locked(request.workbench_id):
+    with desk.locked(request.workbench_id) as state:
+        decide.restore_revision(state, wanted, fresh)  # refuses before contents are looked at
+        found = state.revision(wanted)
+        assert found is not None
+        assert found.tree is not None
+        lost = desk.soundness.of_older(state, found.tree, thorough=True)
+        if lost:
+            raise BenchDamaged(
+                "this revision lacks contents", reason=lost[0].reason, detail=lost[0].path
+            )
         done = desk.commit(
             request.workbench_id, lambda s: decide.restore_revision(s, wanted, fresh)
         )

@@ -178,7 +178,7 @@ def extract(desk: Desk, request: requests.WorkbenchFilesExtract) -> Extracted:
 
 def _extracted(desk: Desk, target: Path, path: BenchPath, file: tree.File) -> PathResult:
     try:
-        final = sources.copy_out(file.sha256, desk.store.blobs, target, path)
+        final = sources.copy_out(file, desk.store.blobs, target, path)
     except sources.Skip as skip:
         return PathResult(path=path, status="failed", reason=skip.reason)
     return PathResult(path=path, status="extracted", final_path=str(final))

@@ -13,6 +13,7 @@ from .answers import Repaired
 from .desk import Desk
 from .drafting import Author, Put, write
 from .events import CheckpointCreated, PublishedRepaired
+from .sources import mode_of
 from .state import BenchState
 from .values import FileFact, Source
 from .views import Outside
@@ -78,7 +79,7 @@ def taken_over(
     files: dict[BenchPath, tree.File | None] = {
         paths.parse(put.path, max_depth=limits.max_depth).path: None
         if put.blob is None
-        else tree.File(put.blob, put.size)
+        else tree.File(put.blob, put.size, put.mode or "644")
         for put in puts
     }
     _require_room(state, files)
@@ -132,7 +133,10 @@ def adopted(desk: Desk, outside: list[Outside]) -> list[Put]:
     for one in outside:
         if any(one.path == path or one.path.startswith(f"{path}/") for path in strange):
             continue
-        blob = None if one.actual is None else desk.store.blobs.put(one.actual)
-        size = 0 if blob is None else desk.store.blobs.size(blob)
-        puts.append(Put(path=one.path, blob=blob, size=size))
+        if one.actual is None:
+            puts.append(Put(path=one.path, blob=None))
+            continue
+        mode = mode_of(one.actual.stat())
+        blob = desk.store.blobs.put(one.actual)
+        puts.append(Put(path=one.path, blob=blob, size=desk.store.blobs.size(blob), mode=mode))
     return puts

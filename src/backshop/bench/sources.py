@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
+from backshop.base.tree import File, Mode
 from backshop.store import Batch, Blobs, StorageCorrupt, file_error
 
 from .errors import SourceUnreadable
@@ -87,6 +88,7 @@ class Taken:
     blob: BlobId
     size: int
     head: bytes
+    mode: Mode
 
 
 class Gate:
@@ -118,6 +120,7 @@ class Gate:
             Skip: it cannot or must not be read; nothing of it is kept.
         """
         with os.fdopen(self._opened(source), "rb", buffering=0) as file:
+            mode = mode_of(os.fstat(file.fileno()))
             peek = _Peek(file)
             try:
                 taken = batch.add_stream(peek, self._limit)
@@ -125,7 +128,7 @@ class Gate:
                 raise Skip("read_failed") from error
         if taken is None:
             raise Skip("size_limit")
-        return Taken(*taken, peek.head)
+        return Taken(*taken, peek.head, mode)
 
     def _opened(self, source: Path) -> int:
         try:
@@ -142,6 +145,11 @@ class Gate:
             os.close(handle)
             raise
         return handle
+
+
+def mode_of(found: os.stat_result) -> Mode:
+    """Return the mode a file has in a tree: whether its owner may execute it (B2.4)."""
+    return "755" if found.st_mode & stat.S_IXUSR else "644"
 
 
 def _real_path(handle: int, source: Path) -> str:
@@ -219,7 +227,7 @@ def require_destination(text: str, home: Path) -> Path:
     return target
 
 
-def copy_out(blob: BlobId, blobs: Blobs, folder: Path, relative: str) -> Path:
+def copy_out(file: File, blobs: Blobs, folder: Path, relative: str) -> Path:
     """Copy content to a name that is free; existing files are never overwritten.
 
     Raises:
@@ -227,11 +235,11 @@ def copy_out(blob: BlobId, blobs: Blobs, folder: Path, relative: str) -> Path:
     """
     target = folder / relative
     try:
-        source = blobs.path(blob)
+        source = blobs.path(file.sha256)
         target.parent.mkdir(parents=True, exist_ok=True)
         for candidate in free_names(target):
             try:
-                handle = os.open(candidate, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+                handle = os.open(candidate, os.O_WRONLY | os.O_CREAT | os.O_EXCL, int(file.mode, 8))
             except FileExistsError:
                 continue
             _fill(handle, source, candidate)

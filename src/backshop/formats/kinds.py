@@ -102,6 +102,19 @@ def kind_of_name(name: str) -> Kind | None:
     return _KINDS.get(PurePosixPath(name).suffix.lower())
 
 
+def require_text_name(name: str) -> None:
+    """Refuse a name that promises something other than text (F6.7).
+
+    Raises:
+        FormatError: `read_only_format` for what nothing writes, else `unsupported_format`.
+    """
+    promised = kind_of_name(name)
+    if promised in (None, Kind.TEXT, Kind.CSV):
+        return
+    reason = "unsupported_format" if promised in _WRITABLE else "read_only_format"
+    raise fail(reason, f"{name!r} is not the name of a text file")
+
+
 def _check_content(ending: str, kind: Kind, head: bytes) -> None:
     if kind in _PACKAGES:
         if head.startswith(_OLE) and kind is not Kind.ODT:

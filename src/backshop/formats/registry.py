@@ -13,7 +13,7 @@ from .diff import TableDiff, TextDiff
 from .dispatch import BUILTIN, HERE, OFFICE, Dispatcher, discover
 from .errors import FormatError, fail
 from .guard import check_size
-from .kinds import FileKind, kind_of_name
+from .kinds import FileKind, kind_of_name, require_text_name
 from .mapcache import MapCache
 from .opentable import OpenTable
 from .protocol import (
@@ -280,15 +280,12 @@ class Formats:
 
     def write_text(self, existing: Source | None, name: str, content: str, out: Path) -> Applied:
         """Write a whole text file to `out` (F6.7)."""
-        kind = kind_of_name(name)
-        if kind not in (None, Kind.TEXT, Kind.CSV):
-            raise fail("unsupported_format", f"{name!r} is not the name of a text file")
+        require_text_name(name)
         return self._do.write_call(HERE + "text", "write_text", out, existing, name, content, out)
 
     def edit_text(self, source: Source, edits: Json, out: Path) -> Applied:
         """Replace exact pieces of a text file (F6.9)."""
-        if kind_of_name(source.name) not in (None, Kind.TEXT, Kind.CSV):
-            raise fail("unsupported_format", f"{source.name!r} is not a text file")
+        require_text_name(source.name)
         check_size(source, Kind.TEXT, self.limits)
         return self._do.write_call(HERE + "text", "edit_text", out, source, edits, out)
 

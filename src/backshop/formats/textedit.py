@@ -17,11 +17,11 @@ from backshop.base import limits as numbers
 from .diff import changed_ranges
 from .encoding import UTF8, Encoding, decode, detect
 from .errors import fail
-from .kinds import classify, kind_of_name
+from .kinds import classify, require_text_name
 from .notes import Warnings
 from .ops import Arg, item_fields, problem
 from .output import write_file
-from .protocol import Applied, Effect, Effects, Json, Kind, Source
+from .protocol import Applied, Effect, Effects, Json, Source
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 _ENDS = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
@@ -105,9 +105,7 @@ def edit_text(source: Source, edits: Json, out: Path) -> Applied:
 
 
 def _check_target(existing: Source | None, name: str) -> None:
-    promised = kind_of_name(name)
-    if promised not in (None, Kind.TEXT, Kind.CSV):
-        raise fail("unsupported_format", f"{name!r} is not the name of a text file")
+    require_text_name(name)
     if existing is None:
         return
     with existing.path.open("rb") as file:
