@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from backshop.base.errors import BackshopError
@@ -26,13 +28,19 @@ def summaries(room) -> dict[str, str]:
     return {one["category"]: one["summary"] for one in items if one["status"] == "active"}
 
 
-@pytest.mark.rule("B14.1", "B14.2", "B14.12", "B14.13", "B14.14")
+@pytest.mark.rule("B14.1", "B14.2", "B14.3", "B14.12", "B14.13", "B14.14")
 def test_items_are_written_read_and_emptied(room):
     order = [one["category"] for one in room.call("ContextList")["items"]]
     made = write(room, "company-context", {"SKILL.md": SKILL, "references/a.md": "a"}, create=True)
     write(room, "situation", {"context.md": "Deadline\n  is Friday. " + "x" * 200}, create=True)
     found = room.call("ContextGetArtifact", category="company-context")
+    context = room.shop.config.home / "benches" / room.id / "meta" / "context"
+    origin = json.loads((context / "situation" / "source.json").read_text())
 
+    assert (origin["mode"], origin["has_direct_edits"]) == ("direct", True)
+    times = {"created_at", "last_direct_edit_at"}
+    assert set(origin) == {"mode", "has_direct_edits", *times}  # no model was at it
+    assert origin["created_at"] == origin["last_direct_edit_at"]
     assert order == ["company-context", "department-context", "situation", "document-style"]
     assert (made["summary"], made["has_direct_edits"]) == ("We make boats.", True)
     assert [one["path"] for one in found["files"]] == ["SKILL.md", "references/a.md"]

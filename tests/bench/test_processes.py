@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from backshop.app import Backshop
 from backshop.base.ambient import Mint
 from backshop.base.errors import BackshopError
+from backshop.store import Store
 from backshop.testing.ambient import FixedClock
 
 from .conftest import Room
@@ -118,6 +121,41 @@ def test_two_histories_at_once_leave_one_that_could_have_been(room, tmp_path):
     assert reasons.count("pre_restore") == restored
     state = room.shop.benches.desk.state(room.id)
     assert state.generation == 1 + added + restored
+    settled(room)
+
+
+@pytest.mark.rule("B3.9")
+def test_who_comes_second_is_decided_on_what_is_there_now(room, monkeypatch):
+    """Another machine commits between the look and the append; no lock of this one stops it."""
+    room.add({"a.txt": "one"})
+    real = Store.update
+
+    def beaten(command: Callable[[], object], first: Callable[[Room], object]) -> BackshopError:
+        def update(self, *args):
+            monkeypatch.setattr(Store, "update", real)
+            first(other)
+            return real(self, *args)
+
+        monkeypatch.setattr(Store, "update", update)
+        with pytest.raises(BackshopError) as caught:
+            command()
+        return caught.value
+
+    with Backshop.open(room.shop.config.home) as elsewhere:
+        monkeypatch.setattr(elsewhere.benches.desk.views, "locked", lambda *_: nullcontext())
+        other = Room.__new__(Room)
+        other.shop, other.id = elsewhere, room.id
+
+        room.write({"a.txt": "two"})
+        late = beaten(lambda: room.call("DraftPublish"), lambda they: they.call("DraftDiscard"))
+        assert (late.code, late.reason) == ("NOT_FOUND", "no_draft")
+        assert (room.published(), room.draft()) == ({"a.txt": "one"}, None)
+
+        late = beaten(
+            lambda: room.write({"a.txt": "mine"}), lambda they: they.write({"b.txt": "theirs"})
+        )
+        assert (late.code, late.reason) == ("CONFLICT_PUBLISHED_CHANGED", "batch_stale")
+        assert room.draft() == {"a.txt": "one", "b.txt": "theirs"}
     settled(room)
 
 

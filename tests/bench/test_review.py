@@ -195,7 +195,7 @@ def test_cells_are_compared_and_shown_in_their_grid(room, use):
         room.call("ReviewGetDocxContentDiff", path="book.xlsx")
 
 
-@pytest.mark.rule("B12.9")
+@pytest.mark.rule("B12.9", "B12.12")
 def test_many_changed_cells_come_in_pages(room, use):
     old = [[n] for n in range(1, 701)]
     fill = {"op": "set_range", "sheet": "S", "start": "A1", "values": old}
@@ -211,6 +211,12 @@ def test_many_changed_cells_come_in_pages(room, use):
     assert (len(first["sheets"][0]["cells"]), first["cell_count"]) == (500, 700)
     assert got == [f"A{n}" for n in range(1, 701)]
     assert "cursor" not in second or second["cursor"] is None
+    wide = {"path": "b.xlsx", "row_count": 5_000, "col_count": 500}
+    top = room.call("ReviewGetXlsxPreviewGrid", **wide)
+    more = room.call("ReviewGetXlsxPreviewGrid", **wide, row_start=200)
+    assert (len(top["cells"]), top["row_count"]) == (200, 700)
+    assert max(len(row) for row in top["cells"]) <= 50
+    assert (top["cells"][0][0]["value"], more["cells"][0][0]["value"]) == (-1, -201)
 
 
 @pytest.mark.rule("B12.5", "B12.18", "B13.9")
@@ -249,6 +255,79 @@ def test_a_document_is_compared_by_section_with_words_and_looks(room, use):
     assert {block["kind"] for block in same["section"]["blocks"]} == {"same"}
     lines = room.call("ReviewGetOfficeTextDiff", path="d.docx")
     assert lines["body"]["stats"] == {"added": 2, "removed": 1}
+
+
+@pytest.mark.rule("B12.6")
+def test_texts_of_office_files_are_compared_by_their_stable_lines(room, use):
+    def paragraphs(*texts: str) -> dict[str, Any]:
+        return {"op": "set_paragraphs", "paragraphs": [{"text": text} for text in texts]}
+
+    def cells(value: int) -> dict[str, Any]:
+        return {"op": "set_range", "sheet": "S", "start": "A1", "values": [["n", value]]}
+
+    def slide(title: str) -> dict[str, Any]:
+        return {"op": "add_slide", "title": title}
+
+    room.add({"p.pdf": pdf("Old words")})
+    for kind, first, second in (
+        ("docx", paragraphs("same", "old"), paragraphs("same", "new")),
+        ("xlsx", cells(1), cells(2)),
+        ("pptx", slide("One"), slide("Two")),
+    ):
+        done(use(f"{kind}_operations", path=f"a.{kind}", operations=[first]))
+        room.call("DraftPublish")
+        done(use(f"{kind}_operations", path=f"a.{kind}", operations=[second]))
+        old, new = (_lines(room, f"a.{kind}", view) for view in ("published", "draft"))
+        assert old != new
+
+        assert _sides(room, f"a.{kind}") == (old, new), kind
+        room.call("DraftPublish")
+    put(room, "p.pdf", pdf("New words"))
+    assert _sides(room, "p.pdf") == (
+        _lines(room, "p.pdf", "published"),
+        _lines(room, "p.pdf", "draft"),
+    )
+    assert any("New words" in line for line in _sides(room, "p.pdf")[1])
+
+
+def _lines(room, path: str, view: str) -> list[str]:
+    """Return the stable lines of a file as the formats give them (F29.1)."""
+    bench = room.shop.benches
+    state = bench.desk.state(room.id)
+    file = bench.desk.find(state.published if view == "published" else state.draft.tree, path)
+    blob = bench.desk.store.blobs.path(file.sha256)
+    return [str(one) for one in bench.formats.extract_lines(bench.formats.source(blob, path))]
+
+
+def _sides(room, path: str) -> tuple[list[str], list[str]]:
+    """Return both sides of a text diff."""
+    hunks = room.call("ReviewGetTextDiff", path=path)["body"]["hunks"]
+    shown = [(line["type"], line["text"]) for hunk in hunks for line in hunk["lines"]]
+    return (
+        [text for kind, text in shown if kind != "added"],
+        [text for kind, text in shown if kind != "removed"],
+    )
+
+
+def pdf(text: str) -> bytes:
+    """Return one page with one line of text."""
+    drawn = f"BT /F1 12 Tf 20 100 Td ({text}) Tj ET".encode()
+    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 4 0 R "
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        page + b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
+        font,
+    ]
+    made, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(made))
+        made += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 6\n0000000000 65535 f \n" + table
+    return made + head + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % len(made)
 
 
 @pytest.mark.rule("B12.8", "B12.13", "B12.18")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import zipfile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from backshop.base.codec import schema
+from backshop.base.errors import ValidationFailed
 from backshop.bench import inject, styling
 from backshop.bench.merge import MergeFailed, merged
 from backshop.bench.skill import problems, sections
@@ -236,3 +239,87 @@ def test_an_item_that_cannot_be_read_is_left_out_with_one_notice(room):
     assert told == inject(desk, room.id, paths=[], texts=[])
     broken = {one["category"]: one.get("broken") for one in room.call("ContextList")["items"]}
     assert broken["situation"] is True
+
+
+PLAIN = {
+    "xlsx": {"op": "set_cells", "sheet": "S", "cells": [{"cell": "A1", "value": "x"}]},
+    "docx": {"op": "append_paragraph", "text": "x"},
+    "pptx": {"op": "add_slide", "title": "x"},
+}
+STYLED = {
+    "xlsx": {
+        "op": "set_cells",
+        "sheet": "S",
+        "cells": [{"cell": "A1", "value": "x", "style": {"font_bold": True, "font_color": "red"}}],
+    },
+    "docx": {
+        "op": "append_paragraph",
+        "runs": [{"text": "x", "bold": True, "font_color": "red"}],
+    },
+}
+
+
+@pytest.mark.rule("B15.12", "B22.70")
+@pytest.mark.parametrize("kind", STYLED)
+def test_a_bad_style_costs_only_itself_and_the_model_is_told(room, use, kind):
+    tool = f"{kind}_operations"
+
+    done = use(tool, path=f"a.{kind}", operations=[STYLED[kind]])
+    refused = use(tool, path=f"b.{kind}", operations=[{**STYLED[kind], "op": "no_such_op"}])
+    with pytest.raises(ValidationFailed, match="glow"):  # the schema comes first
+        use(tool, path=f"b.{kind}", operations=[{**STYLED[kind], "glow": 1}])
+
+    assert done.ok, done.message
+    [warning] = done.value["warnings"]
+    assert warning["code"] == "style_value_ignored"
+    assert "font_color" in warning["where"]
+    with zipfile.ZipFile(io.BytesIO(room.draft_bytes(f"a.{kind}"))) as package:
+        inside = b"".join(package.read(name) for name in package.namelist())
+    assert re.search(rb"<(w:)?b ?/>|<(w:)?b val=", inside)
+    assert not refused.ok
+    assert [one["path"] for one in room.call("ReviewGetChangeSet")["entries"]] == [f"a.{kind}"]
+
+
+@pytest.mark.rule("B15.12")
+@pytest.mark.parametrize("kind", PLAIN)
+def test_without_a_style_a_write_is_a_plain_write(room, use, kind):
+    tool = f"{kind}_operations"
+    bare = {**PLAIN[kind]}
+    if kind == "xlsx":
+        nothing = {"style": {"font_bold": None, "font_color": None}}
+        cells = [{**PLAIN[kind]["cells"][0], **nothing}]  # type: ignore[index]
+        asked = {**bare, "cells": cells}
+    else:
+        asked = {**bare, "style": None} if kind == "docx" else {**bare, "layout": None}
+
+    assert use(tool, path=f"a.{kind}", operations=[bare]).ok
+    done = use(tool, path=f"b.{kind}", operations=[asked])
+
+    assert done.ok, done.message
+    assert room.draft_bytes(f"a.{kind}") == room.draft_bytes(f"b.{kind}")
+
+
+@pytest.mark.rule("B15.13")
+def test_operations_are_applied_in_their_order_and_content_before_its_looks(room, use):
+    def cell(value: str, **style: object) -> dict[str, object]:
+        cells = [{"cell": "A1", "value": value, "style": style}]
+        return {"op": "set_cells", "sheet": "S", "cells": cells}
+
+    bold = {"op": "set_style", "sheet": "S", "range": "A1", "style": {"font_bold": False}}
+
+    use("xlsx_operations", path="a.xlsx", operations=[cell("x", font_bold=True), bold])
+    use("xlsx_operations", path="b.xlsx", operations=[cell("x"), bold, cell("y", font_bold=True)])
+
+    def looks(path: str) -> list[str]:
+        with zipfile.ZipFile(io.BytesIO(room.draft_bytes(path))) as package:
+            sheet = package.read("xl/worksheets/sheet1.xml").decode()
+            styles = package.read("xl/styles.xml").decode()
+        index = int(re.search(r'r="A1"[^>]* s="(\d+)"', sheet)[1])  # type: ignore[index]
+        formats = re.findall(r"<xf [^>]*>", styles[styles.index("<cellXfs") :])
+        font = int(re.search(r'fontId="(\d+)"', formats[index])[1])  # type: ignore[index]
+        return re.findall(r"<b ?/>|<b val=\"1\"", re.findall(r"<font>.*?</font>", styles)[font])
+
+    assert looks("a.xlsx") == []
+    assert len(looks("b.xlsx")) == 1
+    read = use("read_file", path="b.xlsx", sheet="S", range="A1:A1")
+    assert "y" in read.value["text"]

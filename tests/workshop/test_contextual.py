@@ -74,7 +74,10 @@ def refused(call, *args, **kwargs) -> tuple[str, str | None]:
     return caught.value.info("workbench").error_code, caught.value.info("workbench").reason
 
 
-@pytest.mark.rule("B14.4", "B14.6", "B14.8", "B14.14")
+SOURCE = {"mode", "created_at", "last_processed_at", "model_id", "has_direct_edits"}
+
+
+@pytest.mark.rule("B14.3", "B14.4", "B14.6", "B14.8", "B14.14")
 def test_a_text_becomes_an_item_by_one_call(tmp_path):
     with place(tmp_path, answer(FILES)) as here:
         item = here.process()
@@ -89,9 +92,20 @@ def test_a_text_becomes_an_item_by_one_call(tmp_path):
         source = json.loads((kept / "source.json").read_text())
         assert (source["mode"], source["text"]) == ("text", "We are a shipyard.")
         assert source["model_id"] == "local-x:m"
+        assert set(source) == SOURCE | {"text"}
+        assert source["created_at"] == source["last_processed_at"]
+        assert source["has_direct_edits"] is False
+        changed = [{"path": path, "content": text} for path, text in FILES.items()]
+        here.call("ContextUpdateDirect", category="company-context", files=changed)
+        edited = json.loads((kept / "source.json").read_text())
+        assert edited["last_direct_edit_at"] >= source["last_processed_at"]
+        assert edited == source | {
+            "has_direct_edits": True,
+            "last_direct_edit_at": edited["last_direct_edit_at"],
+        }
 
 
-@pytest.mark.rule("B14.4", "B14.2")
+@pytest.mark.rule("B14.3", "B14.4", "B14.2")
 def test_a_file_becomes_an_item_and_is_kept_beside_it(tmp_path):
     source = tmp_path / "about us.csv"
     source.write_text("name,what\nYard,boats\n")
@@ -106,6 +120,10 @@ def test_a_file_becomes_an_item_and_is_kept_beside_it(tmp_path):
         kept = here.shop.config.home / "benches" / here.id / "meta/context/situation"
         assert (kept / "source_file" / "about us.csv").read_bytes() == source.read_bytes()
         assert list(here.artifact("situation")) == ["context.md"]
+        known = json.loads((kept / "source.json").read_text())
+        assert set(known) == SOURCE | {"original_filename", "note"}
+        assert (known["mode"], known["note"]) == ("file", "Only the yard.")
+        assert known["original_filename"] == "about us.csv"
 
 
 @pytest.mark.rule("B14.10", "B22.64")

@@ -10,6 +10,7 @@ import pytest
 from tests.workshop.conftest import Chat
 
 from backshop.app import About, Backshop, Subscription
+from backshop.base.errors import BackshopError
 from backshop.base.ids import BlobId
 from backshop.testing.ambient import FixedClock
 
@@ -17,7 +18,7 @@ BIG = "x" * 100_000  # a file of its own, not in the database
 BUSY = ("DRAFT_EXISTS", "draft_exists", ())
 
 
-@pytest.mark.rule("W5.2", "W2.6", "W23.1", "W23.2")
+@pytest.mark.rule("W5.2", "W2.6", "W23.1", "W23.2", "B7.10")
 def test_a_message_becomes_the_head_and_bad_ones_leave_no_trace(chat):
     first = chat.send("  Hello \n")
     second = chat.send("Again")
@@ -36,6 +37,10 @@ def test_a_message_becomes_the_head_and_bad_ones_leave_no_trace(chat):
     assert refused(name, text="\ud800")[:2] == ("VALIDATION_FAILED", "bad_json")
     chat.write({"a.txt": "a"})
     assert refused(name, text="x") == BUSY
+    with pytest.raises(BackshopError) as caught:
+        chat.send("x")
+    offered = caught.value.info("workbench").actions
+    assert tuple(offered) == ("review_draft", "publish_draft", "discard_draft")
 
 
 @pytest.mark.rule("W3.1", "W23.3")
@@ -374,6 +379,33 @@ def test_there_are_records_one_cannot_go_back_to(chat):
     before = chat.shop.store.last_seq()
     assert chat.call(undo, message_id=first)["discarded_count"] == 0
     assert chat.shop.store.last_seq() == before
+
+
+@pytest.mark.rule("B1.1", "B10.14")
+def test_a_bench_holds_copies_one_draft_and_records_of_two_kinds(chat, tmp_path):
+    chat.add({"a.txt": "one"})
+    for path in tmp_path.rglob("a.txt"):
+        if "home" not in path.parts:
+            path.write_text("changed outside")
+    item = [{"path": "context.md", "content": "then"}]
+    chat.call("ContextUpdateDirect", category="situation", files=item, create=True)
+    first = chat.send("First")
+    kept = chat.call("CheckpointCreate")["checkpoint_id"]
+    chat.send("Second")
+
+    state = [chat.write({"a.txt": text}) for text in ("two", "three")]
+    assert chat.call("DraftCreate")["draft_id"] == state[0].draft_id == state[1].draft_id
+    assert [one["checkpoint_id"] for one in chat.call("CheckpointsList")["checkpoints"]] == [kept]
+    chat.call("DraftRestoreRevision", revision_id=state[0].draft_revision_id)
+    assert (chat.draft(), chat.published()) == ({"a.txt": "two"}, {"a.txt": "one"})
+    chat.call("DraftPublish")
+    chat.call("ContextDelete", category="situation")
+
+    chat.call("CheckpointRestore", checkpoint_id=kept)
+    assert chat.published() == {"a.txt": "one"}
+    assert chat.call("ContextGet", category="situation")["status"] == "active"
+    line = [m for m in chat.call("WorkshopGetConversation")["messages"] if m["role"] == "user"]
+    assert [one["message_id"] for one in line] == [first]
 
 
 @pytest.mark.rule("B10.10", "B10.11", "W18.1", "W15.12")

@@ -50,12 +50,15 @@ def test_the_next_turn_hears_the_exchange_before_it_but_not_what_was_rewound(cha
     assert conversation(wire) == ["First question", "Answer.", "Third question"]
 
 
-@pytest.mark.rule("M14.2", "W17.1", "W23.66", "M19.37", "M19.40")
+@pytest.mark.rule("M14.2", "W17.1", "W23.66", "M19.37", "M19.40", "B16.9")
 def test_a_long_conversation_is_summed_up_and_the_originals_come_back_with_a_rewind(chat):
     chat.add({"a.txt": "x"})
     steps = [*QUIET, says("summary", "y" * 9_000), says("compression", "In short.")]
     wire = chat.play(steps)
-    asked = [chat.ask(f"Question {n}") for n in range(7)]
+    asked, weights = [], []
+    for number in range(7):
+        asked.append(chat.ask(f"Question {number}"))
+        weights.append(chat.call("WorkbenchGetClutter")["score"])
 
     told = conversation(wire)
     records = chat.call("WorkshopGetConversation", limit=100)["messages"]
@@ -69,6 +72,8 @@ def test_a_long_conversation_is_summed_up_and_the_originals_come_back_with_a_rew
     assert told[-1] == "Question 6"
     assert [one["text"] for one in summaries] == ["In short."]
     assert len(cards) == 1
+    assert weights[0] < weights[1] < weights[5]
+    assert weights[6] < weights[5] + (weights[1] - weights[0])  # the summary counts, not the rest
     assert conversation(wire)[0] == "Question 0"
 
 

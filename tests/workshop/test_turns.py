@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.workshop.conftest import calls, plan, says, story, write
 
+from backshop.base.errors import BackshopError
 from backshop.bench import Author, Source, Workspace
 from backshop.models.catalog import builtin
 from backshop.models.messages import Role
@@ -370,7 +371,7 @@ def test_cancelling_in_research_ends_within_a_second_and_changes_nothing(chat):
     assert chat.call("WorkshopCancelRun") == {"cancel_requested": False}
 
 
-@pytest.mark.rule("M12.1", "M12.2", "M19.35", "W5.11", "W23.48")
+@pytest.mark.rule("M12.1", "M12.2", "M19.35", "W5.11", "W23.48", "B8.5")
 def test_a_write_during_which_the_turn_is_cancelled_is_there_whole(chat, monkeypatch):
     chat.play(story(("b.txt", "b" * 5000), ("c.txt", "c")))
     original = Workspace.write
@@ -544,19 +545,32 @@ def test_there_is_not_always_something_to_regenerate(chat):
     assert (done["status"], chat.published(), chat.draft()) == ("complete", {}, {"b.txt": "b"})
 
 
-@pytest.mark.rule("W21.1", "W21.2", "W23.80")
+@pytest.mark.rule("W21.1", "W21.2", "W23.80", "B17.5")
 def test_counters_grow_and_name_nothing(chat):
     chat.play(story(("secret-name.txt", "b"), answer="Done."))
     chat.ask()
     first = chat.call("WorkshopGetConversation")["messages"][0]["message_id"]
     chat.call("WorkshopUndoToMessage", message_id=first)
+    chat.call("DraftCreate")
+    chat.call("DraftDiscard")
+    chat.add({"secret-name.txt": "a"})
+    chat.call("DraftCreate")
+    chat.call("DraftDeletePath", path="secret-name.txt")
+    with pytest.raises(BackshopError):
+        chat.call("DraftPublish")
+    chat.call("ReviewSetDeletionConfirmations", paths=["secret-name.txt"])
+    chat.call("DraftPublish")
+    chat.call("WorkshopSwitchModel", model_id="scripted:echo")
 
     counters = chat.call("WorkshopGetMetrics")["counters"]
 
     assert counters["turns_total{rpi,agent,complete}"] == 1
     assert counters["items_total{done}"] == 1
     assert counters["tool_calls_total{write_text_file,true}"] == 1
-    assert (counters["drafts_created"], counters["batches_applied"]) == (1, 1)
+    assert (counters["drafts_created"], counters["batches_applied"]) == (3, 2)
+    assert (counters["drafts_published"], counters["drafts_discarded"]) == (1, 1)
+    assert counters["failures_total{publish_failed,CONFIRMATION_REQUIRED}"] == 1
+    assert counters["model_switch_total"] == 2  # to the script, and away from it
     assert (counters["undo_total{plain}"], counters["undo_distance"]) == (1, 2)
     assert "secret-name" not in str(counters)
 
