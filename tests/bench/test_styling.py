@@ -6,6 +6,7 @@ import io
 import json
 import re
 import zipfile
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -241,12 +242,12 @@ def test_an_item_that_cannot_be_read_is_left_out_with_one_notice(room):
     assert broken["situation"] is True
 
 
-PLAIN = {
+PLAIN: dict[str, dict[str, Any]] = {
     "xlsx": {"op": "set_cells", "sheet": "S", "cells": [{"cell": "A1", "value": "x"}]},
     "docx": {"op": "append_paragraph", "text": "x"},
     "pptx": {"op": "add_slide", "title": "x"},
 }
-STYLED = {
+STYLED: dict[str, dict[str, Any]] = {
     "xlsx": {
         "op": "set_cells",
         "sheet": "S",
@@ -287,7 +288,7 @@ def test_without_a_style_a_write_is_a_plain_write(room, use, kind):
     bare = {**PLAIN[kind]}
     if kind == "xlsx":
         nothing = {"style": {"font_bold": None, "font_color": None}}
-        cells = [{**PLAIN[kind]["cells"][0], **nothing}]  # type: ignore[index]
+        cells = [{**PLAIN[kind]["cells"][0], **nothing}]
         asked = {**bare, "cells": cells}
     else:
         asked = {**bare, "style": None} if kind == "docx" else {**bare, "layout": None}

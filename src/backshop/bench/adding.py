@@ -259,7 +259,9 @@ def _commit(
     facts: dict[BenchPath, FileFact],
 ) -> Added:
     results = tuple(adding.results)
-    files = {p: tree.File(f.sha256, f.size, adding.modes[p]) for p, f in facts.items()}
+    files: dict[BenchPath, tree.File | None] = {
+        path: tree.File(fact.sha256, fact.size, adding.modes[path]) for path, fact in facts.items()
+    }
     built = desk.grow(state.published, files)
     if built.id == state.published:  # nothing came, or the same bytes again (B6.12)
         return Added(add_results=results)

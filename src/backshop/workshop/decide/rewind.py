@@ -8,9 +8,10 @@ from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import CheckpointId, MessageId, RevisionId
 from backshop.bench import decide as bench_decide
 from backshop.bench.decide import Totals
-from backshop.bench.events import CheckpointRestored, HeadMoved, ItemChange
+from backshop.bench.events import CheckpointRestored, HeadMoved
 from backshop.bench.history import Revision
 from backshop.bench.state import Checkpoint
+from backshop.bench.values import ItemChange
 from backshop.workshop import events as ev
 from backshop.workshop.errors import PublishedMoved, RevisionPruned
 from backshop.workshop.state import Record, WorkshopState
