@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-from tests.bench.conftest import AGENT
+import socket
 
+import pytest
+from tests.bench.conftest import AGENT, Room
+
+from backshop.app import Backshop
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 
 
@@ -38,6 +41,46 @@ def test_only_publishing_changes_what_is_published(room):
     [kept] = room.call("CheckpointsList")["checkpoints"]
     assert (kept["reason"], kept["restorable"]) == ("publish", True)
     assert kept["checkpoint_id"] == published["checkpoint_id"]
+
+
+@pytest.mark.rule("B13.7", "B1.2", "B22.35")
+def test_review_publish_and_going_back_are_the_same_without_network_and_model(
+    tmp_path, monkeypatch
+):
+    def history(name: str, settings: dict[str, object]) -> list[object]:
+        folder = tmp_path / name
+        folder.mkdir()
+        with Backshop.open(folder / "home", settings=settings) as shop:
+            room = Room(shop, folder)
+            room.add({"a.txt": "one\n", "t.csv": "id,n\n1,2\n", "gone.txt": "x"})
+            kept = room.call("CheckpointCreate")["checkpoint_id"]
+            room.write({"a.txt": "two\n", "t.csv": "id,n\n1,3\n"})
+            room.call("DraftDeletePath", path="gone.txt")
+            seen: list[object] = [
+                refused(room.call, "DraftPublish"),
+                room.call("ReviewGetChangeSet")["entries"],
+                room.call("ReviewGetDiff", path="a.txt")["body"],
+                room.call("ReviewGetTableDiff", path="t.csv")["body"],
+                room.call("ReviewGetSummary", path="a.txt"),
+            ]
+            room.call("ReviewSetDeletionConfirmations", paths=["gone.txt"])
+            seen += [room.call("DraftPublish")["changed"], room.published()]
+            seen += [room.call("CheckpointRestore", checkpoint_id=kept)["changed"]]
+            room.write({"a.txt": "three\n"})
+            room.call("DraftDiscard")
+            reasons = [one["reason"] for one in room.call("CheckpointsList")["checkpoints"]]
+            return [*seen, room.published(), reasons]
+
+    connected = history("with", {"model.default": "scripted:demo"})
+    real = socket.socket.connect
+
+    def connect(self: socket.socket, address: object) -> None:
+        assert not isinstance(address, tuple), f"{address} was asked for"
+        real(self, address)  # type: ignore[arg-type]  # a pipe of this machine
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+
+    assert history("without", {}) == connected
 
 
 @pytest.mark.rule("B9.14")

@@ -49,7 +49,7 @@ def agree(room: Chat) -> None:
     room.call("EgressGrantWorkshopConsent", **granted, scope_hash=status["scope_hash"])
 
 
-@pytest.mark.rule("W5.3", "W5.7", "M4", "W23.63", "W15.8")
+@pytest.mark.rule("W5.3", "W5.7", "M4", "W23.63", "W15.8", "B7.11", "B22.81")
 def test_a_turn_over_the_wire_needs_consent_first(tmp_path):
     settings = {"consent.for_local": True}
     turn = (
@@ -86,6 +86,17 @@ def test_a_turn_over_the_wire_needs_consent_first(tmp_path):
         usage = room.answer()["metadata"]["usage"]
         assert usage["estimated"]
         assert usage["input_tokens"] > 1000
+
+        def standing() -> tuple[object, ...]:
+            return room.draft(), room.state()["conversation_head_id"], room.answer()["message_id"]
+
+        stands, sent = standing(), len(server.seen)
+        room.call("EgressRevokeConsent", provider_id="local-x")
+        assert room.refused("WorkshopRegenerate")[0] == "EGRESS_CONSENT_REQUIRED"
+        agree(room)
+        shop.call("ProvidersSetEnabled", {"provider_id": "local-x", "enabled": False})
+        assert room.refused("WorkshopRegenerate")[0] == "PROVIDER_NOT_CONFIGURED"
+        assert (standing(), len(server.seen)) == (stands, sent)  # refused before anything goes
 
 
 @pytest.mark.rule("M6.6", "M6.7", "M19.44")

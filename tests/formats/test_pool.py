@@ -95,7 +95,7 @@ def test_the_guard_refuses_what_no_file_may_cause(pool, tmp_path, function, args
     assert kept.read_bytes() == b"kept"
 
 
-@pytest.mark.rule("F2.8")
+@pytest.mark.rule("F2.8", "B4.11")
 def test_files_of_the_task_can_be_opened_and_only_in_that_task(pool, tmp_path):
     path = tmp_path / "in"
     path.write_bytes(b"content")
@@ -106,6 +106,9 @@ def test_files_of_the_task_can_be_opened_and_only_in_that_task(pool, tmp_path):
     assert failure(pool, task("open_file", str(path))).reason == "guard_refused"
     inside = task("open_file", str(link), writes=(str(tmp_path),))
     assert failure(pool, inside).reason == "guard_refused"
+    over = task("write_file", str(path), reads=(str(path),))
+    assert failure(pool, over).reason == "guard_refused"  # what is read is never written to
+    assert path.read_bytes() == b"content"
 
 
 @pytest.mark.rule("F2.8")

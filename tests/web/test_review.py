@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -270,6 +271,21 @@ def test_the_review_works_without_scripts(served, new_page):
     assert any(SCRIPT in text for text in marked)
     assert first == ["1", "41"]
     assert not served.call("DraftGetState", workbench_id=draft.id)["has_draft"]
+
+
+@pytest.mark.rule("B13.8")
+def test_a_summary_is_shown_as_text_whatever_it_says(served):
+    bench = served.bench()
+    note = "**Done** [go](https://example.com/x) ![p](https://example.com/p.png) <img src=x>"
+    draft = Drafting(served, bench)
+    draft.use("write_text_file", path="a.md", content="x\n", change_note=note)
+    with served.client() as client:
+        html = client.get(f"/bench/{bench}/review/file", params={"file": "a.md"}).text
+
+    shown = html[html.index("file-summary") :].split("</div>")[0]
+    assert "<strong>Done</strong>" in shown
+    assert "&lt;img src=x&gt;" in shown
+    assert not re.search(r"<(a|img|script)[ >]", shown)
 
 
 @pytest.mark.rule("U1.5", "B11.8")
