@@ -237,12 +237,15 @@ def test_publishing_waits_for_agreed_deletions_and_for_what_was_seen(served, new
     page.wait_for_selector('.reviewed[data-path="late.txt"]')
     page.get_by_role("button", name="Revert this file").click()
     page.locator('[data-path="late.txt"]').first.wait_for(state="detached")
+    page.locator('#changes [data-path="plan.txt"]').click()
+    page.get_by_role("button", name="Undo the rename").click()
+    page.locator('#changes [data-path="plan.txt"]').wait_for(state="detached")
     page.locator("#publish:not([disabled])").click()
     page.wait_for_url("**/checkpoints")
 
     files = served.call("WorkbenchFilesList", workbench_id=draft.id)["files"]
     assert not served.call("DraftGetState", workbench_id=draft.id)["has_draft"]
-    assert {"plan.txt", "notes.md"} <= {one["path"] for one in files}
+    assert {"old-plan.txt", "notes.md"} <= {one["path"] for one in files}
     assert "late.txt" not in {one["path"] for one in files}
 
 

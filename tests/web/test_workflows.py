@@ -22,6 +22,7 @@ steps:
     title: Two
     prompt: Do it.
 """
+HTML = {"accept": "text/html"}
 GOOD = (
     BROKEN.replace("user.broken", "user.mended")
     .replace("Two Words", "two")
@@ -130,6 +131,10 @@ def test_saving_works_as_a_plain_post_and_says_what_is_wrong(served, folder):
         bad = client.post(
             "/workflows/save", data={"source": BROKEN, "target": "user"}, headers=origin
         )
+        huge = client.post("/workflows/check", data={"source": "a" * 2_000_000}, headers=origin)
+        unreadable = client.post(
+            "/workflows/save", data={f"f{n}": "" for n in range(5001)}, headers={**origin, **HTML}
+        )
         missing = client.get("/workflows/user.nothing")
         crossed = client.post(
             "/workflows/save",
@@ -139,6 +144,11 @@ def test_saving_works_as_a_plain_post_and_says_what_is_wrong(served, folder):
 
     assert bad.status_code == 422
     assert "WF_PROMPT_SOURCE" in bad.text
+    assert (huge.status_code, "1048576" in huge.text) == (
+        200,
+        True,
+    )  # a finding that names the limit
+    assert (unreadable.status_code, "too large" in unreadable.text) == (400, True)
     assert missing.status_code == 404
     assert crossed.status_code == 403
 

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 KEY_FILE = "web.key"
 BACKLOG = 128
 GRACE_S = 1
+REFUSALS = {
+    400: ("That did not work", "VALIDATION_FAILED", "the form cannot be read, or is too large"),
+    404: ("Not found", "NOT_FOUND", "there is no such page"),
+}
 MARKDOWN_MAX_BYTES = 2 * 1024 * 1024
 
 
@@ -172,15 +176,16 @@ async def static(request: Request) -> Response:
 
 async def _refused(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    if status == 404 and "text/html" in request.headers.get("accept", ""):
+    if status in REFUSALS and "text/html" in request.headers.get("accept", ""):
+        title, code, message = REFUSALS[status]
         context = {
-            "title": "Not found",
+            "title": title,
             "path": request.url.path,
             "theme": "auto",
             "back": "/",
-            "error": {"error_code": "NOT_FOUND", "message": "there is no such page"},
+            "error": {"error_code": code, "message": message},
         }
-        return HTMLResponse(render("error.html", context), status_code=404)
+        return HTMLResponse(render("error.html", context), status_code=status)
     return Response(status_code=status)
 
 

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from backshop.app import Backshop, Role, fault_of
 from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
+from backshop.base.limits import MIB
 
 from ..render import page as render
 from ..security import user_of
@@ -22,6 +23,7 @@ from ..site import Site
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "backshop_theme"
 FORM_MAX_FIELDS = 5000
+FIELD_MAX_BYTES = 32 * MIB  # larger than any text a command takes, so that the command says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,9 @@ def route(path: str, handler: Handler, *methods: str) -> Route:
         site: Site = request.app.state.site
         form = FormData()
         if request.method == "POST":
-            form = await request.form(max_files=0, max_fields=FORM_MAX_FIELDS)
+            form = await request.form(
+                max_files=0, max_fields=FORM_MAX_FIELDS, max_part_size=FIELD_MAX_BYTES
+            )
         visit = Visit(
             site=site,
             params=request.path_params,
