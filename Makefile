@@ -51,7 +51,7 @@ format: $(STAMP)
 
 bench: $(STAMP) ## ratios against baselines of the same run; tools/proof.py takes build/figures.jsonl in
 	@mkdir -p build && rm -f build/figures.jsonl
-	BACKSHOP_FIGURES=$(CURDIR)/build/figures.jsonl $(BIN)/python -m benchmarks $(ARGS)
+	FIGURES_FILE=$(CURDIR)/build/figures.jsonl $(BIN)/python -m benchmarks $(ARGS)
 
 load: $(STAMP) ## a team at work for some minutes; ARGS="--minutes 2 --database sqlite"
 	$(BIN)/python -m benchmarks.load $(ARGS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -352,20 +353,27 @@ def test_cancelling_in_research_ends_within_a_second_and_changes_nothing(chat):
         "respond": {"text": "x", "delay_ms": 60_000},
     }
     chat.play([slow])
-    question = chat.send()
+
+    def canceled_s() -> float:
+        """Return how long it took from the wish to the end of the turn."""
+        question = chat.send()
+        worker = threading.Thread(target=lambda: done.append(chat.run(question)))
+        worker.start()
+        waiting = threading.Event()
+        for _ in range(200):
+            if "active_turn" in chat.state():
+                break
+            waiting.wait(0.02)
+        begun = time.monotonic()
+        assert chat.call("WorkshopCancelRun") == {"cancel_requested": True}
+        worker.join(5)
+        assert not worker.is_alive()
+        return time.monotonic() - begun
+
     done: list[dict[str, object]] = []
-    worker = threading.Thread(target=lambda: done.append(chat.run(question)))
-    worker.start()
-    waiting = threading.Event()
-    for _ in range(200):
-        if "active_turn" in chat.state():
-            break
-        waiting.wait(0.02)
+    tries = (canceled_s() for _ in range(3))  # others use the machine too
 
-    assert chat.call("WorkshopCancelRun") == {"cancel_requested": True}
-    worker.join(5)
-
-    assert not worker.is_alive()
+    assert any(took < 1 for took in tries)
     assert done[0]["status"] == "canceled"
     assert chat.answer()["text"] == "Stopped. Nothing was changed."
     assert chat.call("WorkshopCancelRun") == {"cancel_requested": False}
