@@ -106,7 +106,10 @@ def test_a_table_is_asked_with_sql(tmp_path, capsys):
 
     assert main(["file", "query", str(path), sql]) == 0
     people = capsys.readouterr().out
+    assert main(["file", "query", str(path), "SELECT\npeopel FROM data"]) == 1
+    refused = capsys.readouterr().err.splitlines()
     assert main(["file", "query", str(path), "DROP TABLE data", "--json"]) == 1
 
     assert people == "town  n\nOslo  8\nRome  3\n(2 of 2 rows)\n"
+    assert refused[-3:-1] == ["    LINE 2: peopel FROM data", "            ^^^^^^"]
     assert json.loads(capsys.readouterr().out)["reason"] == "sql_not_select"

@@ -145,7 +145,8 @@ def _report(error: Exception, state: Door) -> None:
     click.echo(f"error: {clean(fault.message)}", err=True)
     details = fault.envelope.get("error", fault.envelope)
     if isinstance(detail := details.get("detail"), str):
-        click.echo(f"  detail: {clean(detail)}", err=True)
+        lines = [clean(line) for line in detail.splitlines() if line]
+        click.echo("  detail: " + "\n    ".join(lines), err=True)
     if hints := details.get("hints"):
         click.echo("  hint: " + "; ".join(clean(str(hint)) for hint in hints), err=True)
     if choices := details.get("choices"):

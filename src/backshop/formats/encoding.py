@@ -1,8 +1,9 @@
 """Finds out how the bytes of a text file become characters (F6.1).
 
-A mark at the start or strict UTF-8 is certain. Everything else is a guess and says so: western text
-in cp1252 first (short samples fool every statistic), then Japanese and Chinese by what they decode
-to, then charset-normalizer. A guess always decodes the whole file.
+A mark at the start or strict UTF-8 is certain. Everything else is a guess and says so: UTF-16
+without a mark by its NUL bytes, western text in cp1252 first (short samples fool every statistic),
+then Japanese and Chinese by what they decode to, then charset-normalizer. A guess always decodes
+the whole file.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import IO
 from backshop.base import limits as numbers
 
 from .protocol import Source
+from .utf16 import unmarked_utf16
 
 _MARKS = (  # longest first: the mark of utf-32-le begins with that of utf-16-le
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -59,10 +61,13 @@ UTF8 = Encoding("utf-8")
 def detect(source: Source) -> Encoding:
     """Return the encoding of a file; reads it once, in steps."""
     with source.path.open("rb") as file:
-        head = file.read(4)
+        head = file.read(numbers.CLASSIFY_HEAD_BYTES)
     for mark, name in _MARKS:
         if head.startswith(mark) and _decodes(source.path, name, len(mark)):
             return Encoding(name, mark)
+    wide = unmarked_utf16(head) if b"\0" in head else None
+    if wide and _decodes(source.path, wide):
+        return Encoding(wide, confidence=_LIKELY)
     if _decodes(source.path, "utf-8"):
         return UTF8
     sample = _sample(source.path)

@@ -9,6 +9,7 @@ from backshop.base import limits as numbers
 
 from .errors import fail
 from .protocol import Kind
+from .utf16 import unmarked_utf16
 
 _TEXT = """.txt .md .json .xml .yaml .yml .html .js .ts .py .java .go .rb .rs .c .cpp .h .css .sql
 .log .ini .toml .rst"""
@@ -80,7 +81,7 @@ def classify(name: str, head: bytes) -> FileKind:
     if kind is None:
         kind = Kind.TEXT if _looks_textual(head) else Kind.BINARY
     elif kind in {Kind.TEXT, Kind.CSV}:
-        if b"\0" in head and not head.startswith(_BOMS):
+        if b"\0" in head and not head.startswith(_BOMS) and unmarked_utf16(head) is None:
             kind = Kind.BINARY
     else:
         _check_content(ending, kind, head)

@@ -127,6 +127,7 @@ def test_the_delimiter_is_found(make, cache, name, data, delimiter):
         ("utf-8", "utf-8", False),
         ("utf-8-sig", "utf-8", False),
         ("utf-16", "utf-16-le", False),
+        ("utf-16-be", "utf-16-be", True),
         ("cp1252", "cp1252", True),
     ],
 )

@@ -181,7 +181,8 @@ def _likely_encoding(source: Source) -> Encoding:
     with source.path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     decoder = codecs.getincrementaldecoder("utf-8")()
-    marked = head.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    marks = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    marked = head.startswith(marks) or b"\0" in head
     try:
         decoder.decode(head, final=len(head) < _HEAD_BYTES)
     except UnicodeDecodeError:
