@@ -172,3 +172,28 @@ def test_a_pointer_is_a_line_of_json(pointer, line):
     )
 
     assert line_of(text, pointer) == line
+
+
+@pytest.mark.rule("U6.5")
+def test_saving_over_a_workflow_that_is_another_by_now_is_asked_about(served, folder):
+    def post(text, **more):
+        form = {"source": text, "target": "user", **more}
+        return client.post("/workflows/save", data=form, headers={"origin": served.address})
+
+    first, second = (GOOD.replace("user.mended", "user.kept") + tail for tail in ("", "\n"))
+    with closing(served.client()) as client:
+        made = post(first).status_code
+        page = client.get("/workflows/user.kept/edit").text
+        was = page.partition('name="was" value="')[2].partition('"')[0]
+        again = post(first).status_code  # a second click
+        as_new = post(second)
+        edited = post(second, was=was).status_code
+        late = post(first, was=was)
+        kept = served.call("RailsWorkflowSource", workflowId="user.kept")["source"]
+        agreed = post(first, was=was, replace="true").status_code
+
+    assert (made, again, edited, agreed) == (303, 303, 303, 303)
+    assert (as_new.status_code, late.status_code) == (422, 422)
+    assert "is there already" in as_new.text
+    assert 'name="replace"' in late.text
+    assert kept == second
