@@ -220,7 +220,7 @@ def test_each_write_is_one_batch_and_one_that_fails_is_none(chat):
     assert any("edits[1].search" in text and "no_match" in text for text in answered)
     assert chat.state()["draft"]["source"] == f"workshop:{done['run_id']}"
     assert chat.draft() == start | {"b.txt": "b", "c.txt": "c"} == chat.on_disk("draft")
-    kinds = [one.kind for one in chat.shop.benches.desk.state(chat.id).revisions]
+    kinds = [one.kind for one in chat.shop.benches.desk.state(chat.id).revisions.all()]
     assert kinds.count("rollback") == 2
 
 

@@ -20,7 +20,7 @@ def described(text: str) -> dict[str, object]:
     return {"description": text}
 
 
-PATH = described("File path in the bench")
+PATH = described("File path")
 NOTE = {**described("What changed, in the person's language"), "max_length": NOTE_MAX_CHARS}
 
 
