@@ -411,6 +411,72 @@ def test_a_write_during_which_the_turn_is_cancelled_is_there_whole(chat, monkeyp
     assert "c.txt" not in [one["path"] for one in listed]
 
 
+@pytest.mark.rule("W5.11", "W12.1", "W12.2")
+def test_a_stopped_turn_goes_on_where_it_stopped(chat):
+    wire = chat.play(story(("b.txt", "b"), ("c.txt", "c"), ("d.txt", "d")))
+    original = wire.complete
+    seen: list[str] = []
+
+    def stopping(request, model, channel):
+        seen.append(request.purpose.value)
+        if seen.count("implement") == 4:  # the second item has written and says that it is done
+            chat.call("WorkshopCancelRun")
+        return original(request, model, channel)
+
+    wire.complete = stopping
+    question = chat.send()
+    stopped = chat.run(question)
+    left = chat.draft()
+    waiting = chat.state()["resumable_turn"]
+    wire.complete = original
+    before = len(wire.requests)
+    done = chat.run(question)
+
+    assert (stopped["status"], done["status"]) == ("canceled", "complete")
+    assert set(left) >= {"b.txt", "c.txt"}
+    assert (waiting["message_id"], waiting["done_items"]) == (question, 1)
+    assert waiting["error"]["code"] == "USER_CANCELED"
+    assert {r.purpose.value for r in list(wire.requests)[before:]} == {"implement", "summary"}
+    assert {one: chat.draft()[one] for one in ("b.txt", "c.txt", "d.txt")} == {
+        "b.txt": "b",
+        "c.txt": "c",
+        "d.txt": "d",
+    }
+    assert "resumable_turn" not in chat.state()
+    spoken = [who for who, _ in chat.said() if who in ("user", "assistant")]
+    assert spoken == ["user", "assistant"]
+
+
+@pytest.mark.rule("W5.11", "W12.3")
+@pytest.mark.parametrize("since", ["revert", "discard", "publish", "rewind"])
+def test_a_stopped_turn_is_over_when_something_happened_since(chat, since):
+    chat.add({"a.txt": "a"})
+    wire = chat.play(story(("b.txt", "b"), ("c.txt", "c")))
+    original = wire.complete
+
+    def stopping(request, model, channel):
+        if chat.state()["has_draft"]:
+            chat.call("WorkshopCancelRun")
+        return original(request, model, channel)
+
+    wire.complete = stopping
+    question = chat.send()
+    stopped = chat.run(question)
+    assert "resumable_turn" in chat.state()
+    if since == "revert":
+        chat.call("DraftRevertPath", path="b.txt")
+    elif since == "rewind":
+        chat.call("WorkshopUndoToMessage", message_id=question)
+    else:
+        chat.call("DraftDiscard" if since == "discard" else "DraftPublish")
+    asked = len(wire.requests)
+
+    assert "resumable_turn" not in chat.state()
+    if since in ("revert", "discard", "publish"):
+        assert chat.run(question)["message_id"] == stopped["message_id"]
+    assert len(wire.requests) == asked
+
+
 @pytest.mark.rule("W16.1", "W5.4", "W23.65")
 def test_a_model_switched_during_a_turn_answers_the_next_one(chat):
     chat.shop.models.play("other", [says("research", "x")])

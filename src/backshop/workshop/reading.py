@@ -57,7 +57,7 @@ def state(
         regenerate_target_id=target,
         can_redo=bool(known.undos) and known.running is None,
         active_turn=_active(known.running),
-        resumable_turn=_resumable(known.paused),
+        resumable_turn=_resumable(known.resumable),
         active_draft_revision_id=known.current_revision(),
         pending_proposal_id=known.pending_proposal_id,
         reminder=_reminder(known, draft, now_ms),

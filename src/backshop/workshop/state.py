@@ -27,7 +27,7 @@ from backshop.bench.state import BenchState
 
 from .events import Problem, Spent
 
-RUNNING, PAUSED = "running", "paused"
+RUNNING, PAUSED, CANCELED = "running", "paused", "canceled"
 BUSY, UNAVAILABLE = "BENCH_BUSY", "STORE_UNAVAILABLE"
 OUTSIDE = "mcp:"
 """What the name of the model begins with where no model of ours is at work."""
@@ -254,9 +254,27 @@ class WorkshopState:
 
     @property
     def paused(self) -> Turn | None:
-        """The turn that can be resumed."""
+        """The turn that waits."""
         turn = self.turn
         return turn if turn is not None and turn.status == PAUSED else None
+
+    @property
+    def resumable(self) -> Turn | None:
+        """The turn that can go on: one that waits, or one that was stopped (W5.11)."""
+        turn = self.turn
+        if turn is None or turn.status not in (PAUSED, CANCELED):
+            return None
+        return turn if turn.status == PAUSED or self._is_as_left(turn) else None
+
+    def _is_as_left(self, turn: Turn) -> bool:
+        """Whether nothing was said, written or published since a turn ended."""
+        line = self.active_line()
+        places = [n for n, one in enumerate(line) if one.message_id == turn.message_id]
+        if not places or turn.published_generation != self.bench.generation:
+            return False
+        own, since = line[places[0]], line[places[0] + 1 :]
+        is_quiet = all(one.type == "system_event" and not one.changes_published for one in since)
+        return is_quiet and own.metadata.get("draft_revision_id") == self.current_revision()
 
     def line(self, head_id: MessageId | None) -> list[Record]:
         """Return the records from the first to `head_id`."""

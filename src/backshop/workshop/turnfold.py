@@ -40,6 +40,7 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
                 model_id=fact.model_id,
                 phase=None,
                 problem=None,
+                ended_ms=None,
                 is_cancel_asked=False,
                 replays_to=len(state.tools),
             )

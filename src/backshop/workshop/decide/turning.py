@@ -77,7 +77,7 @@ def outlook(state: WorkshopState, message_id: str) -> Outlook:
     if turn is not None and turn is state.running:
         raise TurnActive("the agent is at work on this message", reason="turn_active")
     require_idle(state)
-    if turn is not None and turn is state.paused:
+    if turn is not None and turn is state.resumable:
         if turn.published_generation != state.bench.generation:
             raise PublishedMoved(
                 "the files changed since the work stopped", reason="published_changed"
@@ -152,8 +152,8 @@ def resume(
     answer_id: MessageId,
     revision_id: RevisionId,
 ) -> list[Fact]:
-    """Go on with a paused turn; its interrupted record gives way to a new one (W12.6)."""
-    turn = state.paused
+    """Go on with a turn that stopped; its record gives way to a new one (W12.6)."""
+    turn = state.resumable
     if turn is None or turn.turn_id != turn_id:
         raise TurnActive("the turn is being worked on already", reason="turn_active")
     facts: list[Fact] = []
