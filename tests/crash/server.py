@@ -53,6 +53,10 @@ def _attach(child: int, order: dict[str, Any], log: str) -> subprocess.Popen[str
 def _wait_until_gone(child: int) -> None:
     """Wait for the end of a child without reaping it."""
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    _end_timers()
+
+
+def _end_timers() -> None:
     for timer in threading.enumerate():
         if isinstance(timer, threading.Timer):
             timer.cancel()
@@ -69,6 +73,7 @@ def _prepare(module: str) -> None:
     if warm is not None:
         with tempfile.TemporaryDirectory(prefix="bs-warm-") as folder:
             warm(Path(folder))
+    _end_timers()
     assert threading.active_count() == 1, threading.enumerate()
 
 
