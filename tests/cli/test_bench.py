@@ -100,12 +100,16 @@ def test_a_name_that_fits_two_is_refused_with_both(run):
     assert run("bench", "show", "")[0] == 1
 
 
+@pytest.mark.rule("B18.3")
 def test_discarding_from_the_terminal_and_what_cannot_be_done(run, tmp_path):
     bench = run("bench", "create", "B")[1].strip()
     agent_writes(tmp_path, bench, "a.txt", "x")
 
     assert run("bench", "delete", "B", "--yes")[0] == 1
-    assert run("discard", "B")[0] == 0
+    assert run("discard", "B")[0] != 0  # nobody answers the question
+    assert run("--json", "discard", "B")[0] == 2
+    assert "+ a.txt" in run("review", "B")[1]
+    assert run("discard", "B", "--yes")[0] == 0
     assert run("discard", "B")[0] == 1
     assert run("bench", "delete", "B", "--yes")[0] == 0
     assert run("bench", "undelete", "B")[0] == 0

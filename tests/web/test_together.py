@@ -98,7 +98,7 @@ def test_what_a_terminal_and_an_agent_do_is_on_every_page_at_once(served, new_pa
 
     workshop = Watched(pages["workshop"])
     workshop.expect("Published", "Draft discarded")
-    terminal(served, "discard", bench)
+    terminal(served, "discard", bench, "--yes")
     late["discard"] = workshop.late_ms("Draft discarded", committed_ms(served))
     pages["file"].get_by_text("first words").wait_for()
 

@@ -77,14 +77,19 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
 @click.command(cls=DoorCommand)
 @BENCH
 @click.argument("paths", nargs=-1)
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_door
-def discard(door: Door, bench: str, paths: tuple[str, ...]) -> None:
+def discard(door: Door, bench: str, paths: tuple[str, ...], yes: bool) -> None:
     """Throw the Draft away, or only what it did to PATHS."""
-    if not paths:
-        door.show(ask(door, "DraftDiscard", bench), lambda _: "discarded; Published is as it was")
-        return
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
+        if not paths:
+            own = {"workbench_id": bench_id}
+            if not yes and shop.call("DraftGetState", own)["has_draft"]:
+                door.confirm("Throw the Draft away? It does not come back.")
+            thrown = shop.call("DraftDiscard", own)
+            door.show(thrown, lambda _: "discarded; Published is as it was")
+            return
         _refuse_unchanged(shop, bench_id, paths)  # before the first is taken back
         for path in paths:
             done = shop.call("DraftRevertPath", {"workbench_id": bench_id, "path": path})
