@@ -129,7 +129,7 @@ def _would_change(
     offered = decide.choices(known, target)
     if mode is None and "restore_published" in offered:
         mode = "restore_published"
-    if offered and mode not in offered:
+    if mode not in (offered or (None,)):  # it would be refused
         return ()
     needed = decide.Restoring(totals=book.desk.totals(known.bench))
     after = applied(known, decide.rewind(known, target, mode, book.ids(), needed))

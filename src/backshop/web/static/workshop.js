@@ -18,6 +18,7 @@ let state = JSON.parse(talk.dataset.state);
 let lastTool = 0;
 let proposal = ""; // what flow `compat` is doing beside the reply
 
+const WORKING = "Working…"; // between two phases: shown, nothing to announce
 const PROPOSALS = { drafting: "Working out the changes…", repairing: "Correcting the changes…", applying: "Applying draft changes…" };
 // Records that change what a person can do are announced as they come (W20.4).
 const NEWS = { draft_created: "A Draft was begun", draft_discarded: "The Draft was discarded", checkpoint_published: "The Draft was published", context_compressed: "Older messages were summed up" };
@@ -64,8 +65,8 @@ function showBeginning() {
 function showTurn(turn) {
   const isItem = turn.phase === "implement" && turn.total_items;
   const isProposal = proposal && !PHASES[turn.phase];
-  const text = isProposal ? proposal : isItem ? `Working on item ${turn.current_item} of ${turn.total_items}: ${turn.item_label ?? ""}` : PHASES[turn.phase] ?? "Working…";
-  if ($("#phase").textContent !== text) { $("#phase").textContent = text; say(text); }
+  const text = isProposal ? proposal : isItem ? `Working on item ${turn.current_item} of ${turn.total_items}: ${turn.item_label ?? ""}` : PHASES[turn.phase] ?? WORKING;
+  if ($("#phase").textContent !== text) { $("#phase").textContent = text; if (text !== WORKING) say(text); }
   const bar = $("#progress");
   bar.hidden = !isItem;
   if (isItem) { bar.max = turn.total_items; bar.value = turn.current_item - 1; }
