@@ -67,7 +67,7 @@ def test_a_turn_is_announced_step_by_step_and_never_word_by_word(served, new_pag
     wait_for_focus(page, "#review-heading")
 
     said = Counter(heard(page))
-    phases = {one for one in said if one.endswith("…") or one.startswith("Working on item")}
+    phases = {one for one in said if one.endswith("…") or one.startswith("Working on ")}
     tools = said - Counter(
         {
             "A Draft was begun": 1,
@@ -152,6 +152,7 @@ def test_what_happens_elsewhere_is_said_once(served, new_page):
     wait_to_hear(page, f"! {BLOCKED}")
     served.call("DraftPublish", **here)
     wait_to_hear(page, "The Draft was published")
+    page.locator("#composer").wait_for()
     Drafting(served, bench).put({"a.txt": "c"})
     wait_to_hear(page, f"! {BLOCKED}", 2)
     served.call("DraftDiscard", **here)

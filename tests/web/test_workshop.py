@@ -87,7 +87,7 @@ def test_an_answer_streams_into_the_page_and_ends_as_the_record(served, bench, n
     words = re.sub(r"\W+", "", record)
     assert re.sub(r"\W+", "", shown) == words
     page.locator("#composer").wait_for()
-    page.wait_for_function("document.activeElement?.id === 'message'")
+    page.wait_for_function("() => document.activeElement?.id === 'message'")
 
 
 @pytest.mark.rule("U3.2", "U5.5")
@@ -316,7 +316,7 @@ def test_the_other_flow_is_chosen_on_its_page_and_says_what_it_does(served, new_
     page.get_by_role("link", name="This workbench").click()
     page.get_by_role("radio", name="compat").check()
     page.get_by_role("button", name="Save").click()
-    page.wait_for_function("document.querySelector('[value=compat]')?.defaultChecked")
+    page.wait_for_function("() => document.querySelector('[value=compat]')?.defaultChecked")
     page.get_by_role("link", name="Workshop").click()
     send(page, "Change it")
     page.wait_for_url("**/review", timeout=TURN_MS)
