@@ -204,3 +204,25 @@ def test_edits_of_others_are_settled_in_the_terminal(run, tmp_path):
     assert "+ t (theirs).csv  (" in planned
     assert "2 file(s) read back, each as published" in published[1]
     assert theirs.read_text().endswith("3,c,30\n")
+
+
+@pytest.mark.rule("B9.15", "S4.2")
+def test_a_note_of_the_review_that_is_damaged_or_cannot_be_kept_never_means_publish_anything(
+    run, tmp_path
+):
+    bench = run("bench", "create", "B")[1].strip()
+    agent_writes(tmp_path, bench, "a.txt", "x")
+    assert run("review", "B")[0] == 0
+    (note,) = tmp_path.rglob(f"cache/terminal/{bench}.json")
+    note.write_text("{")
+
+    damaged = run("publish", "B")
+    note.unlink()
+    note.mkdir()  # as unwritable as a full disk, for every user
+    shown = run("review", "B")
+    unread = run("publish", "B")
+
+    assert (damaged[0], unread[0], shown[0]) == (2, 2, 2)
+    assert "--tree" in damaged[1] + shown[1]
+    assert "+ a.txt" in shown[1]
+    assert "+ a.txt" in run("review", "B", "--confirm-deletions")[1]  # it is still a Draft

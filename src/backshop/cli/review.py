@@ -39,8 +39,8 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) ->
             request = {"workbench_id": bench_id, "paths": gone}
             shop.call("ReviewSetDeletionConfirmations", request)
             found = _change_set(shop, bench_id)
+        door.show(found, lambda value: change_set_text(value, bench_id))
         remember(shop.config.home, bench_id, found)
-    door.show(found, lambda value: change_set_text(value, bench_id))
 
 
 @click.command(cls=DoorCommand)
