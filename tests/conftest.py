@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 CORPORA = Path(os.environ.get("BACKSHOP_CORPORA") or REPOSITORY.parent / "shared" / "corpora")
 PROOF = os.environ.get("BACKSHOP_PROOF") == "1"
 REQUIRED = frozenset(filter(None, os.environ.get("BACKSHOP_REQUIRE", "").split(",")))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job a shell put in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # programs of tests hear ^C
 
 settings.register_profile(
     "sample",
