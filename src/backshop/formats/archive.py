@@ -12,6 +12,7 @@ from .guard import DEFLATED, Archive, Member, scan_bytes, zip64_at
 
 _UTF8_NAME = 0x800
 _DOS_DATE = 0x21  # 1980-01-01 (F23.6)
+_LEVEL = 5  # half the time of 6 for two hundredths more bytes, on sheets and documents
 
 
 def assemble(archive: Archive, new: Mapping[str, bytes], removed: set[str]) -> bytes:
@@ -47,7 +48,7 @@ def assemble(archive: Archive, new: Mapping[str, bytes], removed: set[str]) -> b
 def _fresh(name: str, data: bytes, offset: int) -> tuple[bytes, bytes]:
     """Return the local entry and the directory record of new content (F23.6)."""
     raw = name.encode()
-    deflater = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+    deflater = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
     packed = deflater.compress(data) + deflater.flush()
     common = struct.pack(
         "<5H3I2H", 20, _UTF8_NAME, DEFLATED, 0, _DOS_DATE, zlib.crc32(data), len(packed), len(data),
