@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,9 +23,18 @@ def rules_of(target: str) -> tuple[str, str]:
     raise AssertionError(f"there is no target {target}")
 
 
-def suite(**env: str) -> subprocess.CompletedProcess[str]:
-    """Run a test that needs a program on a machine that has no programs."""
-    words = ["-m", "pytest", "tests/crash/test_store.py", "-x", "-p", "no:randomly"]
+LACKING = pytest.mark.parametrize(
+    ("tests", "part", "reason"),
+    [
+        ("tests/crash/test_store.py", "strace", "strace is not installed"),
+        ("tests/web/test_benches.py", "browser", "no Chromium is installed"),
+    ],
+)
+
+
+def suite(tests: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run tests that need a program on a machine that has no programs."""
+    words = ["-m", "pytest", tests, "-x", "-p", "no:randomly"]
     kept = {name: text for name, text in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(
         [sys.executable, *words],
@@ -44,18 +54,50 @@ def test_the_environment_is_made_first_and_all_tests_are_run():
     assert recipe.split() == ["$(BIN)/python", "-m", "pytest", "-n", "$(WORKERS)", "$(ARGS)"]
 
 
+@LACKING
 @pytest.mark.rule("S2.2")
-def test_what_cannot_run_here_is_named_at_the_end_with_its_reason():
-    done = suite()
+def test_what_cannot_run_here_is_named_at_the_end_with_its_reason(tests, part, reason):
+    done = suite(tests)
 
     assert done.returncode == 0
     assert "SKIPPED" in done.stdout.split("short test summary info")[1]
-    assert "strace: strace is not installed" in done.stdout.split("short test summary info")[1]
+    assert f"{part}: {reason}" in done.stdout.split("short test summary info")[1]
+
+
+@LACKING
+@pytest.mark.rule("S2.2")
+def test_what_was_said_to_be_there_and_is_not_is_a_failure(tests, part, reason):
+    done = suite(tests, BACKSHOP_REQUIRE=part)
+
+    assert done.returncode == 1
+    assert f"{part} is required and missing: {reason}" in done.stdout
 
 
 @pytest.mark.rule("S2.2")
-def test_what_was_said_to_be_there_and_is_not_is_a_failure():
-    done = suite(BACKSHOP_REQUIRE="strace")
+@pytest.mark.parametrize("has_browser", [False, True])
+def test_ci_installs_a_browser_where_there_is_none_and_lets_no_test_of_it_skip(
+    tmp_path, has_browser
+):
+    told = tmp_path / "told"
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
+    for name in ("bash", "dirname"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    stubs = {"id": "echo 0", "apt-get": f'echo "$*" >> {told}', "strace": "", "bwrap": ""}
+    stubs["make"] = f'echo "make $* with $BACKSHOP_REQUIRE" >> {told}'
+    for name, does in (stubs | ({"chromium": ""} if has_browser else {})).items():
+        (programs / name).write_text(f"#!/bin/sh\n{does}\n")
+        (programs / name).chmod(0o755)
 
-    assert done.returncode == 1
-    assert "strace is required and missing" in done.stdout
+    subprocess.run(
+        [programs / "bash", tmp_path / ".ci" / "run"], env={"PATH": str(programs)}, check=True
+    )
+
+    *installed, tested = told.read_text().splitlines()
+    assert [line.split()[-1] for line in installed if "install" in line] == (
+        [] if has_browser else ["chromium"]
+    )
+    assert tested.startswith("make test with ")
+    assert "browser" in tested.split()[-1].split(",")

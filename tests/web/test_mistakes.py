@@ -133,6 +133,35 @@ def test_a_file_that_is_open_follows_a_restore_made_elsewhere(served, bench, new
     assert page.locator(".viewer").get_by_text("second").count() == 0
 
 
+@pytest.mark.rule("U1.3", "U1.6", "U5.2")
+def test_a_tab_that_heard_nothing_of_a_restore_does_no_harm_and_then_shows_what_is_true(
+    served, bench, new_page
+):
+    kept = served.call("CheckpointCreate", workbench_id=bench, description="first")
+    Drafting(served, bench).put({"new.txt": "new\n"})
+    served.call("DraftPublish", workbench_id=bench)
+    talk, file = new_page("/"), new_page("/")
+    for page, path in ((talk, ""), (file, "/file/new.txt")):
+        page.route("**/events?*", lambda route: route.abort())
+        page.goto(f"{served.address}/bench/{bench}{path}")
+    talk.locator(".publish-card").wait_for()
+    file.locator("body[data-ready]").wait_for()
+    served.call("CheckpointRestore", workbench_id=bench, checkpoint_id=kept["checkpoint_id"])
+    before = served.call("CheckpointsList", workbench_id=bench)
+    file.get_by_role("button", name="Remove…").click()
+    file.get_by_role("button", name="Remove it").click()  # it is gone already
+    file.locator("#composer").wait_for()
+    talk.get_by_label("Message", exact=True).fill("Go on")
+    talk.get_by_role("button", name="Send").click()
+    talk.locator(".message.assistant.complete").wait_for()
+
+    assert served.call("CheckpointsList", workbench_id=bench) == before
+    assert served.paths(bench) == {"a.txt", "gone.txt"}
+    assert set(file.locator("#files .file-name").all_text_contents()) == {"a.txt", "gone.txt"}
+    assert talk.locator(".message.user [data-text]").all_inner_texts() == texts(served, bench)
+    assert talk.locator(".publish-card").count() == 0
+
+
 @pytest.mark.rule("U3.5", "U1.6")
 def test_what_is_being_typed_is_not_taken_away_by_news(served, bench, new_page):
     page = new_page(f"/bench/{bench}/checkpoints")
@@ -276,6 +305,16 @@ def folder_of(tmp_path, count):
     return root
 
 
+def drop(page, selector, path):
+    """Let go of a file or folder over a part of the page, as from the system's file manager."""
+    box = page.locator(selector).bounding_box()
+    place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
+    hand = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        hand.send("Input.dispatchDragEvent", {"type": kind, **place, "data": data})
+
+
 @pytest.mark.rule("U3.5", "B6.9", "B6.17")
 def test_a_folder_with_thousands_of_files_shows_its_progress_and_can_be_stopped(
     served, new_page, tmp_path, scaled
@@ -292,9 +331,9 @@ def test_a_folder_with_thousands_of_files_shows_its_progress_and_can_be_stopped(
             route.continue_()  # the third piece is still on its way when it is stopped
 
     page.route("**/files", hold)
-    page.locator("#pick-folder").set_input_files(folder)
+    drop(page, "#side", folder)
     page.get_by_role("button", name="Do not add them").click()  # more than a bench takes
-    page.locator("#pick-folder").set_input_files(folder)
+    drop(page, "#side", folder)
     page.get_by_role("button", name="Make it a large workbench and add them").click()
     page.get_by_text(f"400 of {count:,} files").wait_for()
     part = page.locator(".uploading progress").evaluate("bar => bar.value")
@@ -309,6 +348,7 @@ def test_a_folder_with_thousands_of_files_shows_its_progress_and_can_be_stopped(
     assert stopped == set()
     listed = served.call("WorkbenchFilesList", workbench_id=bench, limit=1)["total"]
     assert listed == count
+    assert {path.partition("/")[0] for path in served.paths(bench)} == {folder.name}
     page.get_by_text(f"The first 1000 of {count} files are shown.").wait_for()
 
 

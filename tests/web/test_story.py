@@ -60,7 +60,9 @@ def test_a_whole_story_by_keyboard_alone(served, new_page, files):
 
     # add a file and ask
     _tab_to(page, "#pick-files")
-    page.locator("#pick-files").set_input_files(files / "notes.md")  # the system's own dialog
+    with page.expect_file_chooser() as dialog:  # the system's own
+        press("Enter")
+    dialog.value.set_files(files / "notes.md")
     page.locator(".file-name", has_text="notes.md").wait_for()
     press("Alt+Shift+C")
     page.keyboard.type("Write a file")

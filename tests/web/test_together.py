@@ -111,6 +111,47 @@ def test_what_a_terminal_and_an_agent_do_is_on_every_page_at_once(served, new_pa
     assert all(page.locator(".draft-bar").count() == 0 for page in pages.values())
 
 
+@pytest.mark.rule("S5.2", "U4.1", "U3.5", "B3.7")
+def test_what_a_browser_a_terminal_and_an_agent_do_at_the_same_moment_is_on_every_page(
+    served, new_page
+):
+    bench = served.bench("Busy", {"kept.txt": "kept\n", "named.txt": "named\n", "gone.txt": "x\n"})
+    agent(served, bench, "write_text_file", path="kept.txt", content="begun\n")
+    acting = new_page(f"/bench/{bench}/file/gone.txt")
+    acting.get_by_role("button", name="Remove…").click()
+    pages = [new_page(f"/bench/{bench}{path}") for path in ("/review", "?stay=1")]
+    watched, reviewed = Watched(*pages), Watched(pages[0])
+    watched.expect("by-agent.txt", "by-terminal.txt", "1 deletion waits")
+    before = served.shop.store.last_seq()
+
+    with ThreadPoolExecutor(2) as others:  # the browser's loop has this thread
+        doing = [
+            others.submit(
+                terminal, served, "draft", "rename", bench, "named.txt", "by-terminal.txt"
+            ),
+            others.submit(
+                agent, served, bench, "write_text_file", path="by-agent.txt", content="a"
+            ),
+        ]
+        acting.get_by_role("button", name="Delete it in the Draft").click()
+        acting.wait_for_url("**/review")
+        for one in doing:
+            one.result()
+
+    facts = served.shop.store.tail(before)
+    at_ms = {
+        path: next(one.at_ms for one in facts if path.encode() in one.body)
+        for path in ("by-agent.txt", "by-terminal.txt", "gone.txt")
+    }
+    late = {
+        "agent": watched.late_ms("by-agent.txt", at_ms["by-agent.txt"]),
+        "terminal": watched.late_ms("by-terminal.txt", at_ms["by-terminal.txt"]),
+        "browser": reviewed.late_ms("1 deletion waits", at_ms["gone.txt"]),
+    }
+    assert late == dict.fromkeys(late, 0.0)
+    assert served.paths(bench) == {"kept.txt", "by-agent.txt", "by-terminal.txt"}
+
+
 class Gated:
     """Chunks of an answer, one part at a time."""
 

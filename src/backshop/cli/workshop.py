@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
+from backshop.base.labels import PHASES, PROPOSALS
 
 from .bench import BENCH
 from .door import Door, DoorCommand, clean, clean_lines, pass_door
@@ -22,17 +23,6 @@ from .review import changed_lines, proof_lines
 if TYPE_CHECKING:
     from backshop.app import Backshop
 
-PHASES = {
-    "research": "Analyzing files…",
-    "plan": "Planning approach…",
-    "implement": "Working through the plan…",
-    "summary": "Summarizing results…",
-}
-PROPOSALS = {
-    "drafting": "Working out the changes…",
-    "repairing": "Correcting the changes…",
-    "applying": "Applying draft changes…",
-}
 ENDED_WELL = ("complete", "canceled")
 _WAIT_S = 0.2
 

@@ -19,13 +19,6 @@ from backshop.base.limits import (
 from .receipts import RECALL
 
 
-class Mode(StrEnum):
-    """Whether a turn may write."""
-
-    AGENT = "agent"
-    ASK = "ask"
-
-
 class PhaseKey(StrEnum):
     """The parts of a turn, in their order."""
 
@@ -89,23 +82,3 @@ PHASES: Mapping[PhaseKey, Phase] = MappingProxyType(
 def phase_of(key: str) -> Phase | None:
     """Return the phase a prompt's key belongs to; None for prompts that are no phase."""
     return next((one for one in PHASES.values() if one.key == key), None)
-
-
-def phases_of(mode: Mode) -> tuple[PhaseKey, ...]:
-    """Return the phases of a turn: one that only asks neither plans nor writes (W1.5)."""
-    if mode is Mode.ASK:
-        return (PhaseKey.RESEARCH, PhaseKey.SUMMARY)
-    return tuple(PhaseKey)
-
-
-def status_label(phase: PhaseKey, *, number: int = 0, total: int = 0, item: str = "") -> str:
-    """Return what people read while a phase runs (W11.19)."""
-    match phase:
-        case PhaseKey.RESEARCH:
-            return "Analyzing files…"
-        case PhaseKey.PLAN:
-            return "Planning approach…"
-        case PhaseKey.IMPLEMENT:
-            return f"Working on item {number} of {total}: {item}"
-        case PhaseKey.SUMMARY:
-            return "Summarizing results…"

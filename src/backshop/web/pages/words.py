@@ -1,4 +1,4 @@
-"""What records, phases and tools are called in front of people. ◆ Words only."""
+"""What records and tools are called in front of people. ◆ Words only."""
 
 from __future__ import annotations
 
@@ -7,12 +7,6 @@ from typing import Any
 
 from ..render import count_text
 
-PHASES = {
-    "research": "Analyzing files…",
-    "plan": "Planning approach…",
-    "implement": "Working on the plan",
-    "summary": "Summarizing results…",
-}
 STATUS = {
     "interrupted": "interrupted",
     "canceled": "stopped",

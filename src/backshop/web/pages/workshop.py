@@ -8,10 +8,11 @@ import re
 from typing import Any
 
 from backshop.base.errors import BackshopError
+from backshop.base.labels import PHASES, PROPOSALS
 from backshop.base.limits import CHARS_PER_TOKEN
 
 from .kit import Page, Redirect, Visit, attempt, bench_context, route
-from .words import FAULTS, PHASES, REDONE, TOOLS, counts_line, system_line, tool_line
+from .words import FAULTS, REDONE, TOOLS, counts_line, system_line, tool_line
 
 FILES_SHOWN = 1000
 WINDOW = 100  # messages of the first paint
@@ -43,6 +44,7 @@ def workshop(visit: Visit) -> Page | Redirect:
         **files,
         **talk,
         "phases": PHASES,
+        "proposals": PROPOSALS,
         "tools": TOOLS,
     }
     return Page(template="workshop.html", title=context["bench"]["name"], context=context)

@@ -12,6 +12,7 @@ import { shortcuts } from "./shortcuts.js";
 const bench = document.body.dataset.bench;
 const talk = $(".talk");
 const PHASES = JSON.parse(talk.dataset.phases);
+const PROPOSALS = JSON.parse(talk.dataset.proposals);
 const TOOLS = JSON.parse(talk.dataset.tools);
 const here = { workbench_id: bench };
 let state = JSON.parse(talk.dataset.state);
@@ -19,7 +20,6 @@ let lastTool = 0;
 let proposal = ""; // what flow `compat` is doing beside the reply
 
 const WORKING = "Working…"; // between two phases: shown, nothing to announce
-const PROPOSALS = { drafting: "Working out the changes…", repairing: "Correcting the changes…", applying: "Applying draft changes…" };
 // Records that change what a person can do are announced as they come (W20.4).
 const NEWS = { draft_created: "A Draft was begun", draft_discarded: "The Draft was discarded", checkpoint_published: "The Draft was published", context_compressed: "Older messages were summed up" };
 const ENDS = { failed: "The turn failed", canceled: "The turn was stopped", paused: "The turn is paused" };
