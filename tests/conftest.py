@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,6 +73,14 @@ def _has_mcp_programs() -> str | None:
     return None if NODE_PROGRAMS.is_dir() else "not installed; `make node` does it"
 
 
+def _has_namespaces() -> str | None:
+    try:
+        done = subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True)
+    except FileNotFoundError:
+        return "unshare is not installed"
+    return done.stderr.strip() or None
+
+
 PARTS: dict[str, Callable[[], str | None]] = {
     "postgres": _has_postgres,
     "s3": _has_s3,
@@ -80,6 +89,7 @@ PARTS: dict[str, Callable[[], str | None]] = {
     "node": _has_program("node"),
     "mcp programs": _has_mcp_programs,
     "browser": lambda: None if browser_path() else "no Chromium is installed",
+    "namespaces": _has_namespaces,  # networks of their own for processes
     "libreoffice": _has_program("soffice"),
 }
 

@@ -59,14 +59,16 @@ class Team:
         sent = {"workbench_id": bench, "text": "Add rows and a file"}
         return bench, self.shop.call("WorkshopSendUserMessage", sent)["message_id"]
 
-    def begin(self, bench: str, message: str, shop: Backshop | None = None) -> Future[Any]:
+    def begin(
+        self, bench: str, message: str, shop: Backshop | None = None, user: str | None = None
+    ) -> Future[Any]:
         """Run the agent in a thread, as a web server does."""
         made: Future[Any] = Future()
         wish = {"workbench_id": bench, "message_id": message}
 
         def work() -> None:
             try:
-                made.set_result((shop or self.shop).call("WorkshopRunAgent", wish))
+                made.set_result((shop or self.shop).call("WorkshopRunAgent", wish, user=user))
             except BaseException as error:
                 made.set_exception(error)
 

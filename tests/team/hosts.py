@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 from tests.crash import workshop_story as story
+from tests.team import apart
 
 from backshop.app import Backshop, queue
 from backshop.base.ambient import SystemClock
@@ -58,6 +60,11 @@ class Worker:
     def said(self) -> str:
         return self._log.read_text() if self._log.exists() else ""
 
+    @property
+    def network(self) -> str:
+        """The network it is on."""
+        return self.said.partition("on ")[2].partition("\n")[0]
+
     def wait_ready(self) -> Worker:
         assert self._ready.wait(STARTS_S), self.said
         return self
@@ -83,6 +90,9 @@ def _child(wish: dict[str, Any], environment: dict[str, str], log: str, ready: A
     os.environ.update(environment)
     with Path(log).open("w") as said:
         os.dup2(said.fileno(), 2)
+    if "way_out" in wish:
+        apart.leave_the_network(os.environ["AWS_ENDPOINT_URL"], wish["way_out"])
+        print(f"on {apart.network()}", file=sys.stderr, flush=True)
     name = wish.get("machine")
     if name:  # a process that others on this machine cannot look for
         holding._machine = lambda: name  # type: ignore[assignment]

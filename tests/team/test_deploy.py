@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -191,4 +192,18 @@ def test_the_compose_file_starts_what_the_units_start():
     assert settings["BACKSHOP_DATABASE_URL"].startswith("postgresql://backshop:change-me@db:5432/")
     assert settings["AWS_ENDPOINT_URL"] == "http://objects:8333"
     assert {"db", "objects"} <= set(composed)
-    assert "CMD" in (DEPLOY / "Containerfile").read_text()
+
+
+def test_the_image_starts_a_web_server_and_has_what_a_team_needs():
+    recipe = (DEPLOY / "Containerfile").read_text()
+    started = json.loads(recipe.rpartition("CMD ")[2])
+    extras = re.search(r'"\.\[(.*)\]"', recipe)
+
+    assert [part.replace("0.0.0.0", "127.0.0.1") for part in started] == [
+        "backshop",
+        *command("backshop-web"),
+    ]
+    assert extras is not None
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert {"postgres", "s3"} == set(extras[1].split(",")) <= set(known["optional-dependencies"])
+    assert f"BACKSHOP_HOME={env_file()['BACKSHOP_HOME']}" in recipe

@@ -7,7 +7,9 @@ import time
 from functools import partial
 
 import pytest
+from tests import objects
 from tests.crash import workshop_story as story
+from tests.team import apart
 from tests.team.conftest import Team, until
 
 from backshop.app import Backshop
@@ -89,6 +91,24 @@ def test_with_the_lease_as_it_comes_it_goes_on_within_65_seconds(
         team.close()
 
 
+@pytest.mark.needs("namespaces")
+@pytest.mark.rule("T6.1", "T6.2")
+def test_workers_on_networks_of_their_own_share_nothing_but_database_and_contents(team):
+    bench, message = team.bench()
+    with apart.way_out(objects.server()) as way:
+        first = team.worker(way_out=way).wait_ready()
+        running = team.begin(bench, message)
+        until(lambda: team.tools(bench) >= 2, "two tool calls")
+        second = team.worker(way_out=way)
+        first.kill()
+        second.wait_ready()
+        done = running.result(ENDS_S)
+
+    assert done["status"] == "complete"
+    team.check_done(bench)
+    assert len({apart.network(), first.network, second.network}) == 3
+
+
 @pytest.mark.rule("T6.2", "W12.1")
 def test_a_worker_told_to_stop_leaves_its_turn_to_another(team):
     bench, message = team.bench()
@@ -118,6 +138,22 @@ def test_a_wish_to_stop_reaches_the_worker_and_a_turn_nobody_took(team):
     until(lambda: team.tools(bench) >= 1, "the worker at work")
     with team.server() as other:  # another machine than the one that began it
         assert other.call("WorkshopCancelRun", {"workbench_id": bench})["cancel_requested"]
+    assert running.result(ENDS_S)["status"] == "canceled"
+
+
+@pytest.mark.rule("T6.4", "T6.2")
+def test_who_is_removed_at_one_machine_is_stopped_at_another(team):
+    ada = team.shop.call("UserAdd", {"name": "Ada"})["user_id"]
+    bench, message = team.bench()
+    grant = {"workbench_id": bench, "user_id": ada, "role": "publish"}
+    team.shop.call("AccessSet", grant)
+    team.worker(delay_ms=1000).wait_ready()
+    running = team.begin(bench, message, user=ada)
+    until(lambda: team.tools(bench) >= 1, "the worker at work")
+
+    with team.server() as other:
+        other.call("UserRemove", {"user_id": ada})
+
     assert running.result(ENDS_S)["status"] == "canceled"
 
 
