@@ -6,6 +6,11 @@ import json
 import os
 import subprocess
 import sys
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -116,3 +121,51 @@ def test_commands_model_calls_and_tools_have_spans_without_content(tmp_path):
 @pytest.mark.rule("S10.1")
 def test_where_nobody_watches_nothing_is_loaded(tmp_path):
     assert run(BARE, tmp_path / "home").strip() == "[]"
+
+
+@contextmanager
+def collector() -> Iterator[tuple[str, dict[str, bytes]]]:
+    """A collector on loopback: its address, and what came to each of its paths."""
+    received: dict[str, bytes] = defaultdict(bytes)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            received[self.path] += self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Nobody reads it."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", received
+        server.shutdown()
+
+
+@pytest.mark.rule("S10.1")
+def test_the_usual_variables_send_it_to_a_collector(tmp_path):
+    programs = Path(sys.executable).parent
+    home = str(tmp_path / "home")
+    with collector() as (address, received):
+        usual = {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": address,
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+            "OTEL_SERVICE_NAME": "our-backshop",
+        }
+        for words in (["create", "Our secret plans"], ["list"]):
+            subprocess.run(
+                [programs / "opentelemetry-instrument", programs / "backshop", "bench", *words],
+                env={**os.environ, **usual, "BACKSHOP_HOME": home},
+                capture_output=True,
+                check=True,
+                timeout=100,
+            )
+
+    for path, words in {
+        "/v1/traces": (b"our-backshop", b"backshop.command", b"WorkbenchCreate", b"WorkbenchList"),
+        "/v1/metrics": (b"our-backshop", b"backshop.command.duration", b"WorkbenchList"),
+    }.items():
+        assert [word for word in words if word not in received[path]] == []
+    assert not any(b"secret plans" in one for one in received.values())
