@@ -7,6 +7,7 @@ import re
 import pytest
 
 from backshop.models.profile import Efforts, adjusted
+from backshop.workshop.wording import FILES_ARE_NEWER
 
 from .conftest import calls, says
 
@@ -48,6 +49,36 @@ def test_the_next_turn_hears_the_exchange_before_it_but_not_what_was_rewound(cha
 
     assert told == ["First question", "Answer.", "Second question"]
     assert conversation(wire) == ["First question", "Answer.", "Third question"]
+
+
+@pytest.mark.rule("W15.4")
+@pytest.mark.parametrize("way", ["chat_only", "restore_published", "redone"])
+def test_where_the_conversation_alone_went_back_the_next_prompts_say_that_files_are_newer(
+    chat, way
+):
+    chat.add({"a.txt": "one"})
+    wire = chat.play([*QUIET, says("summary", "Answer.")])
+    first = chat.ask("First")
+    chat.write({"a.txt": "two"})
+    chat.call("DraftPublish")
+    chat.ask("Second")
+    mode = "chat_only" if way == "redone" else way
+    chat.call("WorkshopUndoToMessage", message_id=first["message_id"], mode=mode)
+    if way == "redone":
+        chat.call("WorkshopRedo")
+    before = len(wire.requests)
+
+    def told() -> dict[str, bool]:
+        return {
+            one.purpose.value: FILES_ARE_NEWER in one.system_text + one.dialogue[0].text
+            for one in list(wire.requests)[before:]
+        }
+
+    chat.ask("Third")
+    assert told()["research"] == (way == "chat_only")
+    before = len(wire.requests)
+    chat.ask("Fourth")
+    assert True not in told().values()
 
 
 @pytest.mark.rule("M14.2", "W17.1", "W23.66", "M19.37", "M19.40", "B16.9")

@@ -28,7 +28,7 @@ from .events import Noticed, Problem, Spent
 from .facts import NO_ARTIFACTS, Artifacts
 from .holding import Hold
 from .journal import Loop, ToolJournal
-from .params import Call, Gathered, Gatherer
+from .params import Call, Gathered, Gatherer, with_notes
 from .phases import phase_of
 from .recall import RECALL_TOOL, AgentSpace
 from .signals import Publish
@@ -277,6 +277,8 @@ class Run:
             if asked.replied:
                 told = told.followed(turn.message_id, asked.replied, wording.PROPOSE_NOW)
             call = replace(call, excerpt=told)
+            if known.is_behind(turn):
+                call = with_notes(call, wording.FILES_ARE_NEWER)
         gathered = self._telling.fitting(call, known)
         self._tell(gathered)
         prompt = build_prompt(asked.key, gathered.facts)

@@ -289,6 +289,21 @@ class WorkshopState:
         """Return the records from the first to the head."""
         return self.line(self.head_id)
 
+    def is_behind(self, turn: Turn) -> bool:
+        """Whether the conversation alone went back since the message before a turn's (W15.4)."""
+        own = turn.user_message_id
+        said = [one for one in self.line(own) if one.type == "user_message"]
+        since = max((one.seq for one in said if one.message_id != own), default=-1)
+        moves = (one for one in self.records.values() if one.event_kind in ("undo", "redo"))
+        ways: list[object] = []
+        for move in sorted((one for one in moves if one.seq > since), key=lambda one: one.seq):
+            way = move.metadata.get("mode")
+            if move.event_kind == "redo":
+                ways = ways[:-1]
+            else:
+                ways = [] if way == "restore_published" else [*ways, way]
+        return "chat_only" in ways
+
     def revision_at(self, message_id: MessageId) -> Revision | None:
         """Return the Draft's state at a record: None when there was never one (B8.14)."""
         return self.bench.revisions.at(record.message_id for record in self.line(message_id))
