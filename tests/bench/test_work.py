@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.effort import work
 
 from backshop.app import Backshop
 
@@ -17,22 +17,6 @@ from .conftest import Room
 
 MAX_RATIO = 1.15
 KEPT = 20
-
-
-def work(act: Callable[[], object]) -> int:
-    """Return how many functions an act calls, of ours and of the libraries below."""
-    count = 0
-
-    def called(_: object, kind: str, __: object) -> None:
-        nonlocal count
-        count += kind in ("call", "c_call")
-
-    sys.setprofile(called)
-    try:
-        act()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 @pytest.mark.rule("B8.12", "B8.15", "B2.10")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import pytest
+from tests.effort import work
 
 from backshop.testing.workflows import flow, loop, step
 
@@ -20,22 +20,6 @@ LONG = flow(
 MAX_RATIO = 1.3
 NOTE = "x" * 900  # a dozen of them fill a recap
 EARLY = 30
-
-
-def work(act: Callable[[], Any]) -> int:
-    """Return how many functions an act calls, of ours and of the libraries below."""
-    count = 0
-
-    def called(_: object, kind: str, __: object) -> None:
-        nonlocal count
-        count += kind in ("call", "c_call")
-
-    sys.setprofile(called)
-    try:
-        act()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 @contextmanager

@@ -25,7 +25,6 @@ CELLS_PAGE = 500  # B12.9
 _KEPT_DIFFS = 32
 _KEPT_LINES = 20_000  # a larger difference is made again when asked for
 _HEX_BYTES = 256  # B12.10
-_DRAWN = {"docx": "pages", "odt": "pages", "pptx": "slides", "pdf": "pages"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,12 +47,6 @@ class SourceUnreadable(BackshopError):
     code = "FILE_READ_FAILED"
 
 
-class DestinationFailed(BackshopError):
-    """A file outside could not be written."""
-
-    code = "FILE_WRITE_FAILED"
-
-
 class ManifestUnavailable(BackshopError):
     """The list of files cannot be read, and no model is called without it."""
 

@@ -46,10 +46,10 @@ _HARD = Limits(
     write_timeout_s=30.0,
     render_timeout_s=120.0,
     worker_memory_bytes=numbers.WORKER_MEMORY_HARD_MAX_BYTES,
-    sql_timeout_s=25.0,
-    sql_memory_bytes=64 * numbers.GIB,
-    sql_threads=64,
-    sql_spill_bytes=16 * numbers.GIB,
+    sql_timeout_s=numbers.SQL_TIMEOUT_HARD_MAX_S,
+    sql_memory_bytes=numbers.SQL_MEMORY_HARD_MAX_BYTES,
+    sql_threads=numbers.SQL_HARD_MAX_THREADS,
+    sql_spill_bytes=numbers.SQL_SPILL_HARD_MAX_BYTES,
     preview_cache_bytes=numbers.PREVIEW_CACHE_HARD_MAX_BYTES,
 )
 

@@ -23,7 +23,7 @@ from backshop.base import limits as numbers
 
 from .errors import FormatError, fail
 from .notes import Warn, Warnings
-from .protocol import Json, JsonObject, Op, OpsRequest, Source
+from .protocol import Json, Op, OpsRequest, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,12 +235,6 @@ def xml_allows(char: str) -> bool:
     return (
         code in (9, 10, 13) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
     )
-
-
-def as_object(value: Json) -> JsonObject:
-    """Return a JSON object after `fields` has checked that it is one."""
-    assert isinstance(value, Mapping)
-    return value
 
 
 def as_list(value: Json) -> Sequence[Json]:

@@ -35,7 +35,6 @@ CONTENT_TYPES = "[Content_Types].xml"
 TYPES_NS = "http://schemas.openxmlformats.org/package/2006/content-types"
 RELS_NS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _PLAIN: dict[str, str] = {None: RELS_NS}  # type: ignore[dict-item]  # lxml wants None here
-RELS_TYPE = "application/vnd.openxmlformats-package.relationships+xml"
 _DECLARATION = re.compile(rb"\A(?:\xef\xbb\xbf)?<\?xml[^>]*\?>\s*")
 _MACRO = re.compile(r"(?i)vbaProject|vbaData")
 _SIGNATURE = re.compile(r"(?i)(^|/)_xmlsignatures/|digital-signature")

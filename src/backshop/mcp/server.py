@@ -14,13 +14,13 @@ from mcp.shared.exceptions import MCPError
 
 from backshop import __version__
 from backshop.base.ids import UserId
+from backshop.base.limits import CALL_TIMEOUT_S
 from backshop.base.telemetry import watch
 
 from .offer import Called, OfferedTool
 from .roots import root_of
 from .toolbox import Offering
 
-CALL_TIMEOUT_S = 30.0  # R7.3
 USER = "backshop.user"  # where the HTTP door notes who sent a request
 _LOG = logging.getLogger("backshop.mcp")
 RAILS_INSTRUCTIONS = (

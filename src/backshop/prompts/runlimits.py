@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from backshop.base.limits import CALLS_PER_TURN_MAX, TOOL_TIMEOUT_S, TURNS_MAX
+
 from .errors import SessionError
 
 DEADLINE_LEAST_S = 1.0
@@ -20,9 +22,9 @@ class RunLimits:
     max_input_tokens: int | None = None
     max_output_tokens: int | None = None
     max_total_tokens: int | None = None
-    max_turns: int = 50
-    max_calls_per_turn: int = 50
-    tool_timeout_s: float = 30
+    max_turns: int = TURNS_MAX
+    max_calls_per_turn: int = CALLS_PER_TURN_MAX
+    tool_timeout_s: float = TOOL_TIMEOUT_S
 
     def narrowed(self, now: datetime, **changes: Any) -> RunLimits:
         """Return the limits with these made tighter; a looser value changes nothing."""

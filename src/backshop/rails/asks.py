@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from backshop.base.codec import camel
+from backshop.base.limits import QUERY_MAX_CHARS
 
 from . import requests
 
@@ -22,7 +23,7 @@ class SessionsList:
     workspace: str | None = None
     branch: str | None = None
     health: str | None = None
-    query: str | None = field(default=None, metadata={"max_length": 256})
+    query: str | None = field(default=None, metadata={"max_length": QUERY_MAX_CHARS})
     limit: int = field(default=50, metadata={"ge": 1, "le": 500})
     cursor: str | None = None
 

@@ -70,16 +70,6 @@ def preferred_tip_below(state: SessionState, node: NodeState) -> NodeState:
     return best
 
 
-def step_origin(state: SessionState, node: NodeState) -> NodeState:
-    """Return the node whose pending step this node still waits for.
-
-    Checkpoints and blocked attempts stand at the same step as what they hang on.
-    """
-    while node.kind != "step" and node.parent is not None:
-        node = state.nodes[node.parent]
-    return node
-
-
 def notes_of(node: NodeState) -> Output | None:
     """Return a node's current recap notes."""
     for output in reversed(current_outputs(node.outputs)):

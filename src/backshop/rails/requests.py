@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from backshop.base.codec import camel, decode
 from backshop.base.errors import ValidationFailed
+from backshop.base.limits import QUERY_MAX_CHARS
 
 from . import inputs
 from .errors import invalid
@@ -55,7 +56,7 @@ class ListWorkflows:
 
     workspace_path: str | None = _says(_WORKSPACE)
     kind: Literal["workflow", "routine"] | None = _says("Only workflows or only routines")
-    query: str | None = _says("Words that must all occur", max_length=256)
+    query: str | None = _says("Words that must all occur", max_length=QUERY_MAX_CHARS)
     limit: int = _says("How many at most", 100, ge=1, le=200)
     cursor: str | None = _says("nextCursor of the page before")
 
@@ -129,7 +130,7 @@ class StartSession:
 class ResumeSession:
     """Arguments of resume_session."""
 
-    query: str | None = _says("Words about the work to find", max_length=256)
+    query: str | None = _says("Words about the work to find", max_length=QUERY_MAX_CHARS)
     resume_ref: str | None = _says("Short name of a run, r-…")
     session_id: str | None = _says("Exact session")
     run_id: str | None = _says("Exact run")

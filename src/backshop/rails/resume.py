@@ -38,11 +38,6 @@ class Asked:
     repo_root_hash: str | None = None
     same_workspace_only: bool = False
 
-    @property
-    def has_exact(self) -> bool:
-        """Whether one piece of work is named."""
-        return any((self.resume_ref, self.session_id, self.run_id))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:

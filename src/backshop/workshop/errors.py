@@ -42,23 +42,10 @@ class DraftUnreadable(BackshopError):
     code = "STORAGE_CORRUPT"
 
 
-class TurnTooLong(BackshopError):
-    """A turn took longer than a turn may take."""
-
-    code = "LIMIT_EXCEEDED"
-    actions = ("resume", "switch_model")
-
-
 class CallGivenUp(BackshopError):
     """A call of a tool took longer than it may; what it would have written was not kept."""
 
     code = "TOOL_WORKER_UNAVAILABLE"
-
-
-class OutputInvalid(BackshopError):
-    """The model gave no answer that can be used."""
-
-    code = "PROVIDER_BAD_RESPONSE"
 
 
 class LoopDetected(BackshopError):

@@ -150,14 +150,6 @@ def render(plan: Plan, statuses: Mapping[int, Mark]) -> str:
     return "\n".join(found)
 
 
-def next_pending(plan: Plan, statuses: Mapping[int, Mark]) -> Item | None:
-    """Return the first item nothing became of yet."""
-    pending = (
-        item for item in plan.items if statuses.get(item.number, Mark()).status is Status.PENDING
-    )
-    return next(pending, None)
-
-
 def amend(plan: Plan, report_text: str) -> Amended:
     """Return the plan with the new items a report asks for, and the report without them (W11.15).
 

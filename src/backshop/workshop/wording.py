@@ -51,13 +51,11 @@ it:
 ```
 """
 
-ASK_ONLY = "The person only asks in this turn: nothing can be changed, no plan will follow."
 FILES_ARE_NEWER = (
     "The conversation was taken back to an earlier point, the files were not: they may be newer "
     "than what was said."
 )
 EMPTY_BENCH = "The workbench has no files yet."
-TOOLS_FIRST = "Look before you answer: begin with a tool call."
 
 REPLY = """
 Answer the person's last message from what you know of the files. You have no tools here. If the

@@ -6,7 +6,6 @@ P_NS = "http://schemas.openxmlformats.org/presentationml/2006/main"
 A_NS = "http://schemas.openxmlformats.org/drawingml/2006/main"
 R_NS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 C_NS = "http://schemas.openxmlformats.org/drawingml/2006/chart"
-DGM_NS = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 MC_NS = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 
 

@@ -1,0 +1,22 @@
+"""How much an act costs, counted and not timed: the same on any machine, however busy."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+
+def work(act: Callable[[], object]) -> int:
+    """Return how many functions an act calls, of ours and of the libraries below."""
+    count = 0
+
+    def called(_: object, kind: str, __: object) -> None:
+        nonlocal count
+        count += kind in ("call", "c_call")
+
+    sys.setprofile(called)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return count
