@@ -118,10 +118,11 @@ def test_every_command_with_every_role(team):
         if command.name in ANYBODY:
             continue  # what they see is another test
         outcomes = [held.get((role, command.name), "in") for role in ROLES]
-        needs = role_for(command)
-        if not team.is_about_something(command):
-            needs = None  # the owner's own: no role is enough
-        expected = ["in" if needs and Role(one).includes(needs) else "denied" for one in ROLES]
+        is_shared = team.is_about_something(command)  # else the owner's own: no role is enough
+        expected = [
+            "in" if is_shared and Role(one).includes(role_for(command)) else "denied"
+            for one in ROLES
+        ]
         if outcomes != expected:
             wrong[command.name] = (outcomes, expected)
         if command.writes and outcomes[1] == "in":

@@ -163,9 +163,9 @@ def test_the_usual_variables_send_it_to_a_collector(tmp_path):
                 timeout=100,
             )
 
-    for path, words in {
+    for path, wanted in {
         "/v1/traces": (b"our-backshop", b"backshop.command", b"WorkbenchCreate", b"WorkbenchList"),
         "/v1/metrics": (b"our-backshop", b"backshop.command.duration", b"WorkbenchList"),
     }.items():
-        assert [word for word in words if word not in received[path]] == []
+        assert [word for word in wanted if word not in received[path]] == []
     assert not any(b"secret plans" in one for one in received.values())

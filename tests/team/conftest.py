@@ -15,6 +15,7 @@ from tests.crash import workshop_story as story
 from tests.team.hosts import Worker, opened
 
 from backshop.app import Backshop
+from backshop.base.ids import UserId
 
 WAIT_S = 240.0
 
@@ -60,7 +61,7 @@ class Team:
         return bench, self.shop.call("WorkshopSendUserMessage", sent)["message_id"]
 
     def begin(
-        self, bench: str, message: str, shop: Backshop | None = None, user: str | None = None
+        self, bench: str, message: str, shop: Backshop | None = None, user: UserId | None = None
     ) -> Future[Any]:
         """Run the agent in a thread, as a web server does."""
         made: Future[Any] = Future()
