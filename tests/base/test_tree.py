@@ -80,17 +80,35 @@ def test_a_node_is_split_above_256_entries_and_joined_again_below():
     assert one_less == tree.build({path: file("x") for path in paths[1:]}).id
 
 
+FOLDER_MAX_BYTES = 52 * 1024
+
+
+def named(number: int, *, under: str = "") -> BenchPath:
+    """Return a path whose last name has 64 characters."""
+    return BenchPath(f"{under}{number:06}{'-' * 54}.txt")
+
+
+FULL = [f"{number:03}{'-' * 61}/" for number in range(256)]
+LAYOUTS = {
+    "one folder, as large as a node": [named(n) for n in range(256)],
+    "one folder, many nodes": [named(n) for n in range(20_000)],
+    "many folders": [named(n, under=f"{n // 100:04}/") for n in range(20_000)],
+    "two full folders": [named(n, under=FULL[0] if n < 256 else FULL[n - 256]) for n in range(512)],
+}
+
+
 @pytest.mark.rule("B2.5")
-def test_one_changed_file_among_many_costs_little():
+@pytest.mark.parametrize("paths", LAYOUTS.values(), ids=LAYOUTS)
+def test_one_changed_file_among_many_costs_its_folders_and_nothing_else(paths):
     nodes = Nodes()
-    files = {BenchPath(f"name-of-an-ordinary-file-{n:06}.txt"): file(str(n)) for n in range(20_000)}
-    start = nodes.keep(tree.build(files))
+    start = nodes.keep(tree.build({path: file(str(n)) for n, path in enumerate(paths)}))
     nodes.reads = 0
 
-    built = tree.change(start, {next(iter(files)): file("new")}, nodes.load)
+    built = tree.change(start, {paths[0]: file("new")}, nodes.load)
 
-    assert sum(map(len, built.nodes.values())) < 64 * 1024
-    assert nodes.reads < 60
+    folders = paths[0].count("/") + 1
+    assert sum(map(len, built.nodes.values())) <= folders * FOLDER_MAX_BYTES
+    assert nodes.reads <= folders * 20
 
 
 @pytest.mark.rule("B4.4")

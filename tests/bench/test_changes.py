@@ -57,6 +57,49 @@ def test_the_list_compares_with_where_the_draft_began_and_reads_nothing_else(roo
     assert "a.txt" not in entries(room)  # equal to its reference again (B11.6)
 
 
+@pytest.mark.rule("B8.9", "B8.21", "B13.5")
+@pytest.mark.parametrize("name", ["old.txt", "d/new.txt"])
+@pytest.mark.parametrize("edit", ["1\n2\n3\n", "1\n2\nthree\n"])
+def test_reverting_either_name_of_a_renamed_file_brings_it_back_whole(room, name, edit):
+    room.add({"old.txt": "1\n2\n3\n", "gone.txt": "gone", "b.txt": "b"})
+    room.write({"b.txt": "B"})
+    room.call("DraftDeletePath", path="gone.txt")
+    room.call("ReviewSetDeletionConfirmations", paths=["gone.txt"])
+    room.call("DraftRenamePath", path="old.txt", new_path="d/new.txt")
+    room.write({"d/new.txt": edit})
+    assert entries(room)["d/new.txt"]["kind"] == "RENAMED"
+    revisions = len(room.shop.benches.desk.state(room.id).revisions.kept)
+
+    done = room.call("DraftRevertPath", path=name)
+
+    state = room.shop.benches.desk.state(room.id)
+    assert room.draft() == {"old.txt": "1\n2\n3\n", "b.txt": "B"} == room.on_disk("draft")
+    assert len(state.revisions.kept) == revisions + 1
+    assert state.draft.revision_id == done["draft_revision_id"]
+    found = entries(room)
+    assert {path: one["kind"] for path, one in found.items()} == {
+        **{"b.txt": "MODIFIED", "gone.txt": "DELETED"},
+    }
+    assert found["gone.txt"]["deletion_confirmed"]  # only what was reverted lapses
+
+
+@pytest.mark.rule("B8.9", "B4.4")
+def test_a_name_that_only_changed_its_case_is_reverted_and_a_taken_one_is_refused(room):
+    room.add({"a.txt": "a\n", "b.txt": "b\n"})
+    room.call("DraftCreate")
+    room.call("DraftRenamePath", path="a.txt", new_path="A.txt")
+    room.call("DraftRenamePath", path="b.txt", new_path="c.txt")
+    room.write({"B.txt": "somebody else\n"})
+    before = room.draft()
+
+    taken = refused(room.call, "DraftRevertPath", path="c.txt")
+
+    assert taken == ("VALIDATION_FAILED", "path_collision")
+    assert room.draft() == before
+    room.call("DraftRevertPath", path="A.txt")
+    assert room.draft() == {"a.txt": "a\n", "c.txt": "b\n", "B.txt": "somebody else\n"}
+
+
 @pytest.mark.rule("B11.6", "B2.4")
 def test_a_program_stays_one_and_a_file_that_becomes_one_is_modified(room, tmp_path):
     outside = tmp_path / "outside"

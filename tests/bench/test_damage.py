@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -89,6 +91,36 @@ def test_a_checkpoint_that_lacks_contents_says_why_and_others_work(room, altered
     assert error == ("CHECKPOINT_RESTORE_FAILED", word)
     assert room.published() == before
     room.call("CheckpointRestore", checkpoint_id=good)
+
+
+@pytest.mark.rule("B3.11", "B10.9", "B9.15")
+@pytest.mark.parametrize("lost", ["published", "context_tree"])
+def test_a_bench_whose_list_of_files_is_gone_can_be_restored(tmp_path, lost):
+    with Backshop.open(tmp_path / "home") as shop:
+        room = Room(shop, tmp_path)
+        room.add({"a.txt": "a", "b.txt": "b"})
+        kept = room.call("CheckpointCreate")["checkpoint_id"]
+        room.add({"c.txt": "c"})
+        now = [{"path": "context.md", "content": "- now"}]
+        room.call("ContextUpdateDirect", category="situation", files=now, create=True)
+        tree = getattr(shop.benches.desk.state(room.id), lost)
+    with closing(sqlite3.connect(tmp_path / "home" / "store.db")) as database, database:
+        assert database.execute("DELETE FROM blob WHERE sha256 = ?", (tree,)).rowcount == 1
+
+    with Backshop.open(tmp_path / "home") as shop:
+        room.shop = shop
+        opened = room.call("WorkbenchOpen")
+        preview = room.call("CheckpointRestore", checkpoint_id=kept, dry_run=True)
+        done = room.call("CheckpointRestore", checkpoint_id=kept)
+
+        assert (opened["health"], opened["health_reason"]) == ("damaged", "missing_tree")
+        paths = [one["path"] for one in preview["changed"]]
+        assert paths == (["a.txt", "b.txt"] if lost == "published" else ["c.txt"])
+        assert [(one["path"], one["verified"]) for one in done["changed"]] == [
+            (path, True) for path in paths
+        ]
+        assert room.published() == {"a.txt": "a", "b.txt": "b"} == room.on_disk("published")
+        assert room.call("WorkbenchOpen")["health"] == "degraded"  # the way back lacks its list
 
 
 @pytest.mark.rule("B2.11", "B22.84")

@@ -89,19 +89,27 @@ class Model:
         shown = {p: t for p, t in head.items() if base.get(p) != t}
         return overlaid(shown, self.edits[view])
 
+    def moves(self) -> Files:
+        """New name → old name of files the Draft moved; of several the likelier name was it."""
+        assert self.draft is not None
+        base, found = self.base[1], {}
+        left = {path for path in base if path not in self.draft and base[path]}
+        for new in sorted(set(self.draft) - set(base)):
+            alike = [old for old in left if base[old] == self.draft[new]]
+            if alike:
+                found[new] = min(alike, key=lambda old: (*unlike(new, old), old))
+                left.remove(found[new])
+        return found
+
     def deleted(self) -> set[str]:
         """Paths the Draft takes away for good; a move is not a deletion."""
         assert self.draft is not None
-        base = self.base[1]
-        gone = sorted(set(base) - set(self.draft))
-        come = [self.draft[path] for path in set(self.draft) - set(base)]
-        found = set()
-        for path in gone:
-            if base[path] and base[path] in come:
-                come.remove(base[path])
-            else:
-                found.add(path)
-        return found
+        return set(self.base[1]) - set(self.draft) - set(self.moves().values())
+
+
+def unlike(one: str, other: str) -> tuple[bool, bool]:
+    (folder, _, name), (folder2, _, name2) = one.rpartition("/"), other.rpartition("/")
+    return name != name2, folder != folder2
 
 
 def touched(before: Files, after: Files) -> set[str]:
@@ -316,9 +324,10 @@ class BenchMachine(RuleBasedStateMachine):
         if model.draft is None:
             assert answer == ("NOT_FOUND", "no_draft")
             return
-        was = model.base[1].get(path)
-        after = overlaid(model.draft, {path: was})
-        if was is None and path not in model.draft:
+        base, moves = model.base[1], model.moves()
+        names = next((set(pair) for pair in moves.items() if path in pair), {path})
+        after = overlaid(model.draft, {name: base.get(name) for name in names})
+        if path not in base and path not in model.draft:
             assert answer is not None
             assert answer[0] == "NOT_FOUND"
         elif not valid(after):
@@ -326,7 +335,7 @@ class BenchMachine(RuleBasedStateMachine):
         else:
             assert answer is None
             if after != model.draft:
-                self.drawn(which, after, {path})
+                self.drawn(which, after, names)
 
     @precondition(lambda self: self.model.draft is not None)
     @rule(which=WHICH)

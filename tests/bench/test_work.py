@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +14,8 @@ import pytest
 from tests.effort import work
 
 from backshop.app import Backshop
+from backshop.base.ids import BlobId
+from backshop.store import Blobs
 
 from .conftest import Room
 
@@ -45,6 +49,65 @@ def test_writing_and_going_back_cost_the_same_after_many_revisions(tmp_path):
 
         ratios = [late / early for early, late in zip(*seen, strict=True)]
         assert [ratio for ratio in ratios if ratio > MAX_RATIO] == []
+
+
+@pytest.mark.rule("B2.5", "B2.10", "B10.5")
+def test_what_is_done_to_one_file_costs_the_same_among_many_others(tmp_path, monkeypatch):
+    """Folders of 20, as deep in both: only the number of files differs."""
+    seen, stored = [], []
+    for files in (400, 2000):
+        home = tmp_path / str(files)
+        for number in range(files):
+            path = home / "f" / f"{number // 400}/{number // 20 % 20}/{number % 20}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"text {number}")
+        settings = {"bench.full_view_max": 100, "bench.profile": "large"}
+        with Backshop.open(home / "home", settings=settings) as shop:
+            room = Room(shop, home)
+            room.call("WorkbenchFilesAdd", source_paths=[str(home / "f")], recursive=True)
+            contents = {sha256(f"text {n}".encode()) for n in range(files)}
+            room.call("CheckpointCreate")  # what is remembered from now on is remembered
+            known, read = set(_blobs(home)), _noted(monkeypatch, shop.store.blobs)
+
+            cost = [work(partial(room.call, "CheckpointCreate"))]
+            assert set(_blobs(home)) == known
+            for turn in range(3):
+                cost.append(work(partial(room.write, {"f/0/0/0.txt": f"{turn}"})))
+
+            assert not contents & set(read)
+            seen.append(cost)
+            stored.append(sum(len(shop.store.blobs.read(one)) for one in _blobs(home) - known))
+            assert room.on_disk("draft") == {"f/0/0/0.txt": "2"}
+
+    ratios = [late / early for early, late in zip(*seen, strict=True)]
+    assert [ratio for ratio in ratios if ratio > MAX_RATIO] == []
+    assert stored[0] == pytest.approx(stored[1], rel=0.1)
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _blobs(home: Path) -> set[BlobId]:
+    """Return every content there is, of the database and beside it."""
+    with closing(sqlite3.connect(home / "home" / "store.db")) as database:
+        small = database.execute("SELECT sha256 FROM blob").fetchall()
+    large = (home / "home" / "blobs").glob("??/*")
+    return {BlobId(one) for (one,) in small} | {BlobId(p.parent.name + p.name) for p in large}
+
+
+def _noted(monkeypatch: pytest.MonkeyPatch, blobs: Blobs) -> list[str]:
+    """Return a list that names what is opened from now on."""
+    read: list[str] = []
+    for name in ("read", "open", "path"):
+        real = getattr(type(blobs), name)
+
+        def noted(self: object, blob: str, real: Callable[..., object] = real) -> object:
+            read.append(blob)
+            return real(self, blob)
+
+        monkeypatch.setattr(type(blobs), name, noted)
+    return read
 
 
 def _count(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, done: list[str]) -> None:

@@ -116,6 +116,23 @@ def test_discarding_from_the_terminal_and_what_cannot_be_done(run, tmp_path):
     assert run("draft", "rescan", "B")[0] == 2
 
 
+@pytest.mark.rule("S4.2", "B8.9")
+def test_taking_back_a_renamed_file_by_both_its_names(run, tmp_path):
+    (tmp_path / "a.txt").write_text("a\n")
+    bench = run("bench", "create", "B")[1].strip()
+    run("bench", "add", "B", str(tmp_path / "a.txt"))
+    agent_writes(tmp_path, bench, "b.txt", "b\n")
+    run("draft", "rename", "B", "a.txt", "c.txt")
+
+    done = run("discard", "B", "a.txt", "c.txt")
+
+    assert done[0] == 0
+    listed = run("review", "B")[1]
+    assert "+ b.txt" in listed
+    assert "a.txt" not in listed
+    assert "c.txt" not in listed
+
+
 @pytest.mark.rule("S4.1", "S4.2")
 def test_taking_back_several_files_is_all_or_nothing(run, tmp_path):
     (tmp_path / "a.txt").write_text("a\n")

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 
 import pytest
 from tests.models.provider import Provider, Reply, chat, serving
 from tests.workshop.conftest import Chat, plan, story
 
 from backshop.app import Backshop
+from backshop.base.ambient import SystemClock
 from backshop.base.errors import BackshopError
+from backshop.models.watch import Limits, Watch
+from backshop.prompts import CancelToken
+from backshop.workshop.holding import POLL_S
 
 MODELS = Reply(
     [b'{"object": "list", "data": [{"id": "m", "object": "model", "max_model_len": 32768}]}'],
@@ -97,6 +103,52 @@ def test_a_turn_over_the_wire_needs_consent_first(tmp_path):
         shop.call("ProvidersSetEnabled", {"provider_id": "local-x", "enabled": False})
         assert room.refused("WorkshopRegenerate")[0] == "PROVIDER_NOT_CONFIGURED"
         assert (standing(), len(server.seen)) == (stands, sent)  # refused before anything goes
+
+
+@pytest.mark.rule("W5.11", "W23.47", "M12.1")
+@pytest.mark.parametrize("begun", [False, True], ids=["no answer yet", "in the middle of it"])
+def test_a_cancelled_turn_ends_while_the_model_keeps_its_answer_back(tmp_path, begun):
+    asked, gate = threading.Event(), threading.Event()
+
+    def hold() -> Callable[[], None]:
+        asked.set()
+        return lambda: None
+
+    def keep() -> None:
+        hold()
+        gate.wait(120)  # until the turn is over; the rest of the answer never comes
+
+    answer = chat("Some", " text")
+    held = Reply(answer[:2], then=hold) if begun else Reply(answer, before=keep)
+    done: list[dict[str, object]] = []
+    with serving(*PROBE, held) as server, Backshop.open(tmp_path / "home") as shop:
+        room = Chat(shop, tmp_path)
+        room.add({"a.txt": "one\n"})
+        connect(room, server)
+        question = room.send("Write b.txt")
+        worker = threading.Thread(target=lambda: done.append(room.run(question)), daemon=True)
+        worker.start()
+        assert asked.wait(60)
+
+        assert room.call("WorkshopCancelRun") == {"cancel_requested": True}
+
+        worker.join(60)
+        assert not worker.is_alive()  # nobody has opened the gate
+        gate.set()
+        assert done[0]["status"] == "canceled"
+        assert room.answer()["text"] == "Stopped. Nothing was changed."
+        assert room.state()["resumable_turn"]["message_id"] == question
+        assert (room.draft(), room.published()) == (None, {"a.txt": "one\n"})
+        assert room.call("WorkshopCancelRun") == {"cancel_requested": False}
+        if begun:
+            server.idle(30)  # the line is closed
+
+
+@pytest.mark.rule("M12.1")
+def test_the_waits_a_wish_to_stop_passes_through_are_within_its_second():
+    watch = Watch(SystemClock(), CancelToken(), Limits())
+
+    assert POLL_S + watch.pause() <= 0.5
 
 
 @pytest.mark.rule("M6.6", "M6.7", "M19.44")

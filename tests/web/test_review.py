@@ -238,10 +238,12 @@ def test_publishing_waits_for_agreed_deletions_and_for_what_was_seen(served, new
     page.get_by_role("button", name="Revert this file").click()
     page.locator('[data-path="late.txt"]').first.wait_for(state="detached")
     page.locator('#changes [data-path="plan.txt"]').click()
-    page.get_by_role("button", name="Undo the rename").click()
+    page.wait_for_selector('.reviewed[data-path="plan.txt"]')
+    page.get_by_role("button", name="Revert this file").click()
     page.locator('#changes [data-path="plan.txt"]').wait_for(state="detached")
     page.locator("#publish:not([disabled])").click()
     page.wait_for_url("**/checkpoints")
+    page.get_by_text("files read back, each as it should be").wait_for()
 
     files = served.call("WorkbenchFilesList", workbench_id=draft.id)["files"]
     assert not served.call("DraftGetState", workbench_id=draft.id)["has_draft"]
@@ -267,8 +269,9 @@ def test_the_review_works_without_scripts(served, new_page):
         rows.get_by_role("link", name=name).click()
         first.append(sheet.locator("tbody th").first.inner_text())
     page.locator("#publish").click()
-    page.wait_for_url("**/checkpoints")
+    page.wait_for_url("**/checkpoints?proved=*")
 
+    assert page.get_by_text("files read back, each as it should be").is_visible()
     assert cells > 3
     assert any(text.startswith("~") and text.endswith(" 44") for text in marked)
     assert any(SCRIPT in text for text in marked)

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 
 def ask_conversation(bench: Bench, workshop: Callable[[], Workshop]) -> None:
-    """Let the bench ask the conversation what only that knows; opening it loads its rooms."""
+    """Let the bench ask the conversation what only that knows."""
 
     def summarise(state: BenchState) -> str | None:
         if state.draft is None or state.draft.source.kind != "workshop":
             return None
-        return workshop().draft_summary(str(state.bench_id))
+        from backshop.workshop import draft_summary  # the log of it, not the agent (B11.8)
+
+        return draft_summary(bench.desk.store, str(state.bench_id))
 
     bench.summarise = summarise
     bench.retell = lambda bench_id, until: workshop().retell(bench_id, until)

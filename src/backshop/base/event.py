@@ -36,7 +36,7 @@ class UnknownEvent(Exception):
 
 _BY_NAME: dict[str, EventType] = {}
 _BY_CLASS: dict[type, EventType] = {}
-_UNLOADED: list[Callable[[], None]] = []
+_UNLOADED: list[Callable[[], object]] = []
 _LOADING = threading.RLock()
 
 
@@ -70,7 +70,7 @@ def _refuse_lossy(name: str, cls: type) -> None:
             raise ValueError(f"{name}: {one.name} may be None and does not default to it")
 
 
-def known_after(load: Callable[[], None]) -> None:
+def known_after(load: Callable[[], object]) -> None:
     """Name what registers more kinds; it runs once, when a kind is met that nobody knows yet."""
     _UNLOADED.append(load)
 

@@ -1,5 +1,6 @@
 """Files and their history: Published, Draft, review, checkpoints, and the agent's tools."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .answers import Batched, BenchList, ChangedFile, DraftState, Scope
@@ -21,13 +22,13 @@ from .context import (
     scope_texts,
     take_file,
 )
-from .desk import CONVERSATION, Commit, Committed, Desk, stream_of, written
+from .desk import CALLS, CONVERSATION, Commit, Committed, Desk, stream_of, written
 from .drafting import Author, Put
 from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
 from .forking import Retold
 from .handing import Handed, hand_out, hand_out_all
 from .injection import Injected, Told, inject
-from .keeping import require_whole
+from .keeping import is_restorable, require_whole
 from .lifecycle import draft_state
 from .listing import (
     Content,
@@ -38,8 +39,6 @@ from .listing import (
     choose_lines,
     named_paths,
 )
-from .manifest import BenchManifest, Contents, Manifests
-from .mounting import BenchView
 from .moving import files_moved, files_proved
 from .noting import Noted
 from .processing import files_of as context_files
@@ -50,6 +49,8 @@ from .styling import KEYWORDS, Notice
 from .values import Limits, Source
 
 if TYPE_CHECKING:
+    from .manifest import BenchManifest, Contents, Manifests
+    from .mounting import BenchView
     from .tools import ANSWERS, REVIEW_DRAFT, TOOLS, Workspace
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "COMMANDS",
     "Batched",
     "ANSWERS",
+    "CALLS",
     "CONVERSATION",
     "REVIEW_DRAFT",
     "TOOLS",
@@ -109,6 +111,7 @@ __all__ = [
     "files_moved",
     "files_proved",
     "inject",
+    "is_restorable",
     "Handed",
     "hand_out",
     "hand_out_all",
@@ -122,13 +125,15 @@ __all__ = [
     "written",
 ]
 
-_OF_TOOLS = frozenset(("ANSWERS", "REVIEW_DRAFT", "TOOLS", "Workspace"))
+_HOMES = {
+    **dict.fromkeys(("ANSWERS", "REVIEW_DRAFT", "TOOLS", "Workspace"), "tools"),
+    **dict.fromkeys(("BenchManifest", "Contents", "Manifests"), "manifest"),
+    "BenchView": "mounting",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load the agent's tools when they are asked for; what people do needs none of them (S2.4)."""
-    if name in _OF_TOOLS:
-        from . import tools
-
-        return getattr(tools, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Load what agents need when it is asked for; what people do needs none of it (S2.4)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

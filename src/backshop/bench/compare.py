@@ -85,6 +85,13 @@ class Comparer:
         """Return what differs, renames found, in the order of B11.3."""
         return self._lists.get((before, after), lambda: self._compare(before, after))
 
+    def against(self, before: TreeId, after: TreeId) -> tuple[Change, ...]:
+        """Return what differs; all of `after` where what was before cannot be read any more."""
+        try:
+            return self.changes(before, after)
+        except (BackshopError, ValueError):
+            return self.changes(tree.EMPTY, after)
+
     def find(self, before: TreeId, after: TreeId, path: BenchPath) -> Change | None:
         """Return the change of one path, by its new name or the one it had."""
         found = self.changes(before, after)

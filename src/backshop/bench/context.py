@@ -232,7 +232,11 @@ def differing(desk: Desk, before: TreeId, after: TreeId) -> tuple[ItemChange, ..
     """Return the items that are others in another context tree (B10.16)."""
     found = []
     for category in CATEGORIES if before != after else ():
-        old, new = files_of(desk, before, category), files_of(desk, after, category)
+        new = files_of(desk, after, category)
+        try:
+            old = files_of(desk, before, category)
+        except (BackshopError, ValueError):  # damaged: what comes back counts as added
+            old = {}
         if old != new:
             action = "added" if not old else "updated" if new else "deleted"
             found.append(ItemChange(category=category, action=action))

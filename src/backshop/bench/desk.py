@@ -48,14 +48,16 @@ Rule = Callable[[BenchState], Sequence[object]]
 _TOTALS_KEPT = 10_000
 CONVERSATION = "workshop."
 """How the stored names of the conversation's facts begin; they live in the same stream."""
+CALLS = ("consent.", "egress.", "model.", "provider.")
+"""How those of calls to models begin, which are noted there too."""
 
 
 def _apply(state: BenchState, event: Event) -> BenchState:
-    if event.kind.startswith(CONVERSATION):
-        return state  # not even read: a process without the conversation does not know its facts
+    if event.kind.startswith((CONVERSATION, *CALLS)):
+        return state  # not even read: a process without those rooms does not know their facts
     fact = event.fact
     if not isinstance(fact, BenchEvent):
-        return state  # what left the machine is noted here too
+        return state  # an attempt that was noted
     return apply(state, fact, event.at_ms, event.seq)
 
 

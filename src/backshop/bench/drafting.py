@@ -15,6 +15,7 @@ from . import decide, lifecycle, requests
 from .answers import Batched, DraftState
 from .desk import Commit, Desk
 from .errors import BenchDamaged
+from .history import Draft
 from .state import BenchState
 from .values import PathChange, Source
 
@@ -201,15 +202,34 @@ def rename_path(desk: Desk, request: requests.DraftPath) -> Batched:
 
 
 def revert_path(desk: Desk, request: requests.DraftPath) -> Batched:
-    """Bring one path back to what it was when the Draft began; a new revision."""
+    """Bring a path back to what it was when the Draft began; a new revision.
+
+    Of a renamed file either name means both: it is where it was, and no longer where it is.
+    """
     path = paths.bench_path(request.path)
-    state = desk.state(request.workbench_id)
-    draft = decide.require_draft(state)
+    decide.require_draft(desk.state(request.workbench_id))
+    with desk.locked(request.workbench_id) as state:
+        draft = decide.require_draft(state)
+        puts = [_as_it_was(desk, draft, one) for one in _names(desk, draft, path)]
+        return write(desk, request.workbench_id, state, puts, PERSON)
+
+
+def _names(desk: Desk, draft: Draft, path: BenchPath) -> tuple[BenchPath, ...]:
+    """Return the path, or both names of the file where the review calls it renamed (B11.5)."""
+    ends = [tree.lookup(one, path, desk.store.load_tree) for one in (draft.base_tree, draft.tree)]
+    if all(ends):
+        return (path,)  # there at both ends: no half of a rename, and nothing has to be compared
+    change = desk.compare.find(draft.base_tree, draft.tree, path)
+    if change is None or change.old_path is None:
+        return (path,)
+    return (change.path, change.old_path)
+
+
+def _as_it_was(desk: Desk, draft: Draft, path: BenchPath) -> Put:
     old = tree.lookup(draft.base_tree, path, desk.store.load_tree)
     if old is None:
-        desk.find(draft.tree, path)
-        return _person(desk, request, [Put(path=path, blob=None)])
-    return _person(desk, request, [Put(path=path, blob=old.sha256, size=old.size, mode=old.mode)])
+        return Put(path=path, blob=None)
+    return Put(path=path, blob=old.sha256, size=old.size, mode=old.mode)
 
 
 def _person(desk: Desk, request: requests.DraftPath, puts: Sequence[Put]) -> Batched:

@@ -123,7 +123,7 @@ def _restore(desk: Desk, request: requests.CheckpointRestore, progress: Begin) -
         target = decide.require_checkpoint(state, wanted)
         require_whole(desk, state, target)
         desk.require_disk()
-        found = desk.compare.changes(state.published, target.tree)
+        found = desk.compare.against(state.published, target.tree)
         if request.dry_run:
             return Restored(
                 published_generation=state.generation,
@@ -164,6 +164,11 @@ def damage(
         *desk.soundness.of_older(state, one.tree, thorough=thorough),
         *desk.soundness.beyond(state.context_tree, one.context_tree, thorough=thorough),
     ]
+
+
+def is_restorable(desk: Desk, state: BenchState, one: Checkpoint) -> bool:
+    """Whether a checkpoint has all its contents, by the look that lists take (B10.8)."""
+    return not damage(desk, state, one)
 
 
 def require_whole(desk: Desk, state: BenchState, one: Checkpoint) -> None:

@@ -218,7 +218,10 @@ def draft_state(desk: Desk, state: BenchState) -> DraftState:
     draft = state.draft
     if draft is None or state.bench_id is None:
         return DraftState(has_draft=False, state="NO_DRAFT")
-    outside = desk.views.outside(state, "draft")
+    try:
+        outside = desk.views.outside(state, "draft")
+    except (BackshopError, ValueError):  # what the folder should hold is gone: health says so
+        outside = []
     source = (
         draft.source.kind if draft.source.ref is None else f"{draft.source.kind}:{draft.source.ref}"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backshop.base.errors import BackshopError
 from backshop.base.ids import TreeId
 
 from .answers import ChangedFile
@@ -18,7 +19,10 @@ def files_moved(desk: Desk, before: BenchState, after: BenchState) -> tuple[Chan
 
 def files_proved(desk: Desk, before: BenchState, after: BenchState) -> tuple[ChangedFile, ...]:
     """Return the files that are others now, each read back from its folder."""
-    found = _changes(desk, before, after)
+    try:
+        found = _changes(desk, before, after)
+    except (BackshopError, ValueError):
+        return ()  # going back stands; what is left there lacks its list of files (B3.11)
     is_published = before.published != after.published or after.draft is None
     proofs = desk.views.proofs(after, found, "published" if is_published else "draft")
     return tuple(changed_file(change, proofs) for change in found)
@@ -27,8 +31,8 @@ def files_proved(desk: Desk, before: BenchState, after: BenchState) -> tuple[Cha
 def _changes(desk: Desk, before: BenchState, after: BenchState) -> tuple[Change, ...]:
     """Compare Published where it is another one, else what the Draft shows in its place."""
     if before.published != after.published:
-        return desk.compare.changes(before.published, after.published)
-    return desk.compare.changes(_shown(before), _shown(after))
+        return desk.compare.against(before.published, after.published)
+    return desk.compare.against(_shown(before), _shown(after))
 
 
 def _shown(state: BenchState) -> TreeId:

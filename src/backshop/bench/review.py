@@ -20,6 +20,7 @@ from . import decide, glance, requests
 from .answers import Counts
 from .compare import KINDS, Change
 from .desk import Desk
+from .errors import BenchDamaged
 from .history import Draft
 from .state import BenchState
 
@@ -134,7 +135,7 @@ def change_set(
     state = desk.state(request.workbench_id)
     draft = decide.require_draft(state)
     assert state.bench_id is not None
-    found = desk.compare.changes(draft.base_tree, draft.tree)
+    found = _changes(desk, draft)
     entries = [_entry(desk, draft, change, hints) for change in found]
     entries.sort(key=lambda one: one.collateral == 0)  # stable: kinds stay in their order
     start = offset_of(request.cursor)
@@ -153,6 +154,15 @@ def change_set(
         warnings=_warnings(state, draft, entries),
         next_cursor=str(start + request.limit) if more else None,
     )
+
+
+def _changes(desk: Desk, draft: Draft) -> tuple[Change, ...]:
+    try:
+        return desk.compare.changes(draft.base_tree, draft.tree)
+    except (NotFound, ValueError) as error:
+        raise BenchDamaged(
+            "the list of the Draft's files cannot be read", reason="missing_tree"
+        ) from error
 
 
 def _warnings(state: BenchState, draft: Draft, entries: Sequence[ChangeEntry]) -> tuple[str, ...]:

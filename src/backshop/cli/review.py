@@ -90,8 +90,7 @@ def discard(door: Door, bench: str, paths: tuple[str, ...], yes: bool) -> None:
             thrown = shop.call("DraftDiscard", own)
             door.show(thrown, lambda _: "discarded; Published is as it was")
             return
-        _refuse_unchanged(shop, bench_id, paths)  # before the first is taken back
-        for path in paths:
+        for path in _changed(shop, bench_id, paths):
             done = shop.call("DraftRevertPath", {"workbench_id": bench_id, "path": path})
     door.show(done, lambda _: f"{len(paths)} file(s) are as they were")
 
@@ -126,12 +125,14 @@ def _change_set(shop: Backshop, bench_id: str) -> dict[str, Any]:
     return found
 
 
-def _refuse_unchanged(shop: Backshop, bench_id: str, paths: tuple[str, ...]) -> None:
+def _changed(shop: Backshop, bench_id: str, paths: tuple[str, ...]) -> list[str]:
+    """Return the names these have in the review, each file once; refuse what did not change."""
     entries = _change_set(shop, bench_id)["entries"]
-    changed = {one.get(key) for one in entries for key in ("path", "old_path")}
+    names = {one[key]: one["path"] for one in entries for key in ("old_path", "path") if key in one}
     for path in paths:
-        if path not in changed:
+        if path not in names:
             raise NotFound(f"the Draft does not change {path!r}", reason="not_found")
+    return list(dict.fromkeys(names[path] for path in paths))
 
 
 @click.group(cls=DoorGroup)

@@ -1,18 +1,28 @@
-"""The conversation of a bench and the built-in agent."""
+"""The conversation of a bench and the built-in agent.
 
-from .answers import message_of
-from .bundle import agent_tools, workshop_prompts
-from .cluttering import CLUTTER_COMMANDS, Cluttering
-from .commands import COMMANDS
-from .contextual import CONTEXT_COMMANDS, Contextual
-from .digest import DIGEST_COMMANDS, Digests
-from .errors import TurnActive
-from .handing import Hands
-from .outside import Outside
-from .params import Gatherer
-from .recall import RECALL_TOOL, AgentSpace
-from .run import Settings
-from .service import Workshop
+Names load when they are asked for: what was said is read without the agent (S2.4, B11.8).
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import events as _facts  # noqa: F401  - known to the store from here on
+
+if TYPE_CHECKING:
+    from .answers import message_of
+    from .bundle import agent_tools, workshop_prompts
+    from .cluttering import CLUTTER_COMMANDS, Cluttering
+    from .commands import COMMANDS
+    from .contextual import CONTEXT_COMMANDS, Contextual
+    from .digest import DIGEST_COMMANDS, Digests
+    from .errors import TurnActive
+    from .handing import Hands
+    from .outside import Outside
+    from .params import Gatherer
+    from .recall import RECALL_TOOL, AgentSpace
+    from .run import Settings
+    from .service import Workshop
+    from .summing import draft_summary
 
 __all__ = [
     "CLUTTER_COMMANDS",
@@ -31,6 +41,36 @@ __all__ = [
     "TurnActive",
     "Workshop",
     "agent_tools",
+    "draft_summary",
     "message_of",
     "workshop_prompts",
 ]
+
+_HOMES = {
+    "CLUTTER_COMMANDS": "cluttering",
+    "COMMANDS": "commands",
+    "CONTEXT_COMMANDS": "contextual",
+    "DIGEST_COMMANDS": "digest",
+    "RECALL_TOOL": "recall",
+    "AgentSpace": "recall",
+    "Cluttering": "cluttering",
+    "Contextual": "contextual",
+    "Digests": "digest",
+    "Gatherer": "params",
+    "Hands": "handing",
+    "Outside": "outside",
+    "Settings": "run",
+    "TurnActive": "errors",
+    "Workshop": "service",
+    "agent_tools": "bundle",
+    "draft_summary": "summing",
+    "message_of": "answers",
+    "workshop_prompts": "bundle",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load the module a name lives in."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

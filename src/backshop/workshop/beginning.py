@@ -14,9 +14,10 @@ from backshop.store import Write
 
 from . import decide
 from .agent import RPI
-from .book import FOLD, Book, rails_session
+from .book import Book, rails_session
 from .holding import Hold
 from .state import WorkshopState
+from .stream import FOLD
 
 Rule = Callable[[WorkshopState, str | None], Sequence[object]]
 """The state, and the first node of the run if there is one → what begins the turn."""

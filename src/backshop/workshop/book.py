@@ -23,27 +23,15 @@ from backshop.base.ids import (
 )
 from backshop.base.limits import RUN_LEASE_S
 from backshop.bench import Bench, BenchBusy, BenchDamaged, stream_of, written
-from backshop.bench.events import BenchEvent
 from backshop.bench.state import BenchState
 from backshop.prompts import session_stream
-from backshop.store import Event, Fold, Part, Pin, Plan, StreamNotHealthy, Write
+from backshop.store import Part, Pin, Plan, StreamNotHealthy, Write
 
 from . import decide
-from .events import WorkshopEvent
-from .fold import apply
 from .state import WorkshopState
+from .stream import FOLD
 
 Rule = Callable[[WorkshopState], Sequence[object]]
-
-
-def _apply(state: WorkshopState, event: Event) -> WorkshopState:
-    fact = event.fact
-    if not isinstance(fact, BenchEvent | WorkshopEvent):
-        return state  # what left the machine is noted in the same stream
-    return apply(state, fact, event.at_ms, event.seq)
-
-
-FOLD: Fold[WorkshopState] = Fold("workshop", 5, WorkshopState(), _apply)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from backshop.store import Write
 
 from . import artifacts, closing, decide, fold, outcome
 from .agent import RPI
-from .book import FOLD, Book, rails_session
+from .book import Book, rails_session
 from .cutting import cut_bytes
 from .events import ItemEnded, ItemStarted, PhaseEnded, PhaseStarted
 from .holding import Hold
@@ -41,6 +41,7 @@ from .recall import AgentSpace
 from .seat import Seat
 from .signals import Publish
 from .state import OUTSIDE, PAUSED, RUNNING, Item, Turn, WorkshopState
+from .stream import FOLD
 from .turns import Turns
 
 ACTOR = "mcp:agent"

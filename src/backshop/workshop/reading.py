@@ -30,7 +30,6 @@ from .receipts import receipt
 from .state import CARDS_OF_CHANGE, Record, ToolEntry, Turn, WorkshopState
 
 PAGE_MAX = 1000
-SUMMARY_MAX_BYTES = 4096  # of a Draft, cut at the end of a line
 SLICE_MAX_BYTES = 1024 * 1024
 _DAY_MS = 24 * 60 * 60 * 1000
 _HIDDEN_MS = {"age": _DAY_MS, "stale": 7 * _DAY_MS}  # W18.5
@@ -62,27 +61,6 @@ def state(
         pending_proposal_id=known.pending_proposal_id,
         reminder=_reminder(known, draft, now_ms),
     )
-
-
-def draft_summary(known: WorkshopState) -> str | None:
-    """Return what the answer that made the Draft said, at most 4 KiB of it (B13.2).
-
-    The Draft names its turn or run. Of several answers of one run the one in the conversation
-    counts, else the newest: a rewind of the chat alone leaves the Draft without it. A Draft that no
-    turn made has none.
-    """
-    draft = known.bench.draft
-    if draft is None or draft.source.kind != "workshop" or draft.source.ref is None:
-        return None
-    turns = (t for t in known.turns.values() if draft.source.ref in (t.run_id, t.turn_id))
-    found = [one for t in turns if (one := known.records.get(t.message_id)) and one.text.strip()]
-    line = {one.message_id for one in known.active_line()}
-    found.sort(key=lambda one: (one.message_id in line, one.seq))
-    text = found[-1].text if found else None
-    if text is None or len(text.encode()) <= SUMMARY_MAX_BYTES:
-        return text
-    cut = text.encode()[:SUMMARY_MAX_BYTES].decode(errors="ignore")
-    return cut[: cut.rfind("\n")] if "\n" in cut else cut
 
 
 def _active(turn: Turn | None) -> ActiveTurn | None:

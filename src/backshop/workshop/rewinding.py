@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backshop.base import tree
-from backshop.base.ids import TreeId
 from backshop.bench import (
     ChangedFile,
     differing,
     files_moved,
     files_proved,
+    is_restorable,
     require_whole,
 )
 from backshop.bench.state import Checkpoint
@@ -103,10 +102,15 @@ def _left(book: Book, known: WorkshopState) -> Checkpoint | None:
 
 
 def _preview(book: Book, known: WorkshopState, target: decide.Target, mode: str | None) -> Undone:
+    wanted = target.restored_by(mode)
+    if wanted is not None:
+        require_whole(book.desk, known.bench, wanted)
+    elif mode is None and target.checkpoint is not None:
+        wanted = target.checkpoint
+        if not is_restorable(book.desk, known.bench, wanted):  # then it is no choice
+            target, wanted = replace(target, checkpoint=None), None
     found = decide.effects(known, target, mode)
-    lost: tuple[str, ...] = ()
-    if target.is_crossing and target.checkpoint is not None:
-        lost = _files_lost(book, known.bench.published, target.checkpoint.tree)
+    lost = () if wanted is None else _files_lost(book, known, wanted)
     return Undone(
         conversation_head_id=known.head_id,
         discarded_count=found.discarded_count,
@@ -136,10 +140,10 @@ def _would_change(
     return files_moved(book.desk, known.bench, after.bench)
 
 
-def _files_lost(book: Book, now: TreeId, then: TreeId) -> tuple[str, ...]:
+def _files_lost(book: Book, known: WorkshopState, wanted: Checkpoint) -> tuple[str, ...]:
     """Return the files of Published that would disappear (B10.13)."""
-    changes = tree.diff(now, then, book.store.load_tree)
-    return tuple(sorted(change.path for change in changes if change.after is None))
+    then = book.desk.entries(wanted.tree)
+    return tuple(sorted(path for path in known.bench.files.records if path not in then))
 
 
 def _readable(

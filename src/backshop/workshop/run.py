@@ -22,7 +22,7 @@ from backshop.store import Write
 
 from . import decide, digesting, wording
 from .attending import ToolAttendant
-from .book import FOLD, Book, Rule, Told
+from .book import Book, Rule, Told
 from .building import KINDS, build_prompt
 from .events import Noticed, Problem, Spent
 from .facts import NO_ARTIFACTS, Artifacts
@@ -33,6 +33,7 @@ from .phases import phase_of
 from .recall import RECALL_TOOL, AgentSpace
 from .signals import Publish
 from .state import Turn, WorkshopState
+from .stream import FOLD
 from .telling import Telling
 
 _PAUSING = frozenset(

@@ -95,10 +95,6 @@ class Workshop:
             now_ms=self.book.clock.now_ms(),
         )
 
-    def draft_summary(self, bench_id: str) -> str | None:
-        """Return what was said about the Draft when it was made; for the review."""
-        return reading.draft_summary(self.book.state(bench_id))
-
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Tell a conversation again for a fork of its workbench."""
         return copying.retold(self.book.state(bench_id), until)
