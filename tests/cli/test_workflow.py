@@ -84,6 +84,32 @@ def test_a_broken_file_ends_with_one_and_says_everything(workflow, tmp_path):
     assert workflow("validate", tmp_path / "none.json")[0] == 1
 
 
+@pytest.mark.rule("R3.10", "S4.2")
+def test_saving_over_what_somebody_changed_is_refused_where_one_says_what_one_saw(
+    workflow, tmp_path
+):
+    steps = [{"id": "a", "title": "A", "prompt": "Do it."}]
+    file = tmp_path / "x.json"
+
+    def save(name, *options):
+        file.write_text(json.dumps({**BROKEN, "id": "team.x", "name": name, "steps": steps}))
+        return parsed(workflow("save", file, "--json", *options))
+
+    code, made = save("One", "--expect", "none")
+    assert code == 0
+    assert save("Two", "--expect", "none")[1]["error"]["code"] == "PRECONDITION_FAILED"
+    _, seen = parsed(workflow("inspect", "team.x", "--mode", "source", "--json"))
+    assert seen["sourceHash"] == made["sourceHash"]
+    assert save("Two", "--expect", seen["sourceHash"])[1]["replaced"]
+    code, error = save("Three", "--expect", seen["sourceHash"])
+
+    assert (code, error["error"]["code"]) == (1, "PRECONDITION_FAILED")
+    _, kept = parsed(workflow("inspect", "team.x", "--mode", "source", "--json"))
+    assert json.loads(kept["source"])["name"] == "Two"
+    assert kept["sourceHash"] == error["error"]["details"]["sourceHash"]
+    assert save("Three")[1]["replaced"]  # who names nothing replaces, and is told
+
+
 def test_saved_and_copied_into_a_project(workflow, tmp_path):
     project = tmp_path / "project"
     project.mkdir()

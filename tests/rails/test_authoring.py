@@ -52,6 +52,31 @@ def test_a_saved_workflow_is_found_and_saved_over_in_place(authoring, catalog, p
     assert [one.name for one in places.user_dirs[0].iterdir()] == ["other.json"]
 
 
+@pytest.mark.rule("R3.10")
+def test_a_file_that_is_another_by_now_is_replaced_only_by_who_has_seen_it(authoring, places):
+    texts = [json.dumps({**GOOD, "name": name}) for name in ("One", "Two", "Three")]
+    first = authoring.save(texts[0], target=SourceKind.USER, expected="")
+    seen = authoring.source("team.good")
+    assert seen.source_hash == first.source_hash
+    second = authoring.save(texts[1], target=SourceKind.USER, expected=seen.source_hash)
+
+    for late in ("", seen.source_hash, "no hash"):
+        with pytest.raises(RailsError) as caught:
+            authoring.save(texts[2], target=SourceKind.USER, expected=late)
+        assert caught.value.rails_code == "PRECONDITION_FAILED"
+        assert caught.value.details == {
+            "workflowId": "team.good",
+            "sourceHash": second.source_hash,
+        }
+
+    assert second.path.read_text() == texts[1]
+    again = authoring.save(texts[1], target=SourceKind.USER, expected=seen.source_hash)
+    assert again.source_hash == second.source_hash  # what is there is what was meant
+    second.path.write_bytes(b"\xff another program wrote this")
+    second.path.rename(places.user_dirs[0] / "aside.txt")
+    assert not authoring.save(texts[2], target=SourceKind.USER, expected="x").replaced
+
+
 @pytest.mark.rule("R3.10", "R1.5", "C4")
 @pytest.mark.parametrize(
     ("fields", "code"),

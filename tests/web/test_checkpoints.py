@@ -70,6 +70,7 @@ def test_a_checkpoint_is_made_and_restored_after_a_preview(told, new_page, scrip
     preview = page.locator("#restoring tbody tr").all_inner_texts()
     page.get_by_role("button", name="Restore", exact=True).click()
     page.get_by_text("Restored.").wait_for()
+    page.get_by_text("3 files read back, each as it should be").wait_for()
 
     files = told.call("WorkbenchFilesList")["files"]
     assert len(preview) == 3

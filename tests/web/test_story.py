@@ -102,6 +102,7 @@ def test_a_whole_story_by_keyboard_alone(served, new_page, files):
     press("Alt+Shift+Z")
     page.get_by_role("dialog", name="Rewind to here?").wait_for()
     offered = page.get_by_role("dialog").get_by_role("button").all_inner_texts()
+    foretold = page.locator("dialog[open] .preview").inner_text()
     _tab_to(page, "dialog[open] .buttons .primary")
     press("Enter")
     page.get_by_text("Rewound to here").wait_for()
@@ -114,10 +115,13 @@ def test_a_whole_story_by_keyboard_alone(served, new_page, files):
     _tab_to(page, "dialog[open] .buttons .primary")
     press("Enter")
     page.get_by_text("An earlier checkpoint was restored").wait_for()
+    page.locator(".toast", has_text="read back, each as it should be").wait_for()
 
     assert waits
     assert published == {"notes.md", "new.txt"}
     assert "Conversation and Published files" in offered
+    assert "+ old.txt" in foretold
+    assert "− new.txt" in foretold
     assert served.paths(bench) == {"old.txt", "notes.md"}
     assert violations(page) == []
 

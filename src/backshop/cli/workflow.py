@@ -113,12 +113,21 @@ def new(
 
 @workflow.command()
 @click.argument("file", type=click.File("r", encoding="utf-8"))
+@click.option(
+    "--expect",
+    "expected",
+    metavar="HASH",
+    help="Replace only a file with this hash (`inspect ID --mode source --json`); 'none': none.",
+)
 @_target
 @_project
 @pass_door
-def save(door: Door, file: Any, is_project: bool, workspace: Path | None) -> None:
+def save(
+    door: Door, file: Any, expected: str | None, is_project: bool, workspace: Path | None
+) -> None:
     """Check FILE (- for standard input) strictly and put it among the workflows."""
-    request = {"source": file.read(), **_into(is_project, workspace)}
+    seen = "" if expected == "none" else expected
+    request = _given(source=file.read(), expectedHash=seen, **_into(is_project, workspace))
     door.call("RailsWorkflowSave", request, _saved)
 
 

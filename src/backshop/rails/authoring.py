@@ -7,12 +7,17 @@ have passed every check; a file is either the old one or the new one.
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from backshop.base.canon import sha256_hex
 
 from .catalog import Catalog, Listing
 from .compile import compile_data, workflow_hash
@@ -49,6 +54,11 @@ class SourceText:
     text: str
     is_yaml: bool
 
+    @property
+    def source_hash(self) -> str:
+        """What to expect when it is saved over."""
+        return _hash(self.text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
@@ -58,6 +68,7 @@ class Saved:
     path: Path
     replaced: bool
     checked: Checked
+    source_hash: str
 
 
 class Authoring:
@@ -121,30 +132,38 @@ class Authoring:
         target: SourceKind,
         is_yaml: bool = False,
         workspace: Path | None = None,
+        expected: str | None = None,
     ) -> Saved:
         """Write a definition into the user's or the project's folder.
 
+        `expected` is the hash of the file it may replace, empty for none; None replaces any.
+
         Raises:
             RailsError: `WORKFLOW_INVALID` with the findings, `VALIDATION_ERROR` for a target that
-                cannot be written to.
+                cannot be written to, `PRECONDITION_FAILED` when another file is there.
         """
         folder = self._folder(target, workspace)
         listing = self._catalog.look(workspace)
         checked = _check(text, listing, is_yaml=is_yaml, strict=True, target=target, saving=True)
         if not checked.is_valid or checked.workflow_id is None:
             raise _refused(checked)
-        old = _file_of(listing, checked.workflow_id, folder)
         path = folder / f"{checked.workflow_id}{'.yaml' if is_yaml else '.json'}"
-        if old is not None and _spelt_alike(old, path):
-            path = old
-        _write(path, text)
-        if old is not None and old != path:
-            old.unlink(missing_ok=True)
+        with _alone(folder):
+            listing = self._catalog.look(workspace)
+            old = _file_of(listing, checked.workflow_id, folder)
+            if old is not None and expected is not None:
+                _require(old, {expected, _hash(text)}, checked.workflow_id)
+            if old is not None and _spelt_alike(old, path):
+                path = old
+            _write(path, text)
+            if old is not None and old != path:
+                old.unlink(missing_ok=True)
         return Saved(
             workflow_id=checked.workflow_id,
             path=path,
             replaced=old is not None,
             checked=checked,
+            source_hash=_hash(text),
         )
 
     def copy(
@@ -167,7 +186,9 @@ class Authoring:
         else:
             data = json.loads(original.text.removeprefix("\ufeff"))
             text = json.dumps({**data, "id": new_id}, ensure_ascii=False, indent=2) + "\n"
-        return self.save(text, target=target, is_yaml=original.is_yaml, workspace=workspace)
+        return self.save(
+            text, target=target, is_yaml=original.is_yaml, workspace=workspace, expected=""
+        )
 
     def new(
         self,
@@ -184,7 +205,7 @@ class Authoring:
         """
         self._free(workflow_id, target, workspace)
         text = starting_point(workflow_id, name)
-        return self.save(text, target=target, is_yaml=True, workspace=workspace)
+        return self.save(text, target=target, is_yaml=True, workspace=workspace, expected="")
 
     def _folder(self, target: SourceKind, workspace: Path | None) -> Path:
         if target is SourceKind.USER and self._places.user_dirs:
@@ -297,9 +318,39 @@ def _read(path: Path) -> str:
         raise RailsError("VALIDATION_ERROR", "not a path", "Check the path.") from error
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other savers out of a folder, also those of other processes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _require(old: Path, allowed: set[str], workflow_id: str) -> None:
+    """Refuse to replace a file that is not what the author has seen."""
+    try:
+        now = sha256_hex(old.read_bytes())
+    except FileNotFoundError:
+        return  # nothing is replaced
+    if now not in allowed:
+        raise RailsError(
+            "PRECONDITION_FAILED",
+            f"not saved: `{workflow_id}` is there already, and is not what was expected",
+            "Look at it with RailsWorkflowSource; save over it with its sourceHash.",
+            details={"workflowId": workflow_id, "sourceHash": now},
+        )
+
+
+def _hash(text: str) -> str:
+    return sha256_hex(text.encode(errors="surrogatepass"))
+
+
 def _write(path: Path, text: str) -> None:
     """Put a file in place whole: written beside it, synced, renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     beside = Path(name)
     try:

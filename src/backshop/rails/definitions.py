@@ -22,6 +22,7 @@ from .wholes import Announce, WorkflowsChanged, silent
 Target = Literal["user", "project"]
 _PLACE = {"description": "Absolute path of the project; default: the configured workspace"}
 _TARGET = {"description": "user: this home's workflows; project: .backshop/workflows of it"}
+_EXPECTED = {"description": "sourceHash of the file it may replace, empty: none; default: any"}
 
 
 @camel
@@ -64,6 +65,7 @@ class WorkflowText:
     file: str
     format: Literal["json", "yaml"]
     source: str
+    source_hash: str
 
 
 @camel
@@ -74,6 +76,7 @@ class WorkflowSave:
     source: str
     target: Target = field(metadata=_TARGET)
     workspace_path: str | None = field(default=None, metadata=_PLACE)
+    expected_hash: str | None = field(default=None, metadata=_EXPECTED)
 
 
 @camel
@@ -107,6 +110,7 @@ class WorkflowSaved:
     workflow_hash: str | None
     path: str
     replaced: bool
+    source_hash: str
     findings: tuple[Finding, ...] = ()
 
 
@@ -185,6 +189,7 @@ class Definitions:
             file=found.file,
             format="yaml" if found.is_yaml else "json",
             source=found.text,
+            source_hash=found.source_hash,
         )
 
     def workflow_save(self, request: WorkflowSave) -> WorkflowSaved:
@@ -195,6 +200,7 @@ class Definitions:
                 target=SourceKind(request.target),
                 is_yaml=is_yaml(request.source),
                 workspace=self._workspace(request.workspace_path),
+                expected=request.expected_hash,
             )
         )
 
@@ -242,6 +248,7 @@ class Definitions:
             workflow_hash=saved.checked.workflow_hash,
             path=str(saved.path),
             replaced=saved.replaced,
+            source_hash=saved.source_hash,
             findings=saved.checked.findings,
         )
 

@@ -7,6 +7,7 @@ Field names follow one convention, read here and in `static/page.js`: `paths[]` 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.datastructures import FormData
 from starlette.routing import Route
@@ -24,8 +25,18 @@ def do(visit: Visit) -> Redirect:
     command, request = visit.params["command"], fields(visit.form)
     if not visit.site.door.loopback and names_server_path(command, request):
         raise AccessDenied("this server is not on loopback: files come and go by its pages")
-    visit.call(command, **request)
-    return Redirect(safe_path(visit.form.get("next")) or "/")
+    answer = visit.call(command, **request)
+    return Redirect(_with_proof(safe_path(visit.form.get("next")) or "/", answer))
+
+
+def _with_proof(path: str, answer: Any) -> str:
+    """Let the next page say how many changed files were read back, and how many are wrong."""
+    changed = answer.get("changed", ()) if isinstance(answer, dict) else ()
+    seen = [one["verified"] for one in changed if one.get("verified") is not None]
+    if not seen:
+        return path
+    found = urlencode({"proved": seen.count(True), "unproved": seen.count(False)})
+    return f"{path}{'&' if '?' in path else '?'}{found}"
 
 
 def fields(form: FormData) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
 from backshop.base.limits import MIB
 
+from ..render import count_text
 from ..render import page as render
 from ..security import user_of
 from ..site import Site
@@ -151,10 +152,22 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
         "bench": opened["workbench"],
         "draft": opened["draft"],
         "health": opened["health"],
-        "notices": [*notices, *([refusal["message"]] if refusal else ())],
+        "notices": [*_proof(visit), *notices, *([refusal["message"]] if refusal else ())],
         "workshop": workshop or {},
         "models": models["models"] if models else [],
     }
+
+
+def _proof(visit: Visit) -> list[str]:
+    """Say what a form's command read back of the files it changed (B9.15); for `forms`."""
+    proved, unproved = (visit.query.get(name, "") for name in ("proved", "unproved"))
+    if not all(one.isdecimal() and len(one) < 10 for one in (proved, unproved)):
+        return []
+    said = {
+        f"{count_text(int(proved), 'file')} read back, each as it should be": int(proved),
+        f"{count_text(int(unproved), 'file')} not as it should be in its folder": int(unproved),
+    }
+    return [text for text, number in said.items() if number]
 
 
 def attempt(visit: Visit, command: str, /, **request: Any) -> tuple[Any, dict[str, Any] | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
 from starlette.responses import JSONResponse
@@ -148,7 +147,7 @@ def _editor(
         "file": file,
         "target": "project" if file.startswith("project") else "user",
         "is_own": file.startswith(OWN),
-        "was": _digest(source["source"]) if source else str(visit.form.get("was") or ""),
+        "was": source["sourceHash"] if source else str(visit.form.get("was") or ""),
         "is_taken": is_taken,
         "checked": checked,
         "findings": _placed(checked, text) if checked else [],
@@ -166,36 +165,13 @@ def save(visit: Visit) -> Page | Redirect:
     """Save what passes every check; what does not comes back as it was typed."""
     text, target = str(visit.form.get("source") or ""), str(visit.form.get("target") or "user")
     text = text.replace("\r\n", "\n")
-    if (taken := _taken(visit, text)) is not None:
-        return _editor(visit, text, None, taken, is_taken=True)
-    saved, error = attempt(
-        visit, "RailsWorkflowSave", source=text, target=target, **workspace_of(visit)
-    )
+    request = {"source": text, "target": target, **workspace_of(visit)}
+    if visit.form.get("replace") != "true":
+        request["expectedHash"] = str(visit.form.get("was") or "")
+    saved, error = attempt(visit, "RailsWorkflowSave", **request)
     if error is not None:
-        return _editor(visit, text, None, error)
+        return _editor(visit, text, None, error, is_taken=error.get("code") == TAKEN)
     return Redirect(f"/workflows/{saved['workflowId']}{_suffix(visit)}")
-
-
-def _taken(visit: Visit, text: str) -> dict[str, Any] | None:
-    """Say that the id is that of a workflow other than the one this page was opened with."""
-    if visit.form.get("replace") == "true":
-        return None
-    place = workspace_of(visit)
-    checked, _ = attempt(visit, "RailsWorkflowValidate", source=text, strict=True, **place)
-    workflow_id = checked.get("workflowId") if checked else None
-    if not workflow_id:
-        return None  # saving says what is wrong with it
-    known, _ = attempt(visit, "RailsWorkflowSource", workflowId=workflow_id, **place)
-    if known is None or not known["file"].startswith(OWN):
-        return None
-    if known["source"] == text or _digest(known["source"]) == visit.form.get("was"):
-        return None
-    message = f"{workflow_id} is there already, and is not what this page was opened with"
-    return {"error_code": "VALIDATION_FAILED", "message": f"not saved: {message}"}
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
 
 
 def check(visit: Visit) -> JSONResponse:
@@ -275,6 +251,7 @@ def _json(value: object) -> str:
     return json.dumps(value)
 
 
+TAKEN = "PRECONDITION_FAILED"
 OWN = ("user", "project")  # sources that can be written to
 STARTING_POINT = """\
 id: user.my_workflow

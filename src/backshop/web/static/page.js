@@ -4,6 +4,7 @@ import { call } from "./rpc.js";
 import { follow } from "./events.js";
 import { renew } from "./live.js";
 import { onCleanBench } from "./clean.js";
+import { proofOf, showProof } from "./proof.js";
 
 localTimes(document);
 
@@ -53,6 +54,7 @@ on(document, "submit", "form[data-command]", async (event, form) => {
     const result = await onCleanBench(request.workbench_id, () => call(form.dataset.command, request));
     const stays = !form.dispatchEvent(new CustomEvent("done", { bubbles: true, cancelable: true, detail: result }));
     if (news && !stays) sessionStorage.setItem(ARRIVED, news);
+    if (result?.changed && !stays) sessionStorage.setItem(PROVED, JSON.stringify(proofOf(result.changed)));
     if (!stays) go(form.elements.next?.value || location.href);
   } catch (error) {
     if (!error.envelope) throw error;
@@ -66,10 +68,14 @@ on(document, "submit", "form[data-command]", async (event, form) => {
 
 // After Publish and Discard the next page says what was done and begins at its list of files (W20.4, W20.5).
 const ARRIVED = "backshop.arrived";
+const PROVED = "backshop.proved"; // what was read back, after anything that changed files
 const ARRIVALS = { DraftPublish: "The Draft was published", DraftDiscard: "The Draft was discarded" };
 const SAY_AFTER_MS = 150; // a region that is filled while a page loads is not read out
 export const hasArrived = arrive();
 function arrive() {
+  const proof = sessionStorage.getItem(PROVED);
+  sessionStorage.removeItem(PROVED);
+  if (proof) setTimeout(() => showProof(JSON.parse(proof)), SAY_AFTER_MS);
   const text = sessionStorage.getItem(ARRIVED);
   if (!text) return false;
   sessionStorage.removeItem(ARRIVED);

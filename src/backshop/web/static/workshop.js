@@ -4,6 +4,7 @@ import { UNREACHABLE, call, post, unreachable } from "./rpc.js";
 import { follow } from "./events.js";
 import { hasArrived, ofBench, refreshDraftBar } from "./page.js";
 import { onCleanBench } from "./clean.js";
+import { preview, proofOf, showProof } from "./proof.js";
 import { Transcript } from "./transcript.js";
 import { Composer } from "./composer.js";
 import { hasRoom, upload } from "./upload.js";
@@ -198,34 +199,45 @@ const MODES = {
   restore_published: ["Conversation and Published files", "Published goes back to that time; a checkpoint of now is kept."],
 };
 
-function consequences(effects) {
+function consequences(effects, changed) {
   const lost = effects.files_lost ?? [];
   return [
     el("p", {}, `${effects.discarded_count} later ${effects.discarded_count === 1 ? "message is" : "messages are"} set aside. Until you send the next message this can be undone.`),
     DRAFT_WORDS[effects.draft] ? el("p", {}, DRAFT_WORDS[effects.draft]) : null,
     lost.length ? el("div", {}, el("p", {}, `These files go away again (${lost.length}):`), el("ul", { class: "scope" }, lost.slice(0, 50).map((path) => el("li", {}, path)))) : null,
+    preview(changed),
     effects.published_changed ? el("p", {}, "Files were published or restored since then. What shall go back?") : null,
   ].filter(Boolean);
 }
 
 async function rewind(message_id) {
-  let effects;
-  const asked = await act(async () => { ({ effects } = await call("WorkshopUndoToMessage", { ...here, message_id, dry_run: true })); });
+  let effects, changed;
+  const asked = await act(async () => { ({ effects, changed = [] } = await call("WorkshopUndoToMessage", { ...here, message_id, dry_run: true })); });
   if (!asked) return;
   const choices = effects.choices ?? [];
   const buttons = choices.length
     ? choices.map((mode) => ({ label: MODES[mode]?.[0] ?? mode, value: mode, tone: mode === "chat_only" ? "primary" : "" }))
     : [{ label: "Rewind to here", value: "plain", tone: "primary" }];
-  const answer = await ask("Rewind to here?", consequences(effects), [...buttons, { label: "Cancel", value: null }]);
+  const answer = await ask("Rewind to here?", consequences(effects, changed), [...buttons, { label: "Cancel", value: null }]);
   if (!answer) return;
   const mode = answer === "plain" ? {} : { mode: answer };
-  if (await act(() => call("WorkshopUndoToMessage", { ...here, message_id, ...mode }))) {
-    await refresh();
-    dropToast = toast("Rewound", { seconds: 20, isSaid: false, actions: { "Undo rewind": redo } });
-  }
+  const proof = await moved("WorkshopUndoToMessage", { message_id, ...mode });
+  if (proof) dropToast = showProof(proof, { before: "Rewound", seconds: 20, actions: { "Undo rewind": redo } });
 }
 
-async function redo() { dropToast(); if (await act(() => call("WorkshopRedo", here))) await refresh(); }
+async function redo() {
+  dropToast();
+  const proof = await moved("WorkshopRedo", {});
+  if (proof) showProof(proof, { before: "The rewind was undone" });
+}
+
+// Do what moves files and conversation; return what was read back of it, or null where it was refused.
+async function moved(command, request) {
+  let done;
+  if (!(await act(async () => { done = await call(command, { ...here, ...request }); }))) return null;
+  await refresh();
+  return proofOf(done.changed);
+}
 
 async function regenerate(message_id, mode) {
   const loses = state.has_draft;
@@ -238,11 +250,12 @@ async function restore(checkpoint_id) {
   let changed = [];
   if (!(await act(async () => { ({ changed = [] } = await call("CheckpointRestore", { ...here, checkpoint_id, dry_run: true })); }))) return;
   const answer = await ask("Restore what was Published before?", [
-    el("p", {}, `Published goes back to that state (${changed.length} ${changed.length === 1 ? "file changes" : "files change"}), and the conversation goes back to that point too.`),
+    el("p", {}, "Published goes back to that state, and the conversation goes back to that point too."),
     el("p", {}, "What is Published now is kept as a checkpoint, and redo brings the conversation back."),
-    el("ul", { class: "scope" }, changed.slice(0, 50).map((one) => el("li", {}, `${one.kind}: ${one.path}`))),
-  ], [{ label: "Restore", value: true, tone: "primary" }, { label: "Cancel", value: null }]);
-  if (answer && (await act(() => call("CheckpointRestore", { ...here, checkpoint_id })))) await refresh();
+    preview(changed),
+  ].filter(Boolean), [{ label: "Restore", value: true, tone: "primary" }, { label: "Cancel", value: null }]);
+  const proof = answer && (await moved("CheckpointRestore", { checkpoint_id }));
+  if (proof) showProof(proof, { before: "Restored" });
 }
 
 async function details(turn_id) {
