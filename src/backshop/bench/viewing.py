@@ -288,6 +288,8 @@ class Viewer:
         source, bucket = self._source(place), _bucket(scale)
         answer = _answering(place, index, bucket)
         if self._is_svg(source):
+            if index:
+                return _missing(place, index, scale)
             return answer(mime_type="image/svg+xml", page_count=1, image=True)
         try:
             drawn = self._formats.render_page(source, index, bucket)
