@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import zipfile
+from pathlib import Path
 
+import docx
+import pptx
 import pytest
 import xlsxwriter
+from PIL import Image
 
 from backshop.cli import main
 
@@ -113,3 +118,91 @@ def test_a_table_is_asked_with_sql(tmp_path, capsys):
     assert people == "town  n\nOslo  8\nRome  3\n(2 of 2 rows)\n"
     assert refused[-3:-1] == ["    LINE 2: peopel FROM data", "            ^^^^^^"]
     assert json.loads(capsys.readouterr().out)["reason"] == "sql_not_select"
+
+
+@pytest.fixture
+def every_kind(tmp_path) -> dict[str, Path]:
+    """A small file of every kind that can be looked into, and one with one word changed."""
+    for number, word in enumerate(("paint", "paper")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "a.txt").write_text(f"buy {word}\n")
+        (folder / "a.csv").write_text(f"what,n\n{word},1\n")
+        with xlsxwriter.Workbook(str(folder / "a.xlsx")) as book:
+            book.add_worksheet("S").write_row(0, 0, [word, 1])
+        document = docx.Document()
+        document.add_heading("Plan", 1)
+        document.add_paragraph(f"buy {word}")
+        document.save(str(folder / "a.docx"))
+        deck = pptx.Presentation()
+        deck.slides.add_slide(deck.slide_layouts[5]).shapes.title.text = f"buy {word}"
+        deck.save(str(folder / "a.pptx"))
+        with zipfile.ZipFile(folder / "a.odt", "w") as archive:
+            archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+            archive.writestr("content.xml", ODT.format(word=word))
+        (folder / "a.pdf").write_bytes(pdf_of(f"buy {word} today"))
+        Image.new("RGB", (30 + number, 20)).save(folder / "a.png")
+        (folder / "a.bin").write_bytes(b"\0\1" + word.encode())
+    return {path.suffix[1:]: path for path in (tmp_path / "0").iterdir()}
+
+
+ODT = (
+    '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+    'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:text>'
+    '<text:h text:outline-level="1">Plan</text:h><text:p>buy {word}</text:p>'
+    "</office:text></office:body></office:document-content>"
+)
+
+
+def pdf_of(text: str) -> bytes:
+    """A PDF of one page with one line."""
+    stream = f"BT /F1 24 Tf 72 700 Td ({text}) Tj ET".encode()
+    head = (
+        b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+        b"2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+        b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R"
+        b"/Resources<</Font<</F1 5 0 R>>>>>>endobj\n"
+    )
+    content = b"4 0 obj<</Length %d>>stream\n%b\nendstream endobj\n" % (len(stream), stream)
+    font = b"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n"
+    return head + content + font + b"trailer<</Root 1 0 R/Size 6>>\n%%EOF\n"
+
+
+SHOWN = {  # what a person looks for in the map, in the text, and in the difference
+    "txt": ("line_count", "buy paint", "-buy paint"),
+    "csv": ("column_count", "paint", "-paint,1"),
+    "xlsx": ("max_col=2", "paint", "paint   paper"),
+    "docx": ("Plan", "buy paint", "-buy paint"),
+    "pptx": ("Title Only", "buy paint", "-# slide 0: buy paint"),
+    "odt": ("Plan", "buy paint", "-buy paint"),
+    "pdf": ("page_count", "buy paint today", "-buy paint today"),
+    "png": ("30", "30", "-png, 30x20"),
+}
+
+
+@pytest.mark.rule("S4.2")
+@pytest.mark.parametrize("kind", SHOWN)
+def test_map_read_and_diff_of_every_kind_read_well(every_kind, tmp_path, capsys, kind):
+    path = every_kind[kind]
+    other = tmp_path / "1" / path.name
+    told, text, change = SHOWN[kind]
+
+    for asked, wanted in (("map", told), ("read", text), ("diff", change)):
+        paths = [str(path), *([str(other)] if asked == "diff" else [])]
+        assert main(["file", asked, *paths]) == 0
+        people = capsys.readouterr().out
+        assert wanted in people, asked
+        assert not set(people) & {"\x1b", "\0", "\r"}
+        assert main(["file", asked, *paths, "--json"]) == 0
+        json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.rule("S4.2", "F14.1")
+def test_a_file_nobody_can_look_into_is_said_to_be_one(every_kind, tmp_path, capsys):
+    path = str(every_kind["bin"])
+
+    for arguments in (["map", path], ["read", path], ["diff", path, str(tmp_path / "1" / "a.bin")]):
+        assert main(["file", *arguments]) == 1
+        assert "unsupported_format" in capsys.readouterr().err
+    assert main(["file", "query", path, "SELECT 1"]) == 1
+    assert "unsupported_format" in capsys.readouterr().err

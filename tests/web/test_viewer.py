@@ -125,6 +125,22 @@ def test_a_number_is_never_cut_short_whatever_its_column(served, new_page, tmp_p
     assert heads == cells
 
 
+@pytest.mark.rule("F24.3", "U3.5")
+def test_a_formula_without_result_is_not_shown_as_an_empty_cell(served, new_page, tmp_path):
+    rows = (
+        '<row r="1"><c r="A1"><v>1</v></c><c r="B1"><f>A1+1</f></c></row>'
+        '<row r="2"><c r="A2"><f t="array" ref="A2:B2">A1*{1,2}</f></c><c r="B2"/></row>'
+    )
+    sheet_of(tmp_path / "a.xlsx", rows)
+    bench = served.bench("Waiting", {"a.xlsx": (tmp_path / "a.xlsx").read_bytes()})
+    page = new_page(f"/bench/{bench}/file/a.xlsx")
+    page.locator("[data-at='1:1']", has_text="{=A1*{1,2}}").click()
+    page.locator(".cell-bar", has_text="not computed").wait_for()
+
+    assert page.locator(".cell-bar").inner_text() == "B2 =A1*{1,2}: not computed"
+    assert page.locator("[data-at='0:1']").inner_text() == "{=A1+1}"
+
+
 def _large(kind: str, folder: Path) -> bytes:
     """Return a hundred thousand rows below their heads."""
     if kind == "csv":

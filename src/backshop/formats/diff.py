@@ -321,7 +321,8 @@ def diff_tables(
     """Align the rows of two tables; a removed and an added row half equal are one change."""
     if len(old) + len(new) > MAX_ROWS:
         return TableDiff(too_large=True)
-    shared = [column for column in old_columns if column in set(new_columns)]
+    olds, news = set(old_columns), set(new_columns)
+    shared = [column for column in old_columns if column in news]
     before = [_row(old_columns, row) for row in old]
     after = [_row(new_columns, row) for row in new]
     keys_old = ["\x1f".join(row.get(c) or "" for c in shared) for row in before]
@@ -331,9 +332,9 @@ def diff_tables(
         rows += _row_changes(before, after, change, shared)
     return TableDiff(
         columns=tuple(new_columns),
-        columns_added=tuple(c for c in new_columns if c not in set(old_columns)),
-        columns_removed=tuple(c for c in old_columns if c not in set(new_columns)),
-        columns_reordered=shared != [c for c in new_columns if c in set(shared)],
+        columns_added=tuple(c for c in new_columns if c not in olds),
+        columns_removed=tuple(c for c in old_columns if c not in news),
+        columns_reordered=shared != [c for c in new_columns if c in olds],
         rows=tuple(rows),
     )
 

@@ -261,7 +261,7 @@ def _region(
     named = [found for found in sections if found.heading.casefold() == wanted]
     if len(named) > 1:
         warnings.add("ambiguous_match", len(named), where=f"section {section!r}")
-    if not named and section.strip().isdecimal():
+    if not named and section.strip().isdecimal() and len(section) < 10:
         named = [found for found in sections if found.index == int(section)]
     if not named:
         hints = section_hints(section, [(found.index, found.heading) for found in sections])

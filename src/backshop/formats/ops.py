@@ -24,6 +24,9 @@ from backshop.base import limits as numbers
 from .errors import FormatError, fail
 from .notes import Warn, Warnings
 from .protocol import Json, Op, OpsRequest, Source
+from .wellformed import xml_allows
+
+_COMPARED = 200  # characters of a name that count when close ones are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,20 +173,25 @@ def strip_controls(text: str, warnings: Warnings, where: str | None = None) -> s
 
 def nearest(name: str, known: Iterable[str], most: int = 5) -> list[str]:
     """Return the names closest to `name`, best first, for hints (F3.1)."""
-    names = list(dict.fromkeys(known))
-    close = difflib.get_close_matches(name.lower(), [n.lower() for n in names], n=most, cutoff=0.0)
-    return [next(n for n in names if n.lower() == lower) for lower in close]
+    matcher = difflib.SequenceMatcher(b=name.lower()[:_COMPARED])
+
+    def likeness(known: str) -> float:
+        matcher.set_seq1(known.lower()[:_COMPARED])
+        return matcher.ratio()
+
+    return sorted(dict.fromkeys(known), key=likeness, reverse=True)[:most]
 
 
 def section_hints(wanted: str, sections: Iterable[tuple[int, str]]) -> list[str]:
     """Return sections as `index: heading`, those closest to what was asked for first (F3.1)."""
-    number = int(wanted) if wanted.strip().isdecimal() else None
-    name = wanted.casefold()
+    digits = wanted.strip()
+    number = int(digits) if digits.isdecimal() and len(digits) < 10 else None
+    name = wanted.casefold()[:_COMPARED]
 
     def distance(section: tuple[int, str]) -> float:
         if number is not None:
             return abs(section[0] - number)
-        return -difflib.SequenceMatcher(None, name, section[1].casefold()[:200]).ratio()
+        return -difflib.SequenceMatcher(None, name, section[1].casefold()[:_COMPARED]).ratio()
 
     return [f"{index}: {heading}" for index, heading in sorted(sections, key=distance)]
 
@@ -227,14 +235,6 @@ def _is_kind(value: Json, kind: type) -> bool:
 
 def _ending(name: str) -> str:
     return PurePosixPath(name).suffix.lower()
-
-
-def xml_allows(char: str) -> bool:
-    """Whether XML 1.0 can hold a character."""
-    code = ord(char)
-    return (
-        code in (9, 10, 13) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
-    )
 
 
 def as_list(value: Json) -> Sequence[Json]:

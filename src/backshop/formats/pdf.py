@@ -295,9 +295,12 @@ def _parse_pages(text: str, total: int) -> list[int]:
         last = int(match.group(2) or first) if match else 0
         if not 1 <= first <= last <= total:
             raise fail("bad_range", f"{text!r} names no pages", hints=(f"1-{total}",))
-        if len(pages) + last - first >= numbers.PDF_READ_MAX_PAGES:
-            raise fail("bad_range", f"at most {numbers.PDF_READ_MAX_PAGES} pages in one read")
-        pages.extend(page for page in range(first, last + 1) if page not in pages)
+        wanted = range(first, min(last, first + numbers.PDF_READ_MAX_PAGES) + 1)
+        pages.extend(page for page in wanted if page not in pages)
+        if len(pages) > numbers.PDF_READ_MAX_PAGES:
+            most = numbers.PDF_READ_MAX_PAGES
+            near = _listed(sorted(pages[:most]))
+            raise fail("bad_range", f"at most {most} pages in one read", hints=(near,))
     return sorted(pages)
 
 

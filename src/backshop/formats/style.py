@@ -11,8 +11,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
+from backshop.base import limits
+
 from .notes import Warnings
 from .protocol import Json
+from .wellformed import xml_allows
 
 T = TypeVar("T")
 
@@ -104,14 +107,19 @@ def highlight(value: Json) -> str | None:
 
 
 def text(most: int = 255) -> Callable[[Json], str | None]:
-    """Return a reader of non-empty text of at most `most` characters."""
-    return lambda value: value if isinstance(value, str) and 0 < len(value) <= most else None
+    """Return a reader of non-empty text of at most `most` characters that XML can hold."""
+
+    def read(value: Json) -> str | None:
+        usable = isinstance(value, str) and 0 < len(value) <= most and all(map(xml_allows, value))
+        return value if usable and isinstance(value, str) else None
+
+    return read
 
 
 def link(value: Json) -> str | None:
     """Return a web or mail address, else None (F19.1)."""
-    ok = isinstance(value, str) and value.lower().startswith(LINK_SCHEMES)
-    return value if ok and isinstance(value, str) else None
+    found = text(limits.WRITE_TEXT_MAX_BYTES)(value)
+    return found if found is not None and found.lower().startswith(LINK_SCHEMES) else None
 
 
 class StyleReader:
@@ -137,5 +145,6 @@ class StyleReader:
 
     def ignore_others(self, known: Iterable[str]) -> None:
         """Note every key that is not of this vocabulary."""
-        for key in self._style.keys() - set(known):
+        mine = set(known)
+        for key in (key for key in self._style if key not in mine):
             self._warnings.add("style_key_ignored", where=f"{self._where}.{key}")

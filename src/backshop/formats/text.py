@@ -220,8 +220,9 @@ def _window(source: Source, selector: Selector, total: int) -> tuple[int, int, b
     start = 1 if selector.line_start is None else selector.line_start
     count = CHUNK if selector.line_count is None else selector.line_count
     if start < 1 or count < 1 or (start > total and not (start == 1 and total == 0)):
-        raise fail("bad_index", f"lines are 1 to {total}", hints=(f"1 to {total}",))
-    return start, count, False
+        valid = f"1 to {total}" if total else "the file is empty"
+        raise fail("bad_index", f"there are {total} lines, counted from 1", hints=(valid,))
+    return start, min(count, max(total, 1)), False
 
 
 def _span(index: int, total: int) -> str:

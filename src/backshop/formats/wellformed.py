@@ -1,4 +1,4 @@
-"""Checks that a part is XML without building a tree of it, which for a sheet would be gigabytes."""
+"""What XML is, and what it can hold, without a tree, which for a sheet would be gigabytes."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ def check_xml(data: bytes) -> None:
 
 def _refuse_doctype(*_: object) -> None:
     raise fail("xml_dtd_forbidden", "an XML part declares a document type")
+
+
+def xml_allows(char: str) -> bool:
+    """Whether XML 1.0 can hold a character."""
+    code = ord(char)
+    return (
+        code in (9, 10, 13) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
+    )

@@ -214,6 +214,8 @@ STATEMENTS = {
         COPY data TO 'x'
         COPY (SELECT 1) TO 'x'
         COPY data FROM 'x'
+        COPY FROM DATABASE x TO y
+        COPY FROM DATABASE x TO y (SCHEMA)
         EXPORT DATABASE 'x'
         IMPORT DATABASE 'x'
         ATTACH 'x'
@@ -274,6 +276,25 @@ STATEMENTS = {
 )
 def test_every_kind_of_statement_but_one_select_is_refused(parser, reason, sql):
     assert verdict(parser, sql) == reason
+
+
+@pytest.mark.rule("F26.2")
+def test_no_kind_of_statement_that_duckdb_knows_is_forgotten():
+    made_by_no_text = {
+        *("INVALID", "ANALYZE", "CREATE_FUNC", "RELATION", "LOGICAL_PLAN", "MULTI"),
+        *("EXTENSION", "VARIABLE_SET"),
+    }
+
+    tried = {"SELECT", *map(_type, STATEMENTS["sql_not_select"].strip().split("\n"))}
+
+    assert duckdb.StatementType.__members__.keys() - made_by_no_text <= tried
+
+
+def _type(sql: str) -> str:
+    try:
+        return duckdb.extract_statements(sql.strip())[0].type.name
+    except ValueError as error:  # a kind the Python side has no word for
+        return str(error)
 
 
 @pytest.mark.rule("F26.2")

@@ -26,21 +26,26 @@ CONTENTS = (
     ' t="inlineStr"><is><t>a</t></is></c>',
     ' t="inlineStr"><is><t></t></is></c>',
     "><f>1+1</f></c>",
+    '><f t="array" ref="A1:AA4">1+1</f></c>',  # the empty cells below it wait for their values
+    '><f t="array" ref="A1:AA4">1+1</f><v>2</v></c>',
     ' s="1"></c>',
 )
 COLUMNS = ("A", "B", "Z", "AA", "c", "XFD", "XFE", "$D$", "")
 cells = st.tuples(st.sampled_from(COLUMNS), st.sampled_from(CONTENTS))
-rows = st.lists(st.tuples(st.integers(0, 9), st.lists(cells, max_size=4)), max_size=6)
+rows = st.lists(
+    st.tuples(st.integers(0, 9), st.lists(cells, max_size=4), st.sampled_from(("/>", "></row>\n"))),
+    max_size=6,
+)
 
 
 def _written(drawn: list[Any], *, sort: bool) -> str:
     made = []
-    for number, found in sorted(drawn) if sort else drawn:
+    for number, found, empty in sorted(drawn) if sort else drawn:
         inside = "".join(
             f'<c r="{name}{number or 1}"{rest}' if name else f"<c{rest}" for name, rest in found
         )
         tag = f'<row r="{number}"' if number else "<row"
-        made.append(f"{tag}>{inside}</row>" if inside else f"{tag}/>")
+        made.append(f"{tag}>{inside}</row>" if inside else tag + empty)
     return "".join(made)
 
 

@@ -7,7 +7,7 @@ import xlsxwriter
 
 from backshop.formats import FormatError, xlsx
 
-from .books import book, mapped, source
+from .books import book, edit, lines, mapped, sheet_of, source
 
 
 def sheet_map(path_source, index=0):
@@ -169,3 +169,17 @@ def test_a_large_sheet_that_is_no_xml_somewhere_is_found_by_its_map(tmp_path):
         mapped(source(broken))
 
     assert caught.value.reason == "corrupt_file"
+
+
+@pytest.mark.rule("F8.3", "F17")
+def test_rows_without_cells_are_no_damage_however_they_are_written(tmp_path):
+    for rows in ('<row r="1"></row>', '<row r="1">\n</row>\n', '<row r="1"/>'):
+        assert mapped(sheet_of(tmp_path / "a.xlsx", rows))["sheets"][0]["used_range"] is None
+    heights = {"op": "set_row_heights", "sheet": "S", "rows": [{"row": 3, "height": 20}]}
+    out = tmp_path / "b.xlsx"
+
+    edit(source(tmp_path / "a.xlsx"), out, heights)
+    edit(source(out), tmp_path / "c.xlsx", {"op": "append_rows", "sheet": "S", "values": [[7]]})
+
+    assert mapped(source(out))["sheets"][0]["used_range"] is None
+    assert lines(tmp_path / "c.xlsx") == ["1\t7"]

@@ -11,11 +11,12 @@ import openpyxl
 import pytest
 import xlsxwriter
 
+from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
 from backshop.formats.tables import Cache, Region, tools
 
 from .. import second_reader
-from .books import book, edit, lines, source
+from .books import book, edit, lines, mapped, sheet_of, source
 
 SHEETS = ("One", "Two", "It's 3")
 ROWS = 24
@@ -185,3 +186,48 @@ def test_cells_that_show_the_values_of_another_formula_change_with_it(tmp_path):
     with pytest.raises(FormatError) as refused:
         edit(after, tmp_path / "c.xlsx", {**total, "category_col": "A", "amount_col": "B"})
     assert (refused.value.reason, refused.value.hints) == ("uncached_formula", ("B5", "B6"))
+
+
+@pytest.mark.rule("F24.3", "F8.3", "F29.1", "F29.4", "F29.5", "F25.6")
+def test_map_grid_lines_diff_and_table_agree_on_cells_that_wait_for_a_value(tmp_path):
+    before = sheet_of(
+        tmp_path / "a.xlsx",
+        '<row r="1"><c r="A1"><v>1</v></c><c r="B1"><v>2</v></c></row>'
+        '<row r="4"><c r="D4"><f t="array" ref="D4:E5">A1:B1*2</f><v>2</v></c>'
+        '<c r="E4"><v>4</v></c></row><row r="5"><c r="D5"><v>2</v></c><c r="E5"><v>4</v></c></row>',
+    )
+    change = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "B1", "value": 50}]}
+    edit(before, tmp_path / "b.xlsx", change)
+    after = source(tmp_path / "b.xlsx")
+
+    sheet = mapped(after)["sheets"][0]
+    assert sheet["used_range"] == {"min_row": 1, "max_row": 5, "min_col": 1, "max_col": 5}
+    assert [island["range"] for island in sheet["islands"]] == ["A1:B1", "D4:E5"]
+    assert lines(tmp_path / "b.xlsx")[3:] == [
+        "4\t\t\t\t{=A1:B1*2}\t{=A1:B1*2}",
+        "5\t\t\t\t{=A1:B1*2}\t{=A1:B1*2}",
+    ]
+    grid: Any = xlsx.extract_grid(after, "S")
+    assert (grid["row_count"], grid["col_count"]) == (5, 5)
+    waiting = {"value": None, "type": "blank", "formula": "=A1:B1*2", "display": "{=A1:B1*2}"}
+    assert [grid["cells"][row][col] for row in (3, 4) for col in (3, 4)] == [
+        {**waiting, "style": {}}
+    ] * 4
+    assert xlsx.extract_lines(after)[1:] == [
+        "[S] 4 | {=A1:B1*2} | {=A1:B1*2}",
+        "[S] 5 | {=A1:B1*2} | {=A1:B1*2}",
+    ]
+    found: Any = xlsx.diff_cells(before, after)
+    told = {cell["cell"]: (cell["before"], cell["after"]) for cell in found["sheets"][0]["cells"]}
+    assert told.pop("B1") == ("2", "50")
+    assert told == {
+        "D4": ("2", "{=A1:B1*2}"),
+        "E4": ("4", "{=A1:B1*2}"),
+        "D5": ("2", "{=A1:B1*2}"),
+        "E5": ("4", "{=A1:B1*2}"),
+    }
+    info: Any = xlsx.get_info(after)
+    assert info["sheets"][0]["row_count"] == 5
+
+    below = edit(after, tmp_path / "c.xlsx", {"op": "append_rows", "sheet": "S", "values": [[7]]})
+    assert below.changes[0][1].startswith("S!A6")

@@ -51,7 +51,7 @@ class _Place:
     def put(self, text: str) -> None:
         """Set the data."""
         if self.attribute is None:
-            self.element.text = text
+            self.element.text = text or None
         else:
             self.element.set(self.attribute, text)
 

@@ -115,7 +115,7 @@ def text_elements(text: str) -> list[Element]:
 
 def set_text(element: Element, text: str) -> None:
     """Set the text of a `w:t`, keeping its outer spaces visible."""
-    element.text = text
+    element.text = text or None
     if text != text.strip() or "  " in text:
         element.set(n.XML_SPACE, "preserve")
 

@@ -9,7 +9,7 @@ from lxml import etree
 
 from backshop.formats.drawn import replace_drawn
 from backshop.formats.find import Needle
-from backshop.formats.ops import problem
+from backshop.formats.ops import problem, strip_controls
 
 from . import names as n
 from . import table_edit
@@ -141,7 +141,8 @@ def _paragraphs(
 
 def _replace_text(editor: Editor, edit: Edit) -> str:
     args = edit.op.args
-    search, by, scope = str(args["search"]), str(args["replace"]), str(args["scope"])
+    search, scope = str(args["search"]), str(args["scope"])
+    by = strip_controls(str(args["replace"]), editor.warnings, f"{edit.op.where}.replace")
     needle = Needle(search, bool(args["match_case"]), bool(args["whole_word"]))
     count = 0
     for part, root, within in _scope(editor, scope):

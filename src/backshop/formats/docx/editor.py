@@ -8,7 +8,7 @@ from lxml import etree
 
 from backshop.formats.find import Needle
 from backshop.formats.notes import Warnings
-from backshop.formats.ops import problem
+from backshop.formats.ops import problem, section_hints
 
 from . import names as n
 from .bound import Bindings
@@ -150,8 +150,10 @@ class Editor:
     def section(self, name: str, where: str) -> Section:
         """Return a section of the body by heading or index."""
         if name.startswith("@"):
-            raise problem("unknown_section", where, f"{name!r} is no section of the body")
-        return find_section(self.body, name, self.warnings)
+            known = [(section.index, section.heading) for section in self.body.sections]
+            hints = section_hints(name, known)
+            raise problem("unknown_section", where, f"{name!r} is no section of the body", hints)
+        return find_section(self.body, name, self.warnings, where)
 
     def span(self, edit: Edit, count: int, what: str) -> tuple[int, int]:
         """Return `from` and `to` of an operation, checked against `count`."""

@@ -74,8 +74,8 @@ def extract_lines(source: Source) -> list[str]:
 # --- what is read -------------------------------------------------------------------------------
 
 
-def find_section(body: Body, wanted: str, warnings: Warnings) -> Section:
-    """Return the section by heading, else by index (F9.6).
+def find_section(body: Body, wanted: str, warnings: Warnings, where: str | None = None) -> Section:
+    """Return the section by heading, else by index (F9.6); `where` is its place in a request.
 
     Raises:
         FormatError: `unknown_section`, the hints list the headings.
@@ -94,6 +94,7 @@ def find_section(body: Body, wanted: str, warnings: Warnings) -> Section:
     raise fail(
         "unknown_section",
         f"there is no section {wanted!r}",
+        detail=where,
         hints=section_hints(
             wanted, [(section.index, section.heading) for section in body.sections]
         ),

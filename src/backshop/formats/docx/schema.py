@@ -33,13 +33,13 @@ PARAGRAPH = (
     Arg("runs", list),
     *(Arg(name, object) for name in PARAGRAPH_STYLE),
 )
-_CELL = (
+CELL = (
     Arg("row", int, required=True),
     Arg("column", int, required=True),
     Arg("text", str),
     Arg("runs", list),
 )
-_ANCHOR = (Arg("paragraph", int), Arg("section", str), Arg("text", str), Arg("at", str))
+ANCHOR = (Arg("paragraph", int), Arg("section", str), Arg("text", str), Arg("at", str))
 _PLACES = {
     "paragraph": ("after", "before"),
     "section": ("end", "start"),
@@ -251,7 +251,7 @@ def bounded(text: str, where: str) -> str:
 
 
 def _anchor(given: Mapping[str, Json], where: str, warnings: Warnings) -> Anchor:
-    args = item_fields(given, _ANCHOR, where, warnings)
+    args = item_fields(given, ANCHOR, where, warnings)
     chosen = [name for name in _PLACES if args[name] is not None]
     if not chosen:
         raise problem("missing_field", where, "needs one of paragraph, section, text", _PLACES)
@@ -269,7 +269,7 @@ def _anchor(given: Mapping[str, Json], where: str, warnings: Warnings) -> Anchor
 
 
 def _cell(item: Json, where: str, warnings: Warnings) -> CellSpec:
-    args = item_fields(item, _CELL, where, warnings)
+    args = item_fields(item, CELL, where, warnings)
     row, column = args["row"], args["column"]
     assert isinstance(row, int)
     assert isinstance(column, int)

@@ -10,7 +10,7 @@ from backshop.formats.drawn import replace_drawn
 from backshop.formats.drawntext import replace_in
 from backshop.formats.find import Needle
 from backshop.formats.notes import Warnings
-from backshop.formats.ops import problem
+from backshop.formats.ops import problem, strip_controls
 
 from . import names as n
 from .deck import Deck, Slide
@@ -242,7 +242,7 @@ def _text_box(editor: Editor, edit: Edit, slide: Slide, name: str, *, top: bool 
 def _replace_text(editor: Editor, edit: Edit) -> str:
     deck, args = editor.deck, edit.op.args
     needle = Needle(str(args["search"]), bool(args["match_case"]))
-    by = str(args["replace"])
+    by = strip_controls(str(args["replace"]), editor.warnings, f"{edit.op.where}.replace")
     slides = deck.slides
     if edit.slides is not None:
         where = f"{edit.op.where}.slides"

@@ -12,7 +12,7 @@ from backshop.formats.ops import problem
 
 from . import names as n
 from .deck import Deck, Layout, Slide, is_body, layout_shape, master_type
-from .schema import Line
+from .schema import FONT_SIZE, Line
 from .shape import TITLE_TYPES, Box, Placeholder, Shape, whole
 
 Element = etree._Element
@@ -184,9 +184,9 @@ def excess_lines(deck: Deck, slide: Slide, shape: Shape, lines: Sequence[Line]) 
     used = 0.0
     over = 0
     for line in lines:
-        sizes = [s for run in line.runs if isinstance(s := run.style.get("font_size"), int | float)]
-        size = max(sizes, default=font_size(deck, slide, shape, line.level))
-        per_line = max(int(width / (0.5 * size)), 1) if size > 0 else 1
+        given = (FONT_SIZE(run.style.get("font_size")) for run in line.runs)
+        size = max(filter(None, given), default=font_size(deck, slide, shape, line.level))
+        per_line = max(int(width / (0.5 * size)), 1)
         for text in line.text.split("\n"):
             for _ in range(max(math.ceil(len(text) / per_line), 1)):
                 used += 1.2 * size

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backshop.base import limits as numbers
+from backshop.formats import style as looks
 from backshop.formats.notes import Warnings
 from backshop.formats.ops import Arg, OpSpec, as_list, decode, item_fields, problem, strip_controls
 from backshop.formats.protocol import Json, JsonObject, Op
@@ -14,6 +15,7 @@ PARAGRAPH_STYLE = ("alignment", "space_before", "space_after", "line_spacing")
 RUN_STYLE = (
     *("font_name", "font_size", "bold", "italic", "underline", "font_color", "highlight_color"),
 )
+FONT_SIZE = looks.number(1, 4000)  # points
 _PARAGRAPH = tuple(Arg(name, object) for name in PARAGRAPH_STYLE)
 _TEXTS = (
     Arg("title", str),
@@ -23,11 +25,12 @@ _TEXTS = (
     *_PARAGRAPH,
 )
 _INDEX = Arg("index", int, required=True, aliases=("slide_index",))
-_CELL = (
+CELL = (
     Arg("row", int, required=True),
     Arg("column", int, required=True),
     Arg("text", str, required=True),
 )
+BULLET = (Arg("text", str, required=True), Arg("level", int))
 MAX_LEVEL = 8
 
 SPECS = (
@@ -223,9 +226,6 @@ def _lines_of_runs(runs: Sequence[RunSpec]) -> list[Line]:
     return [Line(0, tuple(line)) for line in lines]
 
 
-_BULLET = (Arg("text", str, required=True), Arg("level", int))
-
-
 def _bullets(items: Sequence[Json], where: str, warnings: Warnings) -> tuple[Line, ...]:
     if not items:
         raise problem("bad_value", where, "at least one bullet is needed")
@@ -233,7 +233,7 @@ def _bullets(items: Sequence[Json], where: str, warnings: Warnings) -> tuple[Lin
     for at, item in enumerate(items):
         place = f"{where}[{at}]"
         given: Json = {"text": item} if isinstance(item, str) else item
-        args = item_fields(given, _BULLET, place, warnings)
+        args = item_fields(given, BULLET, place, warnings)
         level = args["level"] or 0
         if not isinstance(level, int) or not 0 <= level <= MAX_LEVEL:
             raise problem("bad_value", f"{place}.level", f"must be 0 to {MAX_LEVEL}")
@@ -243,7 +243,7 @@ def _bullets(items: Sequence[Json], where: str, warnings: Warnings) -> tuple[Lin
 
 
 def _cell(item: Json, where: str, warnings: Warnings) -> CellSpec:
-    args = item_fields(item, _CELL, where, warnings)
+    args = item_fields(item, CELL, where, warnings)
     row, column = args["row"], args["column"]
     assert isinstance(row, int)
     assert isinstance(column, int)

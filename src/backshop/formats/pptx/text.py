@@ -14,7 +14,7 @@ from backshop.formats.protocol import JsonObject
 from backshop.formats.style import HIGHLIGHTS, StyleReader
 
 from . import names as n
-from .schema import PARAGRAPH_STYLE, RUN_STYLE, Line, RunSpec
+from .schema import FONT_SIZE, PARAGRAPH_STYLE, RUN_STYLE, Line, RunSpec
 from .shape import level_of
 
 Element = etree._Element
@@ -143,7 +143,7 @@ class Writer:
             if text or not number:
                 run = etree.Element(n.R_T)
                 run.append(properties)
-                etree.SubElement(run, n.T).text = text
+                etree.SubElement(run, n.T).text = text or None
                 made.append(run)
         return made
 
@@ -208,7 +208,7 @@ def _spacing(name: str, value: str) -> Callable[[Element], object]:
 
 
 def _run_changes(reader: StyleReader) -> Iterable[Callable[[Element], object]]:
-    if (size := reader.get("font_size", looks.number(1, 4000))) is not None:
+    if (size := reader.get("font_size", FONT_SIZE)) is not None:
         yield lambda p: p.set("sz", str(round(size * 100)))
     for field, attribute in (("bold", "b"), ("italic", "i")):
         value = reader.get(field, looks.boolean)

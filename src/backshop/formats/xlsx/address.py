@@ -141,7 +141,7 @@ def parse_area(text: str) -> Area | None:
 
 def parse_column(value: object) -> int | None:
     """Return the column a letter or a 1-based number names, or None."""
-    if isinstance(value, str) and value.strip().isdigit():
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,7}", value.strip()):
         value = int(value)
     if isinstance(value, str) and re.fullmatch(r"[A-Za-z]{1,3}", value.strip()):
         value = column_number(value.strip())

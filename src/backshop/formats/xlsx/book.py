@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from backshop.formats.errors import fail
+from backshop.formats.errors import MAX_HINTS, fail
+from backshop.formats.ops import nearest
 from backshop.formats.package import Package
 
 from . import numfmt
@@ -246,7 +247,7 @@ class Book:
                 "unknown_sheet",
                 "there is no sheet of this name",
                 detail=where,
-                hints=[sheet.name for sheet in self.sheets],
+                hints=nearest(name, [sheet.name for sheet in self.sheets], MAX_HINTS),
             )
         return found
 

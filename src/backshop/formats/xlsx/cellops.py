@@ -27,15 +27,18 @@ CELL_ARGS = (
 )
 
 
-def area_of(text: Json, where: str, edit: SheetEdit | None = None) -> Area:
+def area_of(text: Json, where: str, edit: SheetEdit) -> Area:
     """Return the range of a field, or say which range is used."""
     area = parse_area(text) if isinstance(text, str) else None
     if area is None:
-        used = edit.survey.used if edit else None
-        raise problem(
-            "bad_range", where, "this is no range of a sheet", [str(used)] if used else []
-        )
+        raise problem("bad_range", where, "this is no range of a sheet", _used(edit))
     return area
+
+
+def _used(edit: SheetEdit) -> list[str]:
+    """Return the used range as a hint (F3.1)."""
+    used = edit.survey.used
+    return [str(used)] if used else []
 
 
 def set_cells(session: Session, op: Op) -> str:
@@ -50,7 +53,7 @@ def set_cells(session: Session, op: Op) -> str:
         given = item_fields(item, CELL_ARGS, at, session.warnings)
         place = parse_cell(str(given["cell"]))
         if place is None:
-            raise problem("bad_range", f"{at}.cell", "this is no cell of a sheet")
+            raise problem("bad_range", f"{at}.cell", "this is no cell of a sheet", _used(edit))
         merged = edit.frame.merge_at(*place)
         if merged and place != (merged.row1, merged.col1):
             session.warnings.add("merged_redirect", where=cell_name(*place))
@@ -76,10 +79,10 @@ def set_range(session: Session, op: Op) -> str:
     text = str(op.args["start"])
     start = parse_cell(text)
     if start is None and ":" in text:  # the alias `range`: its top-left cell counts
-        area = area_of(text, f"{op.where}.start")
+        area = area_of(text, f"{op.where}.start", edit)
         start = (area.row1, area.col1)
     if start is None:
-        raise problem("bad_range", f"{op.where}.start", "this is no cell of a sheet")
+        raise problem("bad_range", f"{op.where}.start", "this is no cell of a sheet", _used(edit))
     area, count = _write_block(session, edit, op, start)
     return f"{edit.sheet.name}!{area} set ({_cells(count)})"
 

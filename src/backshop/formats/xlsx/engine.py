@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from backshop.base.limits import CELL_MAX_CHARS
 from backshop.formats import isolate
-from backshop.formats.ops import xml_allows
+from backshop.formats.wellformed import xml_allows
 
 from .cellxml import Content
 from .numfmt import number_text

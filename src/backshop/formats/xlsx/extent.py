@@ -20,6 +20,7 @@ from backshop.formats.protocol import Source
 from .address import MAX_COL, MAX_ROW, Area, column_name, column_number
 from .book import Book, Sheet
 from .sheetxml import RowSpan, SheetXml
+from .spread import Unshown
 from .survey import survey, used_columns
 
 _BLOCK_BYTES = 1 << 20
@@ -33,6 +34,7 @@ class Extent:
     numbers: array[int]
     places: array[int]
     rising: bool  # as it should be; otherwise a row may stand anywhere
+    unshown: Unshown
 
     def rows(self, xml: SheetXml, first: int, last: int) -> Iterator[RowSpan]:
         """Go through the rows of a window."""
@@ -67,14 +69,16 @@ def opened(source: Source) -> Opened:
 
 def extent(book: Book, xml: SheetXml | None) -> Extent:
     """Find the size of a sheet; one that is not written as usual is surveyed."""
+    unshown = Unshown(book, xml)
     if xml is None:
-        return Extent(None, array("I"), array("Q"), True)
+        return Extent(None, array("I"), array("Q"), True, unshown)
     numbers, places = _rows(xml)
     rising = all(map(int.__lt__, numbers, numbers[1:]))
     columns = _named_columns(xml) if rising else None
     if columns is None:
-        return Extent(survey(book, xml).used, numbers, places, rising)
-    return Extent(_used(book, xml, numbers, places, columns), numbers, places, rising)
+        return Extent(survey(book, xml).used, numbers, places, rising, unshown)
+    used = unshown.around(_used(book, xml, numbers, places, columns))
+    return Extent(used, numbers, places, rising, unshown)
 
 
 def _rows(xml: SheetXml) -> tuple[array[int], array[int]]:

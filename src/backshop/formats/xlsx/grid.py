@@ -19,6 +19,7 @@ from .frame import Frame
 from .look import Looks
 from .read import choose_sheet
 from .sheetxml import RawCell, RowSpan, SheetXml, attributes
+from .spread import Unshown
 
 DIFF_MAX_CELLS = 2_000
 
@@ -67,7 +68,7 @@ def _cells(book: Book, xml: SheetXml | None, area: Area, size: Extent) -> list[J
             if cell.style not in known:
                 known[cell.style] = looks.describe(cell.style) if cell.style else {}
             grid[row.number - area.row1][cell.col - area.col1] = _cell(
-                book, xml, cell, known[cell.style]
+                book, cell, _formula(book, xml, cell, size.unshown), known[cell.style]
             )
     return [*grid]
 
@@ -76,11 +77,22 @@ def _blank() -> JsonObject:
     return {"value": None, "type": "blank", "formula": None, "display": "", "style": {}}
 
 
-def _cell(book: Book, xml: SheetXml | None, cell: RawCell, style: JsonObject) -> JsonObject:
+def _formula(book: Book, xml: SheetXml | None, cell: RawCell, unshown: Unshown) -> str | None:
+    """Return a cell's formula, or the one over several cells whose value it waits for (F24.3)."""
+    if xml is None or cell.formula is None:
+        return unshown.formula(cell)
+    return book.formula(cell, xml)
+
+
+def _waits(book: Book, cell: RawCell, formula: str | None) -> bool:
+    """Whether the value of a formula is to be seen here and is not stored."""
+    return formula is not None and (cell.formula is None or book.is_uncached(cell))
+
+
+def _cell(book: Book, cell: RawCell, formula: str | None, style: JsonObject) -> JsonObject:
     value = book.value(cell)
-    formula = book.formula(cell, xml) if xml else None
     raw: Json = value.text
-    display = value.text
+    display = f"{{={formula}}}" if _waits(book, cell, formula) else value.text
     if value.kind == "blank":
         raw = None
     elif value.kind == "boolean":
@@ -127,10 +139,11 @@ def extract_lines(source: Source) -> list[str]:
     lines = []
     for sheet in book.sheets:
         xml = book.xml(sheet)
+        unshown = Unshown(book, xml)
         for row in xml.iter_rows() if xml else ():
             texts: list[str] = []
             for cell in xml.cells(row) if xml else ():
-                text = _line_text(book, xml, cell)
+                text = _line_text(book, cell, _formula(book, xml, cell, unshown))
                 if text:
                     texts.append(text)
             if any(text.strip() for text in texts):
@@ -138,13 +151,12 @@ def extract_lines(source: Source) -> list[str]:
     return lines
 
 
-def _line_text(book: Book, xml: SheetXml | None, cell: RawCell) -> str:
+def _line_text(book: Book, cell: RawCell, formula: str | None) -> str:
     text = book.value(cell).text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-    formula = book.formula(cell, xml) if xml else None
     if formula is None:
         return text
     shown = "{=" + formula.replace("\n", "\\n") + "}"
-    return f"{text} {shown}" if not book.is_uncached(cell) else shown
+    return shown if _waits(book, cell, formula) else f"{text} {shown}"
 
 
 # --- differences (F29.5) ------------------------------------------------------------------------
@@ -200,23 +212,49 @@ def _pairs(old: Book, new: Book) -> list[tuple[Sheet | None, Sheet | None]]:
     return [*pairs, *((sheet, None) for sheet in names.values())]
 
 
+class _Side:
+    """One of two workbooks, and the sheet of it that is compared."""
+
+    def __init__(self, book: Book, sheet: Sheet | None) -> None:
+        self._book = book
+        self.xml = book.xml(sheet) if sheet else None
+        self._looks = Looks(book)
+        self._unshown = Unshown(book, self.xml)
+
+    def rows(self) -> Iterator[RowSpan]:
+        return self.xml.iter_rows() if self.xml else iter(())
+
+    def cells(self, row: RowSpan | None) -> dict[int, RawCell]:
+        return {cell.col: cell for cell in self.xml.cells(row)} if self.xml and row else {}
+
+    def look(self, style: int) -> JsonObject:
+        return self._looks.describe(style)
+
+    def shown(self, cell: RawCell | None) -> tuple[str | None, str | None, int]:
+        """Return a cell's own formula, its value as text, and the number of its style."""
+        if cell is None:
+            return None, None, 0
+        formula = _formula(self._book, self.xml, cell, self._unshown)
+        value = self._book.value(cell)
+        text = None if value.kind == "blank" else value.text
+        if _waits(self._book, cell, formula):
+            text = f"{{={formula}}}"
+        return None if cell.formula is None else f"={formula}", text, cell.style
+
+
 def _changes(
     old: Book, new: Book, first: Sheet | None, second: Sheet | None
 ) -> Iterator[JsonObject]:
-    before = old.xml(first) if first else None
-    after = new.xml(second) if second else None
-    looks = (Looks(old), Looks(new))
+    before, after = _Side(old, first), _Side(new, second)
     comparable = _same_meaning(old, new)
-    lefts, rights = _by_row(before), _by_row(after)
+    lefts, rights = before.rows(), after.rows()
     left, right = next(lefts, None), next(rights, None)
     while left or right:
         row = min(item.number for item in (left, right) if item)
         one = left if left and left.number == row else None
         two = right if right and right.number == row else None
-        if not (
-            comparable and one and two and before and after and _equal(before, one, after, two)
-        ):
-            yield from _row_changes(old, new, before, after, one, two, looks)
+        if not (comparable and one and two and _equal(before.xml, one, after.xml, two)):
+            yield from _row_changes(row, before, one, after, two)
         left = next(lefts, None) if one else left
         right = next(rights, None) if two else right
 
@@ -236,47 +274,25 @@ def _same_meaning(old: Book, new: Book) -> bool:
     return True
 
 
-def _equal(before: SheetXml, left: RowSpan, after: SheetXml, right: RowSpan) -> bool:
+def _equal(before: SheetXml | None, left: RowSpan, after: SheetXml | None, right: RowSpan) -> bool:
     """Whether two rows are the same bytes; members of shared formulas may differ all the same."""
-    row = before.data[left.start : left.end]
-    return b"shared" not in row and row == after.data[right.start : right.end]
-
-
-def _by_row(xml: SheetXml | None) -> Iterator[RowSpan]:
-    return xml.iter_rows() if xml else iter(())
+    row = before.data[left.start : left.end] if before else b""
+    return b"shared" not in row and after is not None and row == after.data[right.start : right.end]
 
 
 def _row_changes(
-    old: Book,
-    new: Book,
-    before: SheetXml | None,
-    after: SheetXml | None,
-    left: RowSpan | None,
-    right: RowSpan | None,
-    looks: tuple[Looks, Looks],
+    row: int, before: _Side, left: RowSpan | None, after: _Side, right: RowSpan | None
 ) -> Iterator[JsonObject]:
-    olds = {c.col: (c, before) for c in before.cells(left)} if before and left else {}
-    news = {c.col: (c, after) for c in after.cells(right)} if after and right else {}
-    row = left.number if left else right.number if right else 0
+    olds, news = before.cells(left), after.cells(right)
     for col in sorted(olds.keys() | news.keys()):
-        one, two = _shown(old, olds.get(col)), _shown(new, news.get(col))
+        one, two = before.shown(olds.get(col)), after.shown(news.get(col))
         kind = None
         pair: tuple[Json, Json] = (None, None)
         if one[0] != two[0]:
             kind, pair = "formula", (one[0], two[0])
         elif one[1] != two[1]:
             kind, pair = "value", (one[1], two[1])
-        elif (one[2] or two[2]) and looks[0].describe(one[2]) != looks[1].describe(two[2]):
-            kind, pair = "style", (looks[0].describe(one[2]), looks[1].describe(two[2]))
+        elif (one[2] or two[2]) and before.look(one[2]) != after.look(two[2]):
+            kind, pair = "style", (before.look(one[2]), after.look(two[2]))
         if kind:
             yield {"cell": cell_name(row, col), "before": pair[0], "after": pair[1], "kind": kind}
-
-
-def _shown(book: Book, item: tuple[RawCell, SheetXml] | None) -> tuple[str | None, str | None, int]:
-    if item is None:
-        return None, None, 0
-    cell, xml = item
-    formula = book.formula(cell, xml)
-    value = book.value(cell)
-    text = None if value.kind == "blank" else value.text
-    return None if formula is None else f"={formula}", text, cell.style

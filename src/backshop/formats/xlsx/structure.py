@@ -6,6 +6,7 @@ from lxml import etree
 
 from backshop.formats.ops import problem
 from backshop.formats.package import rels_name
+from backshop.formats.wellformed import xml_allows
 
 from .address import Area, column_name
 from .blank import EMPTY_SHEET, SHEET_REL, SHEET_TYPE
@@ -26,7 +27,7 @@ def check_name(name: str, where: str) -> None:
         or name[-1] == "'"
         or name.lower() == HISTORY
         or not name.strip()
-        or any(ord(char) < 32 for char in name)
+        or any(ord(char) < 32 or not xml_allows(char) for char in name)
     )
     if bad:
         raise problem(

@@ -19,6 +19,7 @@ from backshop.formats.errors import fail
 from .address import MAX_ROW, Area
 from .book import Book
 from .sheetxml import RowSpan, SheetXml, attributes, integer, reference
+from .spread import Unshown
 
 _DIGITS = b"0123456789.-+"
 _SHAPES_MAX = 20_000
@@ -68,9 +69,11 @@ class _Surveyor:
         self._blank = book.strings.blank
         self._count = len(book.strings)
         self._xml = xml
-        self._known: dict[bytes, int] = {}
+        self._known: dict[bytes, int] = {}  # what is inside a row, without digits
+        self._pieces: dict[bytes, int] = {}  # likewise, with the row's own tag
         self._shapes: list[Shape] = []
         self._numbers: dict[Shape, int] = {}
+        self._waiting = Unshown(book, xml).columns()  # what they hold is not known (F24.3)
         hints = (b"<v></v>", b"<v/>", b"v />", b"inlineStr")
         self._may_vary = bool(self._blank) or any(hint in xml.data for hint in hints)
         self.rows, self.ids = array("I"), array("I")
@@ -104,7 +107,7 @@ class _Surveyor:
         xml, data = self._xml, self._xml.data
         opening = b'<%srow r="' % xml.words.prefix
         ending = b"</%srow>" % xml.words.prefix
-        skip, known, note = len(opening), self._known, self._note
+        skip, known, note = len(opening), self._pieces, self._note
         at, may_vary = xml.inner, self._may_vary
         while at < xml.close:
             stop = data.find(ending, min(at + _BLOCK_BYTES, xml.close), xml.close)
@@ -131,13 +134,17 @@ class _Surveyor:
         if not 1 <= number <= MAX_ROW:
             raise fail("corrupt_file", "a row has no number", detail=self._xml.part)
         shape = self._id(piece[inner:])
-        if start == 0 and not self._varies(piece) and len(self._known) < _SHAPES_MAX:
-            self._known[piece.translate(None, _DIGITS)] = shape
+        if start == 0 and not self._varies(piece) and len(self._pieces) < _SHAPES_MAX:
+            self._pieces[piece.translate(None, _DIGITS)] = shape
         self._note(number, shape)
 
     def _note(self, row: int, number: int) -> None:
         shape = self._shapes[number]
         self.cells += shape.cells
+        if row in self._waiting:
+            bits = self._waiting[row]
+            shape = shape._replace(used=shape.used | bits, filled=shape.filled | bits)
+            number = self._numbered(shape)
         if shape.used:
             self.rows.append(row)
             self.ids.append(number)
@@ -148,14 +155,17 @@ class _Surveyor:
         varies = self._varies(raw)
         if number is not None and not varies:
             return number
-        shape = _shape(raw, self._xml, self._blank, self._count)
+        number = self._numbered(_shape(raw, self._xml, self._blank, self._count))
+        room = len(self._known) < _SHAPES_MAX and len(bare) < _SHAPE_MAX_BYTES
+        if room and not varies:
+            self._known[bare] = number
+        return number
+
+    def _numbered(self, shape: Shape) -> int:
         number = self._numbers.get(shape)
         if number is None:
             number = self._numbers[shape] = len(self._shapes)
             self._shapes.append(shape)
-        room = len(self._known) < _SHAPES_MAX and len(bare) < _SHAPE_MAX_BYTES
-        if room and not varies:
-            self._known[bare] = number
         return number
 
     def _varies(self, raw: bytes) -> bool:

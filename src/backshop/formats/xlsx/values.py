@@ -92,7 +92,8 @@ def _string(value: Json, where: str, warnings: Warnings) -> Content:
 
 def _number(value: Json, where: str) -> str:
     if isinstance(value, str) and looks_numeric(value):
-        value = float(value) if re.search(r"[.eE]", value) else int(value)
+        whole = re.fullmatch(r"\s*[+-]?\d{1,15}\s*", value)
+        value = int(value) if whole else float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise problem("bad_value", where, "this is no number with a decimal point")
     try:

@@ -173,8 +173,10 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     const name = headers ? `${headers[selected.col] ?? ""}, row ${selected.row + 1}` : `${letters(selected.col)}${selected.row + 1}`;
     const cell = cellAt(selected.row, selected.col);
     const mark = marks.get(`${letters(selected.col)}${selected.row + 1}`);
+    const formula = cell?.formula ? el("code", {}, cell.formula) : null;
+    const value = formula && cell.type === "blank" ? [formula, ": not computed"] : [formula, formula ? " = " : null, cell?.display ?? ""];
     bar.replaceChildren(...[
-      el("strong", {}, name), " ", cell?.formula ? el("code", {}, cell.formula) : null, cell?.formula ? " = " : null, cell?.display ?? "",
+      el("strong", {}, name), " ", ...value,
       mark ? el("span", { class: "was" }, mark.change === "added" ? " new" : [" before: ", el("del", {}, mark.before || "(empty)")]) : null,
     ].filter((part) => part !== null));
   }

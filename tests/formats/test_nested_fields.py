@@ -1,0 +1,338 @@
+"""What lies inside operations: every field of every object and list, missing, extra or of a wrong
+type. The table of examples is held against the registry, so that no field is forgotten."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from docx import Document as WordDocument
+from pptx import Presentation
+from pptx.util import Inches
+
+from backshop.formats import FormatError, OpsRequest
+from backshop.formats import docx as docx_format
+from backshop.formats import pptx as pptx_format
+from backshop.formats import xlsx as xlsx_format
+from backshop.formats.docx import schema as docx_schema
+from backshop.formats.ops import Arg, OpSpec
+from backshop.formats.pptx import schema as pptx_schema
+from backshop.formats.xlsx import cellops, sheetops, values
+from backshop.formats.xlsx import ops as xlsx_ops
+from backshop.formats.xlsx.stylesheet import LOOK_FIELDS
+
+from . import test_office_fields
+from .office import source
+from .xlsx import test_every_field
+from .xlsx.books import book
+
+MODULES: dict[str, Any] = {"docx": docx_format, "pptx": pptx_format, "xlsx": xlsx_format}
+SPECS = {"docx": docx_schema.SPECS, "pptx": pptx_schema.SPECS, "xlsx": xlsx_ops.SPECS}
+Path_ = tuple[str | int, ...]
+
+
+def looks(*names: str) -> tuple[Arg, ...]:
+    return tuple(Arg(name, object) for name in names)
+
+
+DOCX_RUN = (Arg("text", str, required=True), *looks(*docx_schema.RUN_STYLE))
+PPTX_RUN = (Arg("text", str, required=True), *looks(*pptx_schema.RUN_STYLE))
+P = {"text": "a"}
+CELL = {"row": 0, "column": 0, "text": "a"}
+
+
+class Inside(NamedTuple):
+    """An object inside an operation, and the fields it may have."""
+
+    kind: str
+    op: dict[str, Any]
+    path: Path_
+    args: tuple[Arg, ...]
+
+    @property
+    def where(self) -> str:
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
+        return "operations[0]" + "".join(steps)
+
+    def with_item(self, change: Any) -> dict[str, Any]:
+        """Return the operation with `change` made of the object."""
+        made = copy.deepcopy(self.op)
+        holder: Any = made
+        for step in self.path[:-1]:
+            holder = holder[step]
+        holder[self.path[-1]] = change(holder[self.path[-1]])
+        return made
+
+
+def op(name: str, **fields: Any) -> dict[str, Any]:
+    return {"op": name, **fields}
+
+
+OBJECTS = [
+    Inside("docx", op("set_paragraphs", paragraphs=[P]), ("paragraphs", 0), docx_schema.PARAGRAPH),
+    Inside(
+        "docx",
+        op("insert_paragraphs", anchor={"paragraph": 0}, paragraphs=[P]),
+        ("paragraphs", 0),
+        docx_schema.PARAGRAPH,
+    ),
+    Inside(
+        "docx",
+        op("insert_paragraphs", anchor={"paragraph": 0}, paragraphs=[P]),
+        ("anchor",),
+        docx_schema.ANCHOR,
+    ),
+    Inside(
+        "docx",
+        op("replace_section", section="One", paragraphs=[P]),
+        ("paragraphs", 0),
+        docx_schema.PARAGRAPH,
+    ),
+    Inside("docx", op("append_paragraph", runs=[P]), ("runs", 0), DOCX_RUN),
+    Inside(
+        "docx", op("append_table", rows=[["a"]], anchor={"text": "One"}), ("anchor",),
+        docx_schema.ANCHOR,
+    ),
+    Inside("docx", op("set_table_cells", table=0, cells=[CELL]), ("cells", 0), docx_schema.CELL),
+    Inside(
+        "docx",
+        op("set_table_cells", table=0, cells=[{"row": 0, "column": 0, "runs": [P]}]),
+        ("cells", 0, "runs", 0),
+        DOCX_RUN,
+    ),
+    *(
+        Inside("pptx", op(name, index=0, **{field: [P]}), (field, 0), PPTX_RUN)
+        for name in ("add_slide", "set_slide_text")
+        for field in ("title_runs", "body_runs")
+    ),
+    Inside("pptx", op("append_bullets", index=0, bullets=[P]), ("bullets", 0), pptx_schema.BULLET),
+    Inside(
+        "pptx", op("set_table_cells", index=1, shape=0, cells=[CELL]), ("cells", 0),
+        pptx_schema.CELL,
+    ),
+    Inside(
+        "xlsx", op("set_cells", sheet="S", cells=[{"cell": "A1", "value": 1}]), ("cells", 0),
+        cellops.CELL_ARGS,
+    ),
+    Inside(
+        "xlsx", op("set_column_widths", sheet="S", columns=[{"column": "A", "width": 9}]),
+        ("columns", 0), sheetops.COLUMN_ARGS,
+    ),
+    Inside(
+        "xlsx", op("set_row_heights", sheet="S", rows=[{"row": 1, "height": 9}]), ("rows", 0),
+        sheetops.ROW_ARGS,
+    ),
+    Inside(
+        "xlsx", op("set_style", sheet="S", range="A1", style={}), ("style",), looks(*LOOK_FIELDS)
+    ),
+    Inside(
+        "xlsx", op("set_range", sheet="S", start="A1", values=[[1]], style={}), ("style",),
+        looks(*LOOK_FIELDS),
+    ),
+    Inside(
+        "xlsx", op("append_rows", sheet="S", values=[[1]], style={}), ("style",),
+        looks(*LOOK_FIELDS),
+    ),
+    Inside(
+        "xlsx", op("set_cells", sheet="S", cells=[{"cell": "A1", "value": 1, "style": {}}]),
+        ("cells", 0, "style"), looks(*LOOK_FIELDS),
+    ),
+]  # fmt: skip
+LISTS: list[tuple[str, dict[str, Any], str, Any]] = [  # of values: what may not be in them
+    ("docx", op("append_table", rows=[["a"]]), "rows", ["a", 5, {}, [5], [["a"]], [{}]]),
+    ("docx", op("add_table_rows", table=0, rows=[["a"]]), "rows", ["a", 5, {}, [5], [["a"]]]),
+    ("pptx", op("replace_text", search="a", replace="b", slides=[0]), "slides", ["0", 0.5, True]),
+    ("xlsx", op("set_range", sheet="S", start="A1", values=[[1]]), "values", ["a", 5, {}, [[1]]]),
+    ("xlsx", op("append_rows", sheet="S", values=[[1]]), "values", ["a", 5, {}, [[1]], [{}]]),
+    (
+        "xlsx", op("set_range", sheet="S", start="A1", values=[[1]], types=["number"]), "types",
+        [5, "numbr", {}, []],
+    ),
+    (
+        "xlsx", op("summarize_by_category", sheet="T", source_sheets=["S"], category_col="A",
+                   amount_col="B"), "source_sheets", [5, {}, [], True],
+    ),
+]  # fmt: skip
+FIELDS = [(one, arg) for one in OBJECTS for arg in one.args]
+OTHER_TYPES: dict[type, list[Any]] = {
+    str: [5, True, [], {}],
+    int: ["5", 1.5, True, [], {}],
+    float: ["5", True, [], {}],
+    list: ["a", 5, {"a": 1}],
+    bool: [5, "perhaps"],
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("files")
+    document = WordDocument()
+    document.add_heading("One", 1)
+    document.add_paragraph("words")
+    document.add_table(2, 2)
+    document.save(str(folder / "a.docx"))
+    deck = Presentation()
+    deck.slides.add_slide(deck.slide_layouts[1]).shapes.title.text = "One"
+    deck.slides.add_slide(deck.slide_layouts[6]).shapes.add_table(
+        1, 2, Inches(1), Inches(1), Inches(4), Inches(1)
+    )
+    deck.save(str(folder / "a.pptx"))
+    book(folder / "a.xlsx", ("S", [["k", "n"], ["x", 2]]))
+    return {kind: folder / f"a.{kind}" for kind in MODULES}
+
+
+def apply(path: Path, operation: dict[str, Any]) -> Any:
+    """Carry an operation out; what is refused leaves nothing behind."""
+    out = path.with_name("out-" + path.name)
+    out.unlink(missing_ok=True)
+    ask = OpsRequest(name=path.name, operations=[operation])
+    try:
+        return MODULES[path.suffix[1:]].apply_ops(source(path), ask, out)
+    except FormatError:
+        assert not out.exists()
+        raise
+
+
+def refusal(path: Path, operation: dict[str, Any]) -> tuple[str | None, str]:
+    with pytest.raises(FormatError) as caught:
+        apply(path, operation)
+    return caught.value.reason, (caught.value.detail or "").partition(":")[0]
+
+
+def label(value: object) -> str:
+    if isinstance(value, Inside):
+        return f"{value.kind}-{value.op['op']}-{'.'.join(map(str, value.path))}"
+    return value.name if isinstance(value, Arg | OpSpec) else str(value)
+
+
+@pytest.mark.rule("F16.4")
+def test_no_object_and_no_list_of_the_registry_is_forgotten():
+    inside = {(one.kind, one.op["op"], one.path[0]) for one in OBJECTS}
+    inside |= {(kind, operation["op"], field) for kind, operation, field, _ in LISTS}
+    of_the_registry = {
+        (kind, spec.name, arg.name)
+        for kind, specs in SPECS.items()
+        for spec in specs
+        for arg in spec.args
+        if arg.kind in (list, dict) or (kind == "xlsx" and arg.name == "style")
+    }
+
+    assert inside == of_the_registry
+
+
+@pytest.mark.rule("F16.4", "F16.6", "F16.7")
+@pytest.mark.parametrize("one", OBJECTS, ids=label)
+def test_an_object_works_and_a_field_nobody_knows_is_noted(files, one):
+    applied = apply(files[one.kind], one.with_item(lambda item: {**item, "of_the_sky": 1}))
+
+    (noted,) = (w for w in applied.warnings if w.where and w.where.endswith("of_the_sky"))
+    assert noted.code in {"unknown_field_ignored", "style_key_ignored"}
+    assert noted.where == f"{one.where}.of_the_sky"
+
+
+@pytest.mark.rule("F16.4")
+@pytest.mark.parametrize("wrong", [5, True, 1.5, [1]], ids=str)
+@pytest.mark.parametrize("one", OBJECTS, ids=label)
+def test_something_else_than_an_object_is_refused(files, one, wrong):
+    operation = one.with_item(lambda _: wrong)
+
+    if one.path[-1] == "style":
+        applied = apply(files[one.kind], operation)
+        assert ("style_value_ignored", one.where) in [(w.code, w.where) for w in applied.warnings]
+        return
+    assert refusal(files[one.kind], operation) == ("bad_type", one.where)
+
+
+@pytest.mark.rule("F16.4")
+@pytest.mark.parametrize(
+    ("one", "arg"), [(one, arg) for one, arg in FIELDS if arg.required], ids=label
+)
+def test_a_needed_field_of_an_object_that_is_missing_is_named(files, one, arg):
+    for absent in (
+        lambda item: {key: value for key, value in item.items() if key != arg.name},
+        lambda item: {**item, arg.name: None},
+    ):
+        refused = refusal(files[one.kind], one.with_item(absent))
+        assert refused == ("missing_field", f"{one.where}.{arg.name}")
+
+
+@pytest.mark.rule("F16.4", "F16.7")
+@pytest.mark.parametrize(("one", "arg"), FIELDS, ids=label)
+def test_a_field_of_an_object_of_a_wrong_type_is_named_or_as_a_look_left_out(files, one, arg):
+    place = f"{one.where}.{arg.name}"
+
+    def put(value: Any) -> dict[str, Any]:
+        made: dict[str, Any] = one.with_item(lambda item: {**item, arg.name: value})
+        return made
+
+    if arg.kind is not object:
+        for wrong in OTHER_TYPES[arg.kind]:
+            assert refusal(files[one.kind], put(wrong)) == ("bad_type", place), wrong
+    elif arg.name in {"value", "type", "column"}:
+        reason, where = refusal(files[one.kind], put({"a": [1]}))
+        assert reason in {"bad_type", "bad_range"}
+        assert where == place
+    else:
+        noted = [(w.code, w.where) for w in apply(files[one.kind], put([["a"]])).warnings]
+        assert noted == [("style_value_ignored", place)]
+
+
+@pytest.mark.rule("F16.4")
+@pytest.mark.parametrize(("kind", "operation", "field", "wrong"), LISTS, ids=str)
+def test_a_value_in_a_list_that_cannot_be_is_named(files, kind, operation, field, wrong):
+    apply(files[kind], operation)
+    for item in wrong:
+        reason, where = refusal(files[kind], {**operation, field: [item]})
+        assert reason in {"bad_type", "bad_value"}, item
+        assert where.startswith(f"operations[0].{field}[0]"), item
+
+
+WHOLE = {
+    "docx": test_office_fields.DOCX,
+    "pptx": test_office_fields.PPTX,
+    "xlsx": test_every_field.GOOD,
+}
+EXTREMES: dict[type, list[Any]] = {
+    str: ["", "\0\ufffe", "\ud800", "9" * 5000, "x" * 40_000],
+    int: [10**400, -(10**400)],
+    float: [10**400, float("nan"), float("inf")],
+    object: ["\0\ufffe", "9" * 5000, 10**400, float("nan")],
+}
+
+
+def carried_out_or_refused(path: Path, operation: dict[str, Any]) -> None:
+    try:
+        apply(path, operation)
+    except FormatError as error:
+        assert error.code in {"VALIDATION_FAILED", "LIMIT_EXCEEDED"}, (error.reason, operation)
+
+
+@pytest.mark.rule("F16.4", "F3", "F3.2")
+@pytest.mark.parametrize(
+    ("kind", "spec"), [(kind, spec) for kind in SPECS for spec in SPECS[kind]], ids=label
+)
+def test_no_value_of_a_field_makes_a_write_fail_otherwise_than_by_a_refusal(files, kind, spec):
+    whole = {"op": spec.name, **WHOLE[kind][spec.name]}
+    for arg in spec.args:
+        for value in EXTREMES.get(arg.kind, []):
+            carried_out_or_refused(files[kind], {**whole, arg.name: value})
+
+
+@pytest.mark.rule("F16.4", "F3", "F3.2")
+@pytest.mark.parametrize("one", OBJECTS, ids=label)
+def test_nor_does_any_value_inside_an_object(files, one):
+    for arg in one.args:
+        for value in EXTREMES.get(arg.kind, []):
+            put = one.with_item(lambda item, n=arg.name, v=value: {**item, n: v})
+            carried_out_or_refused(files[one.kind], put)
+
+
+@pytest.mark.rule("F17.1", "F3")
+@pytest.mark.parametrize("kind", values.TYPES)
+def test_nor_does_any_value_of_a_cell_of_any_type(files, kind):
+    texts = ["9" * 5000, "-1e999", "0" * 30 + "12", "9999-12-31T23:59:59.999999", "\0", "=", "=\0"]
+    for value in [*texts, "\u0661", True, 10**400, float("nan"), 1e308, 5e-324, -0.0]:
+        cells = [{"cell": "A1", "value": value, "type": kind}]
+        carried_out_or_refused(files["xlsx"], op("set_cells", sheet="S", cells=cells))
