@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from tests.web.drafts import Drafting
+
+from backshop.base.paths import BenchPath
 
 pytestmark = pytest.mark.needs("browser")
 
@@ -43,3 +48,44 @@ def test_a_bench_made_elsewhere_appears(served, new_page):
     served.bench("Made by another program")
 
     page.get_by_role("link", name="Made by another program").wait_for()
+
+
+@pytest.mark.rule("U5.1")
+def test_a_bench_is_forked_and_made_of_a_folder(served, new_page, files):
+    served.bench("Original", {"a.txt": "a"})
+    page = new_page("/")
+    page.get_by_label("Actions for Original").click()
+    page.get_by_role("button", name="Fork (files only)").click()
+    page.get_by_role("link", name=re.compile("Original.+")).wait_for()
+    page.get_by_role("button", name="From a folder").click()
+    dialog = page.get_by_role("dialog", name="New workbench from a folder")
+    dialog.get_by_label("Name").fill("Of a folder")
+    dialog.get_by_label("Folder", exact=True).set_input_files(files)
+    dialog.get_by_role("button", name="Create and add files").click()
+    page.wait_for_url("**/bench/wb_*")
+
+    made = page.url.rpartition("/")[2]
+    assert served.paths(made) == {"notes.md", "sales.csv"}
+    assert (files / "notes.md").exists()
+    benches = served.call("WorkbenchList")["workbenches"]
+    fork = next(
+        one for one in benches if one["name"].startswith("Original") and one["name"] != "Original"
+    )
+    assert served.paths(fork["workbench_id"]) == {"a.txt"}
+
+
+@pytest.mark.rule("U5.1", "B3.11")
+def test_a_damaged_bench_and_one_with_a_draft_say_so_on_their_cards(served, new_page):
+    broken, drafted = served.bench("Broken", {"a.txt": "x" * 100_000}), served.bench("Drafted")
+    Drafting(served, drafted).put({"b.txt": "b"})
+    desk = served.shop.benches.desk
+    file = desk.find(desk.state(broken).published, BenchPath("a.txt"))
+    desk.store.blobs.path(file.sha256).unlink()
+    served.call("WorkbenchOpen", workbench_id=broken)
+    page = new_page("/")
+    cards = {
+        name: page.locator("[data-bench-card]", has_text=name).locator(".badge").all_inner_texts()
+        for name in ("Broken", "Drafted")
+    }
+
+    assert cards == {"Broken": ["damaged"], "Drafted": ["Draft in progress"]}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 
 import pytest
+from tests.web.browsing import WAIT_MS, serving
 
 from backshop.app import running
+
+KEY = "sk-of-nobody-0123456789"
 
 
 @pytest.mark.rule("R10.7", "U5.4")
@@ -64,3 +68,84 @@ def test_how_turns_are_executed_is_chosen_for_one_workbench(served):
     flows = [served.call("WorkshopGetState", workbench_id=one)["flow"] for one in (bench, other)]
     assert (before, after, flows) == (["rpi"], ["compat"], ["compat", "rpi"])
     assert (done.headers["location"], strange.status_code) == (address, 422)
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U5.4", "M3.2", "M3.12", "M7.2")
+def test_a_key_is_tested_when_it_is_saved_shown_by_its_end_and_removed(served, new_page):
+    page = new_page("/settings")
+    provider = page.locator("details.provider", has_text="OpenAI").first
+
+    def told(state):
+        provider.locator("summary .badge", has_text=state).wait_for()
+
+    told("no key")
+    provider.locator("summary").click()
+    provider.get_by_label("API key").fill(KEY)
+    provider.get_by_role("button", name="Test and save").click()
+    told("needs attention")  # there is no network to test it with
+    hint = provider.locator("summary").inner_text()
+    provider.get_by_label("Plan").select_option("high")
+    with page.expect_navigation():
+        provider.get_by_role("group", name="Effort per phase").get_by_role("button").click()
+    shown = provider.get_by_label("Plan").input_value()
+    is_told = KEY in page.content()
+    [status] = [
+        one
+        for one in served.call("ProvidersGetStatus")["providers"]
+        if one["provider_id"] == "openai"
+    ]
+    provider.get_by_role("button", name="Remove key").click()
+    told("no key")
+
+    assert "…6789" in hint
+    assert not is_told
+    assert shown == "high"
+    assert "high" in status["rpi_reasoning"].values()
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U5.4", "U2.1")
+def test_the_look_that_was_chosen_stays(served, new_page):
+    page = new_page("/settings", color_scheme="light")
+    look = page.get_by_role("region", name="Appearance")
+    look.get_by_text("Dark", exact=True).click()
+    look.get_by_role("button", name="Save").click()
+    page.locator("html[data-theme=dark]").wait_for()
+    page.goto(served.address)
+
+    assert page.locator("html[data-theme=dark]").count() == 1
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U5.4", "T4.5")
+def test_what_takes_space_is_shown_and_what_nothing_needs_removed_or_the_reason_said(
+    tmp_path, browser
+):
+    with serving(tmp_path / "home") as served:
+        served.bench("Kept", {"a.txt": "a" * 100_000})
+        lost = served.shop.store.blobs.put(b"b" * 100_000)
+        old = served.shop.store.blobs.path(lost)
+        os.utime(old, (0, 0))
+        context = browser.new_context()
+        context.set_default_timeout(WAIT_MS)
+        page = context.new_page()
+        page.goto(served.link())
+        page.goto(f"{served.address}/settings")
+        data = page.get_by_role("region", name="Data")
+        data.locator("#disk").get_by_text("Together").wait_for()
+        data.get_by_role("button", name="Look for what nothing needs").click()
+        data.get_by_text("1 stored content that nothing needs, 0.1 MB").wait_for()
+        stays = old.exists()
+        data.get_by_role("button", name="Remove them").click()
+        data.get_by_text("Removed: 1 stored content").wait_for()
+        data.get_by_role("button", name="Look for what nothing needs").click()
+        data.get_by_text("There is nothing to remove.").wait_for()
+        with served.shop.store.database.transaction() as cursor:
+            cursor.text("UPDATE event SET body = '{}' WHERE idx = 0")
+        data.get_by_role("button", name="Look for what nothing needs").click()
+        data.get_by_text("Nothing was removed: ").wait_for()
+        context.close()
+
+    assert stays
+    assert not old.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 
@@ -25,6 +26,9 @@ QUESTION = (
     "say about late delivery?"
 )
 TURN_MS = 60_000
+PICTURE = base64.b64decode(  # one black point
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
 NEW = {"path": "a.md", "content": "new\n", "summary": "new text"}
 TOO_LONG = 100 * 1024 + 1  # bytes of a message, one more than are taken
 
@@ -187,6 +191,65 @@ def test_the_composer_keeps_its_text_completes_names_and_waits_for_input_methods
 
     assert kept == "Look at @budget-2025.xlsx \nand more"
     assert said(served, bench) == []
+
+
+@pytest.mark.rule("U3.1")
+def test_a_message_is_copied_as_it_was_written(served, bench, new_page):
+    served.shop.models.play("bold", [says("research", "# R"), says("summary", "It is **bold**.")])
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:bold")
+    page = new_page(f"/bench/{bench}", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_text("Ask", exact=True).click()
+    send(page, "How *is* it?")
+    page.locator(".message.assistant.complete").wait_for(timeout=TURN_MS)
+    copied = []
+    for who in ("user", "assistant"):
+        page.locator(f".message.{who}").hover()
+        page.locator(f".message.{who} [data-copy-message]").click()
+        page.get_by_text("Copied").first.wait_for()
+        copied.append(page.evaluate("() => navigator.clipboard.readText()"))
+
+    assert [text.strip() for text in copied] == ["How *is* it?", "It is **bold**."]
+
+
+@pytest.mark.rule("U2.2", "U3.5")
+def test_the_left_column_collapses_below_1100_px_and_files_carry_their_marks(served, new_page):
+    files: dict[str, str | bytes] = {"a.txt": "a", "b.bin": b"\0\1", "c.png": PICTURE}
+    bench = served.bench("Narrow", files)
+    page = new_page(f"/bench/{bench}", viewport={"width": 1100, "height": 800})
+    wide = page.locator("#side").is_visible()
+    marks = {
+        one.locator(".file-name").inner_text(): one.locator(".badge").all_inner_texts()
+        for one in page.locator("#files .file").all()
+    }
+    page.set_viewport_size({"width": 1099, "height": 800})
+    page.locator("#side").wait_for(state="hidden")
+    page.get_by_role("button", name="Files", exact=True).click()
+    page.locator("#files").get_by_text("a.txt").wait_for()
+
+    assert wide
+    assert marks == {"a.txt": [], "b.bin": ["opaque"], "c.png": ["read-only"]}
+
+
+@pytest.mark.rule("U1.6", "S5.3")
+def test_a_defect_is_shown_where_it_happened_with_the_reference_in_the_log(
+    served, bench, new_page, monkeypatch, caplog
+):
+    def broken(*_: object) -> None:
+        raise KeyError("something of ours")
+
+    monkeypatch.setattr(type(served.shop.benches.desk), "new_checkpoint", broken)
+    page = new_page(f"/bench/{bench}/checkpoints")
+    page.get_by_label("Description").fill("Before")
+    with caplog.at_level("ERROR", "backshop"):
+        page.get_by_role("button", name="Create checkpoint").click()
+        box = page.locator("form [data-error=INTERNAL_ERROR]")
+        box.wait_for()
+    shown = box.inner_text()
+    reference = box.locator(".error-foot code").last.inner_text()
+
+    assert "something of ours" not in shown
+    assert reference in caplog.text
+    assert page.get_by_label("Description").input_value() == "Before"
 
 
 @pytest.mark.rule("U3.6")

@@ -1,5 +1,5 @@
 // What every page does: times, dialogs, menus, forms that run commands in place, the Draft bar.
-import { $, $$, clearError, el, load, localTimes, on, say, showError, toast } from "./dom.js";
+import { $, $$, clearError, copyText, el, load, localTimes, on, say, showError } from "./dom.js";
 import { call } from "./rpc.js";
 import { follow } from "./events.js";
 import { renew } from "./live.js";
@@ -19,10 +19,7 @@ on(document, "click", "[data-toggles]", (_, button) => {
   const open = document.getElementById(button.dataset.toggles).classList.toggle("open");
   button.setAttribute("aria-expanded", String(open));
 });
-on(document, "click", "[data-copy]", async (_, button) => {
-  await navigator.clipboard.writeText(button.dataset.copy);
-  toast("Copied", { seconds: 2 });
-});
+on(document, "click", "[data-copy]", (_, button) => copyText(button.dataset.copy));
 document.addEventListener("click", (event) => {
   for (const menu of $$("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });

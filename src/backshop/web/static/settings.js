@@ -1,5 +1,5 @@
 // Settings: disk use, clean-up, shortcuts, and answers of tests shown in place.
-import { $, el, load, on, showError, toast } from "./dom.js";
+import { $, copyText, el, load, on, showError, toast } from "./dom.js";
 import { call } from "./rpc.js";
 import { ACTIONS, bindings, combination, saveBindings } from "./shortcuts.js";
 
@@ -7,15 +7,21 @@ async function disk() {
   if ($("#disk")) $("#disk").replaceChildren(await load("/settings/disk"));
 }
 
-on(document, "click", "#gc-look", async () => {
-  const found = await call("StoreGc", { apply: false });
-  const bytes = found.bytes ?? found.freed_bytes ?? 0;
-  $("#gc").replaceChildren(el("p", {}, `${found.blobs ?? found.removed ?? 0} stored contents that nothing needs, ${(bytes / 1024 / 1024).toFixed(1)} MB. `,
-    el("button", { type: "button", class: "danger small", onclick: async () => {
-      try { await call("StoreGc", { apply: true }); toast("Cleaned up"); $("#gc").replaceChildren(); await disk(); }
-      catch (error) { showError($("#gc"), error.envelope); }
-    } }, "Remove them")));
-});
+// Look for contents that nothing needs, or remove them; what was found or done is said in place.
+async function collect(apply) {
+  try {
+    const found = await call("StoreGc", { apply });
+    const what = `${found.blobs.toLocaleString()} stored ${found.blobs === 1 ? "content" : "contents"} that nothing needs, ${(found.bytes / 1024 / 1024).toFixed(1)} MB`;
+    const text = found.refused ? `Nothing was removed: ${found.refused}` : found.applied ? `Removed: ${what}.` : found.blobs ? `${what}. ` : "There is nothing to remove.";
+    const isOffered = !found.refused && !found.applied && found.blobs;
+    $("#gc").replaceChildren(el("p", { role: "status" }, text, isOffered ? el("button", { type: "button", class: "danger small", onclick: () => collect(true) }, "Remove them") : null));
+    if (found.applied) await disk();
+  } catch (error) {
+    if (!error.envelope) throw error;
+    showError($("#gc"), error.envelope);
+  }
+}
+on(document, "click", "#gc-look", () => collect(false));
 
 // A test or a probe says what it found and the page stays.
 on(document, "done", 'form[data-command="ProvidersValidate"], form[data-command="ProvidersProbe"]', (event) => {
@@ -30,7 +36,7 @@ const link = $("#login-link");
 if (link) {
   const whole = new URL(link.dataset.path, location.href).href;
   link.textContent = whole;
-  $("#copy-link").addEventListener("click", async () => { await navigator.clipboard.writeText(whole); toast("Copied", { seconds: 2 }); });
+  $("#copy-link").addEventListener("click", () => copyText(whole));
 }
 
 function keyboard() {
