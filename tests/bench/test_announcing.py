@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +169,59 @@ def test_a_commit_that_fails_is_taken_back_and_says_so(room, monkeypatch):
     }
     assert phases(restore, "CheckpointRestoreProgress") == [*RESTORE[:3], "rolling_back"]
     assert room.call("CheckpointsList") == before
+
+
+@pytest.mark.rule("B3.6", "B3.10", "B9.2", "B22.32", "B22.33")
+@pytest.mark.parametrize("since", [*PUBLISH, "the commit"])
+def test_a_disk_that_is_full_from_some_phase_on(room, monkeypatch, since):
+    """Before the commit nothing is changed; after it folders lag behind until there is room."""
+    room.add({"a.txt": "one", "b.txt": "b"})
+    room.write({"a.txt": "two", "d/c.txt": "c"})
+    after, before = room.draft(), (room.published(), room.draft(), room.call("CheckpointsList"))
+    room.shop.benches.desk.announce = lambda _, __, told: told["phase"] == since and fill()
+    real = Store.update
+
+    def no_room(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def no_folders() -> None:
+        for name in ("link", "symlink", "rename", "replace", "mkdir", "fsync"):
+            monkeypatch.setattr(os, name, no_room)
+
+    def full(self: Store, *_: object) -> None:
+        raise DiskFull("the disk is full", reason="disk_full")
+
+    def last(self: Store, *given: Any) -> Any:
+        done = real(self, *given)
+        no_folders()
+        return done
+
+    def fill() -> None:
+        monkeypatch.setattr(Store, "update", full)
+        no_folders()
+
+    if since == "the commit":
+        monkeypatch.setattr(Store, "update", last)
+    try:
+        done = room.call("DraftPublish")
+    except BackshopError as error:
+        done = {"error": error.code}
+    monkeypatch.undo()
+    room.shop.benches.desk.announce = lambda *_: None
+
+    if since in PUBLISH[:4]:
+        assert done == {"error": "DISK_FULL"}
+        assert (room.published(), room.draft(), room.call("CheckpointsList")) == before
+        done = room.call("DraftPublish")
+        assert done["warnings"] == []
+    elif since == "the commit":
+        assert done["warnings"] == ["view_stale"]
+        assert {one["path"]: one["verified"] for one in done["changed"]} == {
+            **{"a.txt": False, "d/c.txt": False},
+        }
+        assert room.call("WorkbenchOpen")["health"] == "ok"
+    assert room.published() == after == room.on_disk("published")
+    assert (room.draft(), room.on_disk("draft")) == (None, None)
 
 
 @pytest.mark.rule("B9.12", "B9.2")

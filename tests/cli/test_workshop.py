@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.workshop.conftest import Chat, story
 
+from backshop.app import Backshop
 from backshop.cli import main
 
 
@@ -90,6 +92,50 @@ def test_a_rewind_that_needs_a_choice_names_the_choices_instead_of_asking(run):
     assert "choose: chat_only, restore_published" in refused[2]
     assert "Go back?" not in refused[2]
     assert run("rewind", bench, "-3", "--mode", "chat_only", "--yes")[0] == 0
+
+
+@pytest.mark.rule("W15.2", "B9.15", "S4.2")
+def test_going_back_and_restoring_say_before_what_changes_and_prove_it_after(run):
+    run("demo", "--setup-only")
+    bench, changed = "Sample Workbench", "~ customer-feedback.xlsx  ("
+    run("send", bench, "Translate the customers' comments into English, in a new column")
+    draft = run("rewind", bench, "-2", "--dry-run")[1]
+    back = run("rewind", bench, "-2", "--yes")[1]
+    again = run("redo", bench)[1]
+    run("publish", bench)
+    kept = json.loads(run("checkpoint", "list", bench, "--json")[1])["checkpoints"][0]
+    planned = run("checkpoint", "restore", bench, kept["checkpoint_id"], "--dry-run")[1]
+    restored = run("checkpoint", "restore", bench, kept["checkpoint_id"])[1]
+
+    assert [changed in said for said in (draft, back, again, planned, restored)] == [True] * 5
+    proof = "1 file(s) read back, each as"
+    assert [proof in said for said in (back, again, restored)] == [True] * 3
+    assert [proof in said for said in (draft, planned)] == [False] * 2
+
+
+@pytest.mark.rule("W3.2", "S4.2", "W12.1")
+@pytest.mark.parametrize("ended", ["failed", "canceled"])
+def test_what_stopped_or_failed_is_tried_again_from_the_terminal(run, tmp_path, ended):
+    with Backshop.open(tmp_path / "home") as shop:
+        chat = Chat(shop, tmp_path)
+        wire = chat.play(story(("b.txt", "b")))
+        if ended == "failed":
+            chat.play([{"when": {}, "times": 0, "respond": {"error": "empty"}}])
+        else:
+            real = wire.complete
+
+            def stop(request, model, channel):
+                chat.call("WorkshopCancelRun")
+                return real(request, model, channel)
+
+            wire.complete = stop  # type: ignore[method-assign]
+        assert chat.ask("What is this?", mode="ask")["status"] == ended
+        chat.call("WorkshopSwitchModel", model_id="scripted:demo")
+
+    code, out, _ = run("retry", chat.id)
+
+    assert (code, out.startswith("I am the offline demo")) == (0, True)
+    assert run("retry", chat.id)[0] == 1  # there is nothing any more
 
 
 @pytest.mark.rule("P7.11", "S4.2")

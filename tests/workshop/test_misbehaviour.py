@@ -73,6 +73,40 @@ def test_endless_reading_ends_with_the_budget(chat):
     assert "No file was changed" in told(chat)
 
 
+@pytest.mark.rule("W9.3", "W9.5", "W11.12", "W11.17")
+@pytest.mark.parametrize("phase", ["plan", "implement", "summary"])
+def test_a_phase_that_only_calls_tools_ends_and_says_so(chat, phase):
+    """Each call is another one, so that only the number of requests ends it; no text ever comes."""
+    chat.add({f"{n}.txt": "x" for n in range(60)})
+    reads = [calls(phase, turn, ("read_file", {"path": f"{turn}.txt"})) for turn in range(1, 60)]
+    wire = chat.play([*reads, *story(("b.txt", "b"))])
+
+    done = chat.ask()
+
+    assert len(wire.requests) <= 70
+    assert chat.state()["can_send"] is (phase != "summary")  # there its Draft waits
+    if phase == "plan":
+        assert (done["status"], problem(chat)[1]) == ("failed", "turn_limit")
+        assert "No file was changed" in told(chat)
+    elif phase == "implement":
+        assert (done["status"], chat.draft()) == ("complete", None)
+        assert "Item failed: Write b.txt" in told(chat)
+    else:
+        assert (done["status"], (chat.draft() or {})["b.txt"]) == ("complete", "b")
+        assert "b.txt (added)" in told(chat)
+
+
+@pytest.mark.rule("M8.9", "W9.5", "W11.17")
+def test_a_refusal_to_sum_up_leaves_the_draft_and_the_list_of_files(chat):
+    refusal = always("summary", text="I will not say.", error="refusal")
+    chat.play([refusal, *story(("b.txt", "b"))])
+
+    done = chat.ask()
+
+    assert (done["status"], chat.draft()) == ("complete", {"b.txt": "b"})
+    assert told(chat) == "I will not say.\n\nChanged files:\n- b.txt (added)"
+
+
 @pytest.mark.rule("W8.3", "W23.14", "W1.3")
 def test_tools_that_are_not_offered_are_answered_and_change_nothing(chat):
     steps = [

@@ -14,7 +14,7 @@ import stat
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -257,8 +257,9 @@ class Views:
         since = view.now_ns() if mark else 0
         found = self._differing(view, view.shown() or head)
         if since and not found and view.shown() == head:
-            view.mark_clean(since)
-            self._looked_at.add(view.folder)
+            with suppress(OSError):  # a disk without room: the note only saves the next look time
+                view.mark_clean(since)
+                self._looked_at.add(view.folder)
         return found
 
     def _differing(self, view: View, head: Shown, *, quick: bool = False) -> list[Outside]:

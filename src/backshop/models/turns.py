@@ -84,7 +84,9 @@ class Turns:
         for turn in range(1, limits.max_turns + 1):
             is_last = bool(self._specs) and turn == limits.max_turns
             answer = self._ask(messages, self._choice(is_last))
-            if is_last:
+            if is_last or (
+                answer.calls and turn == limits.max_turns
+            ):  # also of tools nobody offers
                 return self._last(answer, turn)
             checked = normalise(
                 answer.calls, self._specs, turn=turn, limit=limits.max_calls_per_turn
