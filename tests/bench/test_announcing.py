@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,6 @@ def test_a_disk_that_is_full_from_some_phase_on(room, monkeypatch, since):
     room.add({"a.txt": "one", "b.txt": "b"})
     room.write({"a.txt": "two", "d/c.txt": "c"})
     after, before = room.draft(), (room.published(), room.draft(), room.call("CheckpointsList"))
-    room.shop.benches.desk.announce = lambda _, __, told: told["phase"] == since and fill()
     real = Store.update
 
     def no_room(*_: object, **__: object) -> None:
@@ -200,6 +200,11 @@ def test_a_disk_that_is_full_from_some_phase_on(room, monkeypatch, since):
         monkeypatch.setattr(Store, "update", full)
         no_folders()
 
+    def heard(_: str, __: str, told: Mapping[str, Any]) -> None:
+        if told["phase"] == since:
+            fill()
+
+    room.shop.benches.desk.announce = heard
     if since == "the commit":
         monkeypatch.setattr(Store, "update", last)
     try:

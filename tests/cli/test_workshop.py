@@ -128,7 +128,7 @@ def test_what_stopped_or_failed_is_tried_again_from_the_terminal(run, tmp_path, 
                 chat.call("WorkshopCancelRun")
                 return real(request, model, channel)
 
-            wire.complete = stop  # type: ignore[method-assign]
+            wire.complete = stop
         assert chat.ask("What is this?", mode="ask")["status"] == ended
         chat.call("WorkshopSwitchModel", model_id="scripted:demo")
 

@@ -53,7 +53,7 @@ def said(served, bench):
     ]
 
 
-@pytest.mark.rule("U3.1", "U3.2", "U3.3", "W5.6", "W18.4")
+@pytest.mark.rule("U3.1", "U3.2", "U3.3", "W5.6", "W18.4", "B9.15")
 def test_a_turn_from_suggestion_to_publish_card(served, bench, new_page):
     page = new_page(f"/bench/{bench}")
     page.get_by_role("button", name=TOTALS).click()
@@ -67,13 +67,18 @@ def test_a_turn_from_suggestion_to_publish_card(served, bench, new_page):
     page.locator(".message.assistant.complete").wait_for()
     blocked = page.locator("#composer").is_hidden()
     page.locator("#draft-actions").get_by_role("button", name="Publish").click()
+    foretold = page.locator("#ask-publish .preview li")
+    foretold.first.wait_for()
+    changing = foretold.all_inner_texts()
     page.get_by_role("dialog", name="Publish the Draft?").get_by_role(
         "button", name="Publish"
     ).click()
     page.locator(".publish-card").wait_for()
     page.locator("#composer").wait_for()
+    page.locator(".toast", has_text="1 file read back, each as it should be").wait_for()
 
     assert running
+    assert [one.partition(" (")[0] for one in changing] == ["~ budget-2025.xlsx"]
     assert blocked
     assert opened.endswith("/review")
     assert "Sales 2025" in page.locator(".message.assistant").inner_text()

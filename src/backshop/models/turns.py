@@ -82,11 +82,9 @@ class Turns:
         """Return the answer and why it ended; extends `messages`."""
         limits, self._before = self._limits, len(messages)
         for turn in range(1, limits.max_turns + 1):
-            is_last = bool(self._specs) and turn == limits.max_turns
-            answer = self._ask(messages, self._choice(is_last))
-            if is_last or (
-                answer.calls and turn == limits.max_turns
-            ):  # also of tools nobody offers
+            is_last = turn == limits.max_turns
+            answer = self._ask(messages, self._choice(is_last and bool(self._specs)))
+            if is_last and (self._specs or answer.calls):  # some call tools that nobody offers
                 return self._last(answer, turn)
             checked = normalise(
                 answer.calls, self._specs, turn=turn, limit=limits.max_calls_per_turn

@@ -4,15 +4,30 @@ import { call } from "./rpc.js";
 import { follow } from "./events.js";
 import { renew } from "./live.js";
 import { onCleanBench } from "./clean.js";
-import { proofOf, showProof } from "./proof.js";
+import { preview, proofOf, showProof } from "./proof.js";
 
 localTimes(document);
 
-on(document, "click", "[data-opens]", (_, button) => {
-  const dialog = document.getElementById(button.dataset.opens);
+on(document, "click", "[data-opens]", (_, button) => openDialog(button.dataset.opens, button));
+export function openDialog(id, button = null) {
+  const dialog = document.getElementById(id);
   clearError(dialog);
   dialog.showModal();
   dialog.dispatchEvent(new CustomEvent("opened", { detail: button }));
+}
+// Before a Draft is published its dialog says which files change; what stands in its way is said at once (B9.15).
+$("#ask-publish")?.addEventListener("opened", async ({ target }) => {
+  const form = $("form[data-command]", target);
+  const place = $(".foretold", target);
+  place.replaceChildren();
+  try {
+    const { changed = [] } = await call("DraftPublish", { ...fieldsOf(form), dry_run: true });
+    place.replaceChildren(preview(changed) ?? "No file changes.");
+  } catch (error) {
+    if (!error.envelope) throw error;
+    if (error.envelope.choices?.includes("keep_theirs")) offerToReconcile(form, error.envelope);
+    else showError(form, error.envelope);
+  }
 });
 on(document, "click", "[data-closes]", (_, button) => button.closest("dialog").close());
 on(document, "click", "[data-toggles]", (_, button) => {

@@ -2,7 +2,7 @@
 import { $, $$, ask, clearError, el, load, on, say, showError, toast } from "./dom.js";
 import { UNREACHABLE, call, post, unreachable } from "./rpc.js";
 import { follow } from "./events.js";
-import { hasArrived, ofBench, refreshDraftBar } from "./page.js";
+import { hasArrived, ofBench, openDialog, refreshDraftBar } from "./page.js";
 import { onCleanBench } from "./clean.js";
 import { preview, proofOf, showProof } from "./proof.js";
 import { Transcript } from "./transcript.js";
@@ -369,7 +369,7 @@ shortcuts({
   composer: () => composer.focus(),
   regenerate: () => { if (state.can_regenerate) regenerate(""); },
   review: () => location.assign(`/bench/${bench}/review`),
-  publish: () => { if (state.has_draft) $("#ask-publish").showModal(); },
+  publish: () => { if (state.has_draft) openDialog("ask-publish"); },
   discard: () => { if (state.has_draft) $("#ask-discard").showModal(); },
   rewind: () => { const id = document.activeElement?.closest?.("[data-message]")?.dataset.message ?? lastUserMessage(); if (id) rewind(id); },
   cancel: () => { if (state.active_turn) stop(); },
