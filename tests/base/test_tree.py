@@ -97,7 +97,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.rule("B2.5")
+@pytest.mark.rule("B2.5", "B22.50")
 @pytest.mark.parametrize("paths", LAYOUTS.values(), ids=LAYOUTS)
 def test_one_changed_file_among_many_costs_its_folders_and_nothing_else(paths):
     nodes = Nodes()

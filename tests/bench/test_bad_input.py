@@ -140,7 +140,7 @@ def test_what_cannot_be_meant_without_a_draft(place):
     assert check(place, WITHOUT_DRAFT) == []
 
 
-@pytest.mark.rule("B20", "B12.13", "B12.20", "B7.6")
+@pytest.mark.rule("B20", "B12.13", "B12.20", "B7.6", "B22.19", "B22.37")
 def test_what_cannot_be_meant_with_a_draft(place):
     place.call("CheckpointCreate")
     place.write({"a.txt": "two"})

@@ -275,7 +275,7 @@ def test_on_a_damaged_bench_only_what_helps_works(place):
     }
 
 
-@pytest.mark.rule("B22.80", "B1.3", "B20")
+@pytest.mark.rule("B22.80", "B1.3", "B20", "B22.1")
 @pytest.mark.parametrize(
     ("given", "code", "reason"),
     [

@@ -60,7 +60,7 @@ def test_a_file_that_moved_and_changed_a_little_is_one_renamed_file(room):
     assert room.call("ReviewGetTextDiff", path="old.md")["path"] == "new.md"
 
 
-@pytest.mark.rule("B11.5")
+@pytest.mark.rule("B11.5", "B22.53")
 def test_a_file_rewritten_by_more_than_half_is_deleted_and_added(room):
     lines = [f"line {n}\n" for n in range(10)]
     room.add({"old.md": "".join(lines)})
@@ -106,7 +106,7 @@ def test_a_file_that_became_something_else_is_compared_as_bytes(room):
     assert refused(room.call, "ReviewGetTextDiff", path="p.png")[1] == "no_text_diff"
 
 
-@pytest.mark.rule("B13.1")
+@pytest.mark.rule("B13.1", "B22.62")
 def test_a_summary_is_the_files_own_else_the_drafts_else_said_to_be_missing(room, use):
     room.add({"a.md": "one\n", "b.md": "two\n"})
     edits = [{"search": "one", "replace": "ONE"}]
@@ -330,7 +330,7 @@ def pdf(text: str) -> bytes:
     return made + head + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % len(made)
 
 
-@pytest.mark.rule("B12.8", "B12.13", "B12.18")
+@pytest.mark.rule("B12.8", "B12.13", "B12.18", "B22.59")
 def test_a_presentation_is_compared_slide_by_slide(room, use):
     def slide(title: str, text: str) -> dict[str, str]:
         return {"op": "add_slide", "title": title, "body": text}
@@ -444,7 +444,7 @@ def test_sheets_sections_and_slides_can_be_looked_at_without_a_draft(room, use):
     assert refused(room.call, "WorkbenchFileGetGrid", path="b.xlsx", view="draft")[1] == "no_draft"
 
 
-@pytest.mark.rule("B10.15")
+@pytest.mark.rule("B10.15", "B22.86")
 def test_two_checkpoints_are_compared_down_to_the_lines(room):
     room.add({"a.txt": "one\n", "old.txt": "kept content\n"})
     first = room.call("CheckpointCreate")["checkpoint_id"]

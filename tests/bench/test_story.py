@@ -94,7 +94,7 @@ def test_discarding_leaves_no_trace_in_the_files(room):
     assert refused(room.call, "DraftDiscard") == ("NOT_FOUND", "no_draft")
 
 
-@pytest.mark.rule("B10.9", "B10.10", "B10.2", "B9.15")
+@pytest.mark.rule("B10.9", "B10.10", "B10.2", "B9.15", "B22.38")
 def test_restoring_a_checkpoint_can_itself_be_undone(room):
     room.add({"a.txt": "one"})
     first = room.call("CheckpointCreate", description="good")["checkpoint_id"]
@@ -127,7 +127,7 @@ def test_what_was_reviewed_is_what_is_published(room):
     assert room.draft() == {"a.txt": "three"}
 
 
-@pytest.mark.rule("B8.7", "B8.9", "B13.4", "B13.5")
+@pytest.mark.rule("B8.7", "B8.9", "B13.4", "B13.5", "B22.27")
 def test_only_the_person_deletes_and_has_to_confirm(room):
     room.add({"a.txt": "one", "b.txt": "two"})
 
@@ -146,7 +146,7 @@ def test_only_the_person_deletes_and_has_to_confirm(room):
     assert room.published() == {"b.txt": "two", "c.txt": "c"}
 
 
-@pytest.mark.rule("B8.9", "B11.5")
+@pytest.mark.rule("B8.9", "B11.5", "B22.52")
 def test_a_rename_is_seen_as_one_and_needs_no_confirmation(room):
     room.add({"old.txt": "content"})
     file_id = room.call("WorkbenchFilesList")["files"][0]["file_id"]
@@ -156,8 +156,10 @@ def test_a_rename_is_seen_as_one_and_needs_no_confirmation(room):
     entries = room.call("ReviewGetChangeSet")["entries"]
     room.call("DraftPublish")
 
-    renamed = [(e["old_path"], e["path"]) for e in entries if e["kind"] == "RENAMED"]
-    assert renamed == [("old.txt", "new/name.txt")]
+    renamed = [
+        (e["old_path"], e["path"], e["similarity"]) for e in entries if e["kind"] == "RENAMED"
+    ]
+    assert renamed == [("old.txt", "new/name.txt", 100)]
     files = {f["path"]: f for f in room.call("WorkbenchFilesList")["files"]}
     assert files["new/name.txt"]["file_id"] == file_id
 
@@ -205,7 +207,7 @@ def test_while_an_agent_works_nobody_else_moves_the_files(room):
         assert refused(room.call, name) == ("BENCH_BUSY", "turn_active")
 
 
-@pytest.mark.rule("B9.4", "B9.5", "B8.10")
+@pytest.mark.rule("B9.4", "B9.5", "B8.10", "B22.29", "B22.30")
 def test_outside_edits_are_noticed_and_never_lost(room):
     room.add({"a.txt": "one", "b.txt": "two"})
     room.write({"a.txt": "draft"})
@@ -244,7 +246,7 @@ def test_adopting_outside_edits_of_published_is_a_change_of_its_own(room):
     assert [c["trigger"] for c in room.call("CheckpointsList")["checkpoints"]] == ["before_adopt"]
 
 
-@pytest.mark.rule("B8.2", "B8.3", "B4.2", "B8.4")
+@pytest.mark.rule("B8.2", "B8.3", "B4.2", "B8.4", "B22.21")
 def test_a_batch_takes_effect_whole_or_not_at_all(room):
     room.add({"a.txt": "one"})
 

@@ -18,7 +18,7 @@ BIG = "x" * 100_000  # a file of its own, not in the database
 BUSY = ("DRAFT_EXISTS", "draft_exists", ())
 
 
-@pytest.mark.rule("W5.2", "W2.6", "W23.1", "W23.2", "B7.10")
+@pytest.mark.rule("W5.2", "W2.6", "W23.1", "W23.2", "B7.10", "B22.25")
 def test_a_message_becomes_the_head_and_bad_ones_leave_no_trace(chat):
     first = chat.send("  Hello \n")
     second = chat.send("Again")

@@ -68,7 +68,7 @@ def test_a_message_nobody_knows_is_refused_everywhere(chat: Chat, name, strange)
     assert (code, reason) == ("NOT_FOUND", "message_not_found")
 
 
-@pytest.mark.rule("W23.57", "B8.17", "W15.4", "W15.3")
+@pytest.mark.rule("W23.57", "B8.17", "W15.4", "W15.3", "B22.46")
 @pytest.mark.parametrize("mode", ["chat_only", "discard_draft"])
 def test_both_offers_work_where_a_state_is_not_kept_any_more(tmp_path, mode):
     limits = {"model.default": "scripted:demo", "workshop.max_revisions": 10}

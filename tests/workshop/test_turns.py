@@ -110,7 +110,7 @@ def test_the_review_says_what_the_answer_said(chat):
         chat.call("DraftDiscard")
 
 
-@pytest.mark.rule("W1.1", "W15.1", "W10.5", "W23.54", "W23.55", "B8.14")
+@pytest.mark.rule("W1.1", "W15.1", "W10.5", "W23.54", "W23.55", "B8.14", "B22.44")
 def test_going_back_to_question_and_answer_of_a_turn(chat):
     chat.play(story(("b.txt", "b")))
     question = chat.send("First")
@@ -125,7 +125,7 @@ def test_going_back_to_question_and_answer_of_a_turn(chat):
     assert chat.state()["conversation_head_id"] == done["message_id"]
 
 
-@pytest.mark.rule("W1.5", "W11.9", "W23.37", "W23.41", "W23.42")
+@pytest.mark.rule("W1.5", "W11.9", "W23.37", "W23.41", "W23.42", "B22.20")
 @pytest.mark.parametrize("mode", ["agent", "ask"])
 def test_a_question_is_answered_without_a_draft(chat, mode):
     chat.add({"a.txt": "one\n"})
