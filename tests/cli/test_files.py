@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -206,3 +207,17 @@ def test_a_file_nobody_can_look_into_is_said_to_be_one(every_kind, tmp_path, cap
         assert "unsupported_format" in capsys.readouterr().err
     assert main(["file", "query", path, "SELECT 1"]) == 1
     assert "unsupported_format" in capsys.readouterr().err
+
+
+@pytest.mark.rule("S4.2", "F3", "F3.2")
+def test_what_is_no_plain_file_is_refused_at_once(tmp_path, capsys):
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "loop.txt").symlink_to("loop.txt")
+    paths = [tmp_path / "pipe.csv", Path("/dev/zero"), tmp_path / "loop.txt"]
+
+    reasons = []
+    for path in paths:
+        assert main(["file", "map", str(path), "--json"]) == 1
+        reasons.append(json.loads(capsys.readouterr().out)["reason"])
+
+    assert reasons == ["unsupported_format", "unsupported_format", "corrupt_file"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -83,13 +84,10 @@ class Formats:
         """Return the source of a file on disk; its hash is computed unless it is known.
 
         Raises:
-            FormatError: `not_found`.
+            FormatError: `not_found`, `unsupported_format` for what is no plain file (a pipe, a
+                device), `corrupt_file` when the system does not let it be read.
         """
-        try:
-            known = sha256 or _hash(path)
-        except (FileNotFoundError, IsADirectoryError) as error:
-            raise fail("not_found", f"there is no file {name or path.name!r}") from error
-        return Source(path, known, name or path.name, self.limits)
+        return Source(path, sha256 or _hash(path, name), name or path.name, self.limits)
 
     def classify(self, source: Source) -> FileKind:
         """Return the kind of a file from its name and first bytes (F2.1)."""
@@ -298,9 +296,21 @@ class Formats:
         return self._do.write_call(module, "copy_assets", out, source, target, assets, out)
 
 
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _hash(path: Path, name: str | None) -> str:
+    shown = repr(name or path.name)
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise fail("not_found", f"there is no file {shown}")
+        if not stat.S_ISREG(mode):  # it may never end, and would not be the same when read again
+            raise fail("unsupported_format", f"{shown} is no plain file")
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise fail("not_found", f"there is no file {shown}") from error
+    except OSError as error:
+        cause = type(error).__name__
+        raise fail("corrupt_file", f"{shown} cannot be read", detail=cause) from error
 
 
 def _common(source: Source, kind: Kind | None, mime: str, *, writable: bool) -> dict[str, Json]:

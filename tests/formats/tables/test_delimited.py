@@ -545,3 +545,12 @@ def test_what_builds_a_table_reads_one_file_and_what_asks_reads_none(
     assert all(connection is not first for _, connection in asking)
     with pytest.raises(duckdb.ConnectionException):
         first.execute("SELECT 1")  # closed when it had built
+
+
+@pytest.mark.rule("F25.3", "F25.6")
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("inside", ["\r", "x\ry", "x\r\ny", "x\ny", "\n"])
+def test_a_field_may_hold_other_line_ends_than_the_file(make, cache, end, inside):
+    source = make(f'a,b{end}"{inside}",1{end}2,"{inside}"{end}', "t.csv")
+
+    assert rows(source, cache) == [[inside, "1"], ["2", inside]]

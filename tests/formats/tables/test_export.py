@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import datetime
+import hashlib
 import io
 import zipfile
+from typing import Any
 
 import openpyxl
 import pytest
@@ -13,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.formats.tables.files import source_of, workbook
 
+from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
-from backshop.formats.protocol import Source
+from backshop.formats.protocol import OpsRequest, Source
 from backshop.formats.tables import Cache, Region, Update, tools
 
 CSV = "name,amount,day,ok\nBaker,12.5,2024-03-01,true\n=1+1,-7,2024-03-02,false\n,0.1,,\n"
@@ -454,3 +457,46 @@ def test_headings_of_a_named_table_are_not_written_over(source, cache, tmp_path)
 
     refused = reason(lambda: update(source, cache, base, tmp_path / "out", mode="replace_sheet"))
     assert refused == "op_conflict"
+
+
+LINK = '=HYPERLINK("http://example.com","pay here")'
+
+
+@pytest.mark.rule("F17.1", "F28.2", "F28.3", "F28.6", "F32.20", "F32.21")
+def test_formulas_as_data_stay_text_on_every_way_into_a_workbook(cache, tmp_path):
+    quoted = LINK.replace('"', '""')
+    source = source_of(tmp_path, f'what,n\n"{quoted}",1\n@SUM(A1),2\n')
+    ways: list[Any] = [
+        lambda out: export(source, cache, out, target="book.xlsx", format_="xlsx"),
+        *(
+            lambda out, mode=mode: update(source, cache, None, out, sheet="Sheet1", mode=mode)
+            for mode in ("replace_sheet", "append_rows", "write_range")
+        ),
+    ]
+    for number, way in enumerate(ways):
+        out = tmp_path / f"{number}.xlsx"
+        way(out)
+
+        page = loaded(out)["Sheet1"]
+        assert [(page[at].value, page[at].data_type) for at in ("A2", "A3")] == [
+            (LINK, "s"),
+            ("@SUM(A1)", "s"),
+        ]
+        assert not any(b"<f>" in data for data in members(out).values())
+
+    base = Source(out, hashlib.sha256(out.read_bytes()).hexdigest(), "book.xlsx")
+    values = [[LINK, 1]]
+    sums = {"category_col": "A", "amount_col": "B"}
+    operations: list[Any] = [
+        {"op": "set_range", "sheet": "T", "start": "A1", "values": values, "types": ["string"]},
+        {"op": "summarize_by_category", "sheet": "Sums", "source_sheets": ["Sheet1"], **sums},
+        {"op": "set_cells", "sheet": "U", "cells": [{"cell": "A1", "value": LINK}]},
+    ]
+    request = OpsRequest(name="book.xlsx", operations=operations)
+    xlsx.apply_ops(base, request, tmp_path / "ops.xlsx")
+
+    book = loaded(tmp_path / "ops.xlsx")
+    assert (book["T"]["A1"].value, book["T"]["A1"].data_type) == (LINK, "s")
+    assert ("A2", LINK) in {(at, book["Sums"][at].value) for at in ("A2", "A3")}
+    assert {book["Sums"][at].data_type for at in ("A2", "A3")} == {"s"}
+    assert book["U"]["A1"].data_type == "f"  # asked for: a cell that begins with `=`

@@ -203,3 +203,11 @@ def test_every_workbook_of_the_corpus_gives_a_table_or_a_clean_error(corpora, tm
         cache.clear()
         seen += 1
     assert seen > len(files) // scaled(12, 1) // 2
+
+
+@pytest.mark.rule("F25.6")
+def test_a_cell_may_hold_any_line_end(book, cache):
+    texts = ["x\ry", "x\r\ny", "x\ny"]
+    source = book({"S": [["a", "b"], *([text, 1] for text in texts)]})
+
+    assert rows(source, cache) == [[text, 1] for text in texts]

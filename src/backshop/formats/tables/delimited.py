@@ -78,7 +78,7 @@ class _Intake:
         found = stage.normalise(self._source, dialect, even)
         if found.short_rows:
             self._warnings.add("short_rows", found.short_rows)
-        text = Text(path=even, delimiter=",", quote='"', has_header=False)
+        text = Text(path=even)
         try:
             return self._load(text, dialect)
         except NotEven as error:
@@ -115,6 +115,7 @@ class _Intake:
             delimiter=dialect.delimiter,
             quote=dialect.quote,
             has_header=dialect.has_header,
+            ends=None,
         )
 
     def _load(self, text: Text, dialect: Dialect) -> Shape:
@@ -161,7 +162,7 @@ class _Intake:
         """A file without a record: SQL needs a column to stand on, the map has none."""
         empty = self._scratch / "empty.csv"
         empty.touch()
-        text = Text(path=empty, delimiter=",", quote='"', has_header=False)
+        text = Text(path=empty)
         load(text, self._out, ["column_1"], [infer.Guess(infer.TEXT)], self._source.limits)
         return self._shape(dialect, [], [], Loaded(rows=0, kinds=()))
 

@@ -28,12 +28,13 @@ class NotEven(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A delimited UTF-8 file to load and how it is written."""
+    """A delimited UTF-8 file to load and how it is written; by default as `stage` does it."""
 
     path: Path
-    delimiter: str
-    quote: str
-    has_header: bool
+    delimiter: str = ","
+    quote: str = '"'
+    has_header: bool = False
+    ends: str | None = r"\n"  # of its lines, as DuckDB spells them; None lets it find out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +165,7 @@ def _reader(text: Text, names: Sequence[str]) -> str:
         f"quote = {quoted(text.quote)}",
         f"escape = {quoted(text.quote)}",
         f"header = {str(text.has_header).lower()}",
+        *([f"new_line = {quoted(text.ends)}"] if text.ends else []),  # a field may hold others
         f"columns = {{{columns}}}",
         "strict_mode = true",
         "null_padding = false",

@@ -221,7 +221,7 @@ def _load(
     for at, name in enumerate(names):
         if reader.is_mixed(at):
             reader.warnings.add("mixed_types", where=name)
-    text = Text(path=staged, delimiter=",", quote='"', has_header=False)
+    text = Text(path=staged)
     try:
         loaded = load(text, out, names, [Guess(kind) for kind in kinds], source.limits)
     except NotEven as error:
