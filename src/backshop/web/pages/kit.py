@@ -20,6 +20,7 @@ from ..render import count_text
 from ..render import page as render
 from ..security import user_of
 from ..site import Site
+from .words import ACTIONS, action_links
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "backshop_theme"
@@ -119,6 +120,7 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int) -> 
         "path": visit.path,
         "position": position,
         "theme": theme if theme in THEMES else "auto",
+        "actions": ACTIONS,
     }
     text = render(made.template, {**common, **made.context})
     return HTMLResponse(text, status_code=made.status, headers={"cache-control": "no-store"})
@@ -128,8 +130,8 @@ def error_page(error: Exception, visit: Visit) -> Page:
     """Return the page of an error: what, why, what can be done, and the reference id."""
     fault = fault_of(error)
     title = {403: "No access", 404: "Not found"}.get(fault.http, "That did not work")
-    envelope = fault.envelope.get("error", fault.envelope)
-    context = {"error": envelope, "back": safe_path(visit.form.get("back")) or "/"}
+    back = safe_path(visit.form.get("back")) or "/"
+    context = {"error": _shown(fault.envelope, visit, back), "back": back}
     return Page(template="error.html", title=title, context=context, status=fault.http)
 
 
@@ -175,5 +177,12 @@ def attempt(visit: Visit, command: str, /, **request: Any) -> tuple[Any, dict[st
     try:
         return visit.call(command, **request), None
     except BackshopError as error:
-        envelope = fault_of(error).envelope
-        return None, envelope.get("error", envelope)
+        return None, _shown(fault_of(error).envelope, visit, visit.path)
+
+
+def _shown(envelope: dict[str, Any], visit: Visit, here: str) -> dict[str, Any]:
+    """Return what a page shows of an error: its words, and links to what can be done."""
+    error: dict[str, Any] = envelope.get("error", envelope)
+    named = visit.form.get("workbench_id")
+    bench_id = visit.params.get("bench_id") or (named if isinstance(named, str) else None)
+    return {**error, "links": action_links(error.get("actions") or (), bench_id, here)}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from ..render import count_text
 
@@ -36,6 +37,19 @@ TOOLS = {
     "docx_copy_assets": "copying pictures into",
     "pptx_copy_assets": "copying pictures into",
     "recall_tool_result": "recalling an earlier result",
+}
+ACTIONS = {  # what an action of an error (M11) is called, and the page it leads to if it does
+    "open_settings": ("Open Settings", "/settings?back={here}"),
+    "switch_model": ("Switch model", None),
+    "grant_consent": ("Allow sending", None),
+    "retry": ("Try again", None),
+    "resume": ("Resume", None),
+    "review_draft": ("Review", "/bench/{bench}/review"),
+    "publish_draft": ("Publish", "/bench/{bench}/review"),
+    "discard_draft": ("Discard Draft", None),
+    "confirm_deletions": ("Confirm deletions", "/bench/{bench}/review"),
+    "restore_checkpoint": ("Checkpoints", "/bench/{bench}/checkpoints"),
+    "cancel_run": ("Stop the turn", None),
 }
 REDONE = "The rewind was undone"
 FAULTS = {  # why a file is not shown, in place of the reasons of F3 and F29.7
@@ -139,3 +153,14 @@ def counts_line(counts: Any) -> str:
         pairs = list(zip(counts or (), ("added", "changed", "deleted", "renamed"), strict=False))
     shown = [f"{number} {word}" for number, word in pairs if number]
     return ", ".join(shown) or "no file changed"
+
+
+def action_links(actions: Sequence[str], bench_id: str | None, here: str) -> list[tuple[str, str]]:
+    """Return the actions that lead to a page, each with its name and address (U1.6)."""
+    found = []
+    for action in actions:
+        name, page = ACTIONS.get(action, (action, None))
+        if page is not None and (bench_id or "{bench}" not in page):
+            places = {"bench": quote(bench_id or "", safe=""), "here": quote(here, safe="")}
+            found.append((name, page.format(**places)))
+    return found

@@ -98,37 +98,23 @@ export function ask(title, body, choices) {
 // Show an error where it happened (U1.6): message, hints, the envelope's actions, reference id. Its role says it
 // aloud; nobody else has to.
 export function errorBox(envelope, acts = {}) {
-  const known = (envelope.actions || []).filter((action) => acts[action] || WORDS[action]);
+  const known = (envelope.actions || []).filter((action) => acts[action] || ACTIONS[action]?.[1]);
   return el("div", { class: "error", role: "alert", tabindex: "-1", "data-error": envelope.error_code || envelope.code },
     el("p", { class: "error-message" }, icon("alert"), " ", envelope.message || "The server cannot be reached."),
     envelope.detail ? el("p", { class: "error-detail" }, envelope.detail) : null,
     (envelope.hints || []).map((hint) => el("p", { class: "error-detail" }, hint)),
     known.length ? el("div", { class: "buttons" }, known.map((action) =>
       acts[action]
-        ? el("button", { type: "button", class: "small", onclick: () => acts[action](envelope) }, WORDS[action]?.[0] || action)
-        : WORDS[action][1] ? el("a", { class: "button small", href: WORDS[action][1](envelope) }, WORDS[action][0]) : null)) : null,
+        ? el("button", { type: "button", class: "small", onclick: () => acts[action](envelope) }, ACTIONS[action]?.[0] ?? action)
+        : el("a", { class: "button small", href: leadsTo(ACTIONS[action][1]) }, ACTIONS[action][0]))) : null,
     el("p", { class: "error-foot" },
       el("code", {}, codeOf(envelope)),
       envelope.detail_ref ? el("span", {}, "Reference ", el("code", {}, envelope.detail_ref)) : null));
 }
 
-const bench = () => document.body.dataset.bench;
-const here = (page) => () => `/bench/${bench()}${page}`;
-// What each action of M11 is called, and the page it leads to if it leads to one.
-export const WORDS = {
-  open_settings: ["Open Settings", () => `/settings?back=${encodeURIComponent(location.pathname)}`],
-  switch_model: ["Switch model", null],
-  grant_consent: ["Allow sending", null],
-  retry: ["Try again", null],
-  resume: ["Resume", null],
-  review_draft: ["Review", here("/review")],
-  publish_draft: ["Publish", here("/review")],
-  discard_draft: ["Discard Draft", null],
-  confirm_deletions: ["Confirm deletions", here("/review")],
-  restore_checkpoint: ["Checkpoints", here("/checkpoints")],
-  cancel_run: ["Stop the turn", null],
-  view_report: null,
-};
+// What each action of an error is called, and the page it leads to if it leads to one (`words.py`).
+const ACTIONS = JSON.parse(document.body.dataset.actions || "{}");
+const leadsTo = (page) => page.replace("{bench}", document.body.dataset.bench).replace("{here}", encodeURIComponent(location.pathname));
 
 // Put an error box first into an element, in place of an older one, and take the focus there.
 export function showError(root, envelope, acts) {

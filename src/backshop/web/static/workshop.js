@@ -4,6 +4,7 @@ import { UNREACHABLE, call, post, unreachable } from "./rpc.js";
 import { follow } from "./events.js";
 import { hasArrived, ofBench, openDialog, refreshDraftBar } from "./page.js";
 import { onCleanBench } from "./clean.js";
+import { allowSending } from "./consent.js";
 import { preview, proofOf, showProof } from "./proof.js";
 import { Transcript } from "./transcript.js";
 import { Composer } from "./composer.js";
@@ -157,23 +158,9 @@ function refused(answer, wish) {
 }
 
 async function consent(again) {
-  const status = await call("EgressGetConsentStatus", { ...here, model_id: state.model_id });
-  const files = status.files ?? [];
-  const news = new Set(status.new_items ?? []);
-  const answer = await ask("Send to a model outside this machine?", [
-    el("p", {}, "Backshop is about to send parts of this workbench to ", el("strong", {}, status.provider_id), " (", status.host, "), model ", el("strong", {}, status.model_id), "."),
-    el("p", {}, `What may be sent: your messages, the list of files, and content of these ${files.length} files as the agent needs it.`),
-    el("ul", { class: "scope" }, files.slice(0, 50).map((file) => el("li", {}, file.path, news.has(file.path) ? " (new)" : ""))),
-    files.length > 50 ? el("p", { class: "hint" }, `and ${files.length - 50} more`) : null,
-    (status.context ?? []).length ? el("p", {}, `Context items: ${status.context.join(", ")}`) : null,
-  ].filter(Boolean), [
-    { label: "Allow for this workbench", value: "keep", tone: "primary" },
-    { label: "Allow until Backshop ends", value: "once" },
-    { label: "Do not send", value: null },
-  ]);
-  if (!answer) return;
-  await act(() => call("EgressGrantWorkshopConsent", { ...here, provider_id: status.provider_id, model_id: status.model_id, scope_hash: status.scope_hash, persist: answer === "keep" }));
-  if (again) await submit(again);
+  let isAllowed = false;
+  await act(async () => { isAllowed = await allowSending({ ...here, model_id: state.model_id }); });
+  if (isAllowed && again) await submit(again);
 }
 
 async function stop() { await act(() => call("WorkshopCancelRun", here)); await refresh(); }
