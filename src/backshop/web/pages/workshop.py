@@ -7,7 +7,6 @@ import json
 import re
 from typing import Any
 
-from backshop.base.errors import BackshopError
 from backshop.base.labels import PHASES, PROPOSALS
 from backshop.base.limits import CHARS_PER_TOKEN
 
@@ -167,12 +166,8 @@ def prompt(visit: Visit) -> Page:
     request: dict[str, Any] = {"turn_id": turn_id, **({"phase": phase} if phase else {})}
     if visit.query.get("call"):
         request["number"] = _whole(visit.query["call"])
-    error = None
-    shown: dict[str, Any] | None = None
-    try:
-        shown = visit.bench("PromptShow", **request)
-    except BackshopError as refused:
-        error = refused.info("workshop")
+    bench_id = visit.params["bench_id"]
+    shown, error = attempt(visit, "PromptShow", workbench_id=bench_id, **request)
     context = {
         **bench_context(visit, "prompt"),
         "turn_id": turn_id,
