@@ -6,11 +6,12 @@ import io
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 from PIL import Image
 from tests.bench.test_story import refused
 
 from backshop.base.errors import ValidationFailed
-from backshop.bench import Author, Source
+from backshop.bench import Author, Source, effects
 
 PERSON = Author(source=Source(kind="system"), actor="user")
 
@@ -123,6 +124,51 @@ def test_a_summary_is_the_files_own_else_the_drafts_else_said_to_be_missing(room
     assert none == {"summary_markdown": "Summary unavailable.", "source": "none"}
     assert whole == {"summary_markdown": "About Test.", "source": "draft"}
     assert room.call("ReviewGetChangeSet")["draft_summary"] == "About Test."
+
+
+@pytest.mark.rule("B12.21", "B11.9", "F24.10", "F16.14")
+def test_what_went_wrong_stands_first_and_a_later_write_does_not_hide_it(room, use):
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "S"
+    sheet.append([1, 2, "=A1/B1", "=A1/2"])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    room.add({"w.xlsx": buffer.getvalue(), "a.txt": "a"})
+    room.write({"a.txt": "b"})
+
+    def set_cell(cell: str, value: object) -> dict[str, Any]:
+        cells = [{"cell": cell, "value": value}]
+        op = {"op": "set_cells", "sheet": "S", "cells": cells}
+        done(use("xlsx_operations", path="w.xlsx", operations=[op]))
+        return dict(room.call("ReviewGetChangeSet"))
+
+    broken = set_cell("B1", 0)
+    later = set_cell("E1", "note")
+    mended = set_cell("B1", 4)
+
+    for found in (broken, later):
+        assert [one["path"] for one in found["entries"]] == ["w.xlsx", "a.txt"]
+        assert (found["entries"][0]["new_errors"], found["warnings"]) == (["S!C1"], ["new_errors"])
+    assert [one["path"] for one in mended["entries"]] == ["a.txt", "w.xlsx"]
+    assert (mended["entries"][1]["new_errors"], mended["warnings"]) == ([], [])
+    told = room.call("ReviewGetSummary", path="w.xlsx")["effects"]
+    assert told["targets"] == ["S!B1", "S!E1", "S!B1"]
+    assert told["totals"]["targets"] == 3
+
+
+@pytest.mark.rule("B12.21", "F16.13")
+def test_reports_are_joined_within_their_bounds():
+    change = {"kind": "cell", "where": "S!A1", "aspect": "value"}
+    one = {"collateral": [change] * 150, "totals": {"collateral": 150}, "new_errors": ["S!A1"]}
+    two = {"changed": [change], "totals": {"changed": 1}, "new_errors": ["S!B1"]}
+
+    found = effects.joined(effects.joined(one, one), two)
+
+    assert len(found["collateral"]) == effects.LISTED
+    assert found["totals"] == {"collateral": 300, "changed": 1}
+    assert found["new_errors"] == ["S!B1"]  # the other one was changed since
 
 
 # ---------------------------------------------------------------- inside files

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backshop.base import paths, tree
-from backshop.base.canon import sha256_hex
-from backshop.base.errors import LimitExceeded, NotFound, ValidationFailed
+from backshop.base.canon import canonical, parse, sha256_hex
+from backshop.base.errors import BackshopError, LimitExceeded, NotFound, ValidationFailed
 from backshop.base.ids import BlobId, MessageId, RevisionId, TreeId, check_id
 from backshop.base.paths import BenchPath
 
-from . import decide, lifecycle, requests
+from . import decide, effects, lifecycle, requests
 from .answers import Batched, DraftState
 from .desk import Commit, Desk
 from .errors import BenchDamaged
@@ -112,6 +112,7 @@ def write(
     made: list[PathChange] = []
     reports: list[bytes] = []
     for put in puts:
+        put = _with_earlier(desk, state, put)
         made.append(_change(desk, state, base, put, files))
         reports += [put.effects] if put.effects else []
     built = desk.grow(base, files)
@@ -141,6 +142,24 @@ def write(
         no_changes=draft is None or draft.revision_id != ids.revision,
         warnings=done.warnings,
     )
+
+
+def _with_earlier(desk: Desk, state: BenchState, put: Put) -> Put:
+    """Let the report of a write tell what earlier ones did to the same content (B12.21)."""
+    draft = state.draft
+    known = None if draft is None else draft.changes.get(put.path)
+    if draft is None or known is None or known.effects_ref is None or put.effects is None:
+        return put
+    now = tree.lookup(draft.tree, known.path, desk.store.load_tree)
+    if now is None or now.sha256 != known.after_sha256:
+        return put  # something else came between, and took what was written back
+    try:
+        earlier, later = parse(desk.store.blobs.read(known.effects_ref)), parse(put.effects)
+    except BackshopError:
+        return put  # a lost report costs a hint, never a write (B12.19)
+    assert isinstance(earlier, dict)
+    assert isinstance(later, dict)
+    return replace(put, effects=canonical(effects.joined(earlier, later)))
 
 
 def _change(

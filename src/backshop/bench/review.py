@@ -129,7 +129,7 @@ def statuses(desk: Desk, draft: Draft) -> dict[BenchPath, tuple[str, tree.File]]
 def change_set(
     desk: Desk, request: requests.ReviewGetChangeSet, hints: Hints, summarise: Summarise
 ) -> ChangeSet:
-    """Return the list of what the Draft changes; collateral comes first."""
+    """Return the list of what the Draft changes; collateral and new errors come first."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 5000 entries", reason="bad_params")
     state = desk.state(request.workbench_id)
@@ -137,7 +137,7 @@ def change_set(
     assert state.bench_id is not None
     found = _changes(desk, draft)
     entries = [_entry(desk, draft, change, hints) for change in found]
-    entries.sort(key=lambda one: one.collateral == 0)  # stable: kinds stay in their order
+    entries.sort(key=lambda one: not (one.collateral or one.new_errors))  # stable: kinds as before
     start = offset_of(request.cursor)
     more = start + request.limit < len(entries)
     outside = desk.views.outside(state, "draft")

@@ -49,10 +49,11 @@ function start() {
     const wanted = entries.filter((one) =>
       (!text || one.path.toLowerCase().includes(text) || (one.old_path || "").toLowerCase().includes(text)) && (!change || one.kind === change) && (!kind || one.file_kind === kind));
     rows = [];
-    const first = wanted.filter((one) => one.collateral);
+    const isFirst = (one) => one.collateral || one.new_errors?.length;
+    const first = wanted.filter(isFirst);
     if (first.length) rows.push({ title: "Look here first", number: first.length, sign: "!" }, ...first.map((entry) => ({ entry })));
     for (const [group, [sign, title]] of Object.entries(GROUPS)) {
-      const mine = wanted.filter((one) => one.kind === group && !one.collateral);
+      const mine = wanted.filter((one) => one.kind === group && !isFirst(one));
       if (mine.length) rows.push({ title, number: mine.length, sign }, ...mine.map((entry) => ({ entry })));
     }
     if (list) list.refresh(rows.length);

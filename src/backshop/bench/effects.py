@@ -1,0 +1,29 @@
+"""Effect reports of several writes to one file as one; a later write hides no earlier one (F16)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+LISTED = 200  # of each list; totals count on
+ERRORS_LISTED = 50
+_LISTS = ("targets", "changed", "collateral", "recalculated")
+
+Report = Mapping[str, Any]
+
+
+def joined(earlier: Report, later: Report) -> dict[str, Any]:
+    """Return what both did, the earlier first.
+
+    An error cell of the earlier one that the later one changed counts only if it is one again.
+    """
+    lists = {key: [*earlier.get(key, ()), *later.get(key, ())][:LISTED] for key in _LISTS}
+    before, after = earlier.get("totals", {}), later.get("totals", {})
+    touched = {one.get("where") for one in later.get("changed", ())}
+    errors = [one for one in earlier.get("new_errors", ()) if one not in touched]
+    errors += [one for one in later.get("new_errors", ()) if one not in errors]
+    return {
+        **lists,
+        "totals": {key: before.get(key, 0) + after.get(key, 0) for key in {*before, *after}},
+        "new_errors": errors[:ERRORS_LISTED],
+    }
