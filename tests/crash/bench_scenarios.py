@@ -84,6 +84,17 @@ def start_draft(folder: Path, full_view_max: int = 10_000) -> None:
         bench.write({"a.txt": "changed", "new.txt": "new"})
 
 
+def start_told(folder: Path) -> None:
+    """The same with a conversation: something was published in it, and a Draft waits."""
+    start(folder)
+    with Bench(folder) as bench:
+        bench.call("WorkshopSendUserMessage", text="First")
+        bench.write({"a.txt": "changed", "new.txt": "new"})
+        bench.call("DraftPublish")
+        bench.call("WorkshopSendUserMessage", text="Second")
+        bench.write({"a.txt": "waits"})
+
+
 def add(folder: Path, say: Say) -> None:
     """Add a small and a large file while another program has a file of its own there."""
     with Bench(folder) as bench:
@@ -221,6 +232,17 @@ def context(folder: Path, say: Say) -> None:
         bench.call("ContextUpdateDirect", category="situation", files=files, create=True)
         say("done")
         bench.call("ContextDelete", category="situation")
+        say("done")
+
+
+def rewind(folder: Path, say: Say) -> None:
+    """Go back before the publish, files and Draft included, and forth again."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        first = bench.call("WorkshopGetConversation")["messages"][0]["message_id"]
+        bench.call("WorkshopUndoToMessage", message_id=first, mode="restore_published")
+        say("done")
+        bench.call("WorkshopRedo")
         say("done")
 
 

@@ -20,6 +20,7 @@ WITHOUT_DRAFT = ("add", "batch", "restore", "remove", "replace", "repair", "cont
 COMMANDS = (
     *("add", "batch", "publish", "discard", "restore", "recover", "remove", "replace", "repair"),
     *("reconcile", "rescan", "correct", "context", "publish_changes", "correct_changes"),
+    "rewind",
 )
 LARGE = ("publish_changes", "correct_changes")
 TALK = f"{CALLS},sendto"  # what a client of a server writes goes out through a socket
@@ -33,7 +34,7 @@ class Snapshot(NamedTuple):
     checkpoints: list[tuple[str, Files]]
     context: Files
     generation: int
-    card: bool
+    said: list[str]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,11 @@ def snapshot(bench: Bench) -> Snapshot:
         checkpoints=[(one.reason, files(one.tree)) for one in state.checkpoints],
         context={path: text for path, text in files(state.context_tree).items() if _told(path)},
         generation=state.generation,
-        card=state.conversation_head_id is not None,
+        said=[
+            one.get("event_kind") or one["text"]
+            for one in bench.call("WorkshopGetConversation")["messages"]
+            if one["advances_head"]
+        ],
     )
 
 
@@ -70,7 +75,9 @@ def begun(tmp_path: Path, name: str, url: str | None = None) -> Path:
     folder.mkdir()
     if url is not None:
         (folder / "home-url").write_text(url, encoding="utf-8")
-    if name in WITHOUT_DRAFT:
+    if name == "rewind":
+        scenarios.start_told(folder)
+    elif name in WITHOUT_DRAFT:
         scenarios.start(folder)
     else:
         scenarios.start_draft(folder, full_view_max=1 if name in LARGE else 10_000)
@@ -141,8 +148,12 @@ def check(outcome: Outcome, wanted: list[Snapshot]) -> None:
     "B9.16",
     "B9.14",
     "B10.12",
+    "B8.19",
     "B22.23",
     "B22.24",
+    "B22.39",
+    "B22.49",
+    "B22.79",
     "B22.31",
     "B22.83",
 )
