@@ -19,6 +19,7 @@ import hashlib
 import posixpath
 import re
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -105,6 +106,12 @@ class Package:
             return name
         folded = name.lower()
         return next((have for have in self.names if have.lower() == folded), None)
+
+    def unused(self, name: str) -> str:
+        """Return `name` for a new part, with a number when something else is called so."""
+        stem, _, ending = name.rpartition(".")
+        names = chain([name], (f"{stem}{number}.{ending}" for number in count(2)))
+        return next(one for one in names if self.find(one) is None)
 
     def read(self, name: str) -> bytes:
         """Return the present content of a part."""
@@ -337,7 +344,19 @@ def serialise(root: etree._Element, *, like: bytes | None = None) -> bytes:
 
 def canonical(root: etree._Element) -> bytes:
     """Return the canonical form, in which two trees that mean the same are the same bytes."""
-    return etree.tostring(root.getroottree(), method="c14n", with_comments=True)
+    tree = root.getroottree()
+    try:
+        return etree.tostring(tree, method="c14n", with_comments=True)
+    except etree.C14NError:  # a namespace without scheme, which the first edition refuses
+        return etree.tostring(tree, method="c14n2", with_comments=True)
+
+
+def canonical_element(element: etree._Element) -> bytes:
+    """Return one element likewise, without the text behind it."""
+    try:
+        return etree.tostring(element, method="c14n", with_tail=False)
+    except etree.C14NError:
+        return etree.tostring(element, with_tail=False)
 
 
 def _relationship(part: str, line: etree._Element) -> Relationship:

@@ -183,3 +183,15 @@ def test_rows_without_cells_are_no_damage_however_they_are_written(tmp_path):
 
     assert mapped(source(out))["sheets"][0]["used_range"] is None
     assert lines(tmp_path / "c.xlsx") == ["1\t7"]
+
+
+@pytest.mark.rule("F3", "F8.3")
+@pytest.mark.parametrize("number", ["0", "1048577", "5000000", "9" * 20])
+def test_a_row_beyond_the_sheet_is_damage_whatever_stands_before_it(tmp_path, number):
+    cell = '<row r="{0}"><c r="A{0}"><v>1</v></c></row>'
+    made = sheet_of(tmp_path / "a.xlsx", cell.format(1) + cell.format(number))
+
+    with pytest.raises(FormatError) as caught:
+        xlsx.get_map(made)
+
+    assert caught.value.reason == "corrupt_file"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import xlsxwriter
 
 from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
-from backshop.formats.protocol import Selector
+from backshop.formats.protocol import Selector, Source
 
 from .books import book, differing, edit, lines, members, opened, source
 
@@ -647,3 +648,48 @@ def test_percent_currency_and_grouping_are_for_the_eye_only(tmp_path, value, cod
 
     assert lines(path) == [f"1\t{value}"]
     assert (cell["value"], cell["display"]) == (value, shown)
+
+
+def rewritten(of: Source, change: Callable[[str, bytes], bytes]) -> Source:
+    """Return the workbook with its parts changed letter by letter."""
+    with zipfile.ZipFile(of.path) as old:
+        parts = {name: change(name, old.read(name)) for name in old.namelist()}
+    with zipfile.ZipFile(of.path, "w") as new:
+        for name, data in parts.items():
+            new.writestr(name, data)
+    return source(of.path)
+
+
+@pytest.mark.rule("F23.3", "F16.14")
+@pytest.mark.parametrize("root", [b"<workbook ", b"<worksheet ", b"<styleSheet "])
+def test_a_namespace_without_scheme_hinders_no_edit(tmp_path, out, root):
+    plain = book(tmp_path / "a.xlsx", ("S", [[1, 2]]))
+    made = rewritten(plain, lambda _, data: data.replace(root, root + b'xmlns:odd="own" '))
+    bold = [{"cell": "B3", "value": "x", "style": {"font_bold": True}}]
+
+    result = edit(
+        made,
+        out,
+        {"op": "set_cells", "sheet": "S", "cells": bold},
+        {"op": "rename_sheet", "sheet": "S", "new_name": "T"},
+    )
+
+    assert result.effects.collateral == ()
+    assert opened(out)["T"]["B3"].font.b is True
+    assert sum(data.count(b'xmlns:odd="own"') for data, _ in members(out).values()) == 1
+
+
+@pytest.mark.rule("F23.1", "F16.14")
+def test_a_part_nothing_leads_to_is_not_written_over(tmp_path, out):
+    def unlink(name: str, data: bytes) -> bytes:
+        return re.sub(rb"<Relationship [^>]*/styles[^>]*/>", b"", data) if "rels" in name else data
+
+    made = rewritten(book(tmp_path / "a.xlsx", ("S", [[1]])), unlink)
+    bold = [{"cell": "A1", "value": 1, "style": {"font_bold": True}}]
+
+    result = edit(made, out, {"op": "set_cells", "sheet": "S", "cells": bold})
+
+    assert result.effects.collateral == ()
+    styles: Any = xlsx.get_styles(source(out), "S")  # openpyxl goes by the name of the part
+    assert styles["cell_style_assets"][0]["style"]["font_bold"] is True
+    assert members(out)["xl/styles.xml"] == members(made.path)["xl/styles.xml"]

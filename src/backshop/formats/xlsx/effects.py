@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lxml import etree
 
 from backshop.formats.guard import parse_xml
-from backshop.formats.package import CONTENT_TYPES, canonical
+from backshop.formats.package import CONTENT_TYPES, canonical, canonical_element
 from backshop.formats.protocol import Effect, Effects
 
 from .address import Area, cell_name, column_name, parse_area, parse_cell
@@ -329,7 +329,7 @@ def _frames(name: str, before: SheetXml | None, after: SheetXml) -> Iterator[Eff
 
 
 def _keys(elements: Iterable[etree._Element]) -> list[bytes]:
-    return [etree.tostring(element, method="c14n", with_tail=False) for element in elements]
+    return [canonical_element(element) for element in elements]
 
 
 def _merges(name: str, old: etree._Element, new: etree._Element) -> Iterator[Effect]:

@@ -48,9 +48,9 @@ def mark(book: Book) -> int:
     part = book.related("sheetMetadata")
     package = book.package
     if part is None:
-        folder = book.part.rpartition("/")[0]
-        part = f"{folder}/metadata.xml" if folder else "metadata.xml"
-        package.add_rel(book.part, _REL, "metadata.xml")
+        folder, slash, _ = book.part.rpartition("/")
+        part = package.unused(f"{folder}{slash}metadata.xml")
+        package.add_rel(book.part, _REL, part.removeprefix(folder + slash))
         root = parse_xml(b'<metadata xmlns="%s"/>' % _namespace(book).encode())
     else:
         root = package.xml(part)

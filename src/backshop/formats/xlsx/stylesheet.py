@@ -14,7 +14,7 @@ from lxml import etree
 
 from backshop.formats import style as words
 from backshop.formats.notes import Warnings
-from backshop.formats.package import Package
+from backshop.formats.package import Package, canonical_element
 from backshop.formats.protocol import Json
 
 from . import numfmt
@@ -144,9 +144,9 @@ class StyleSheet:
         package: Package = book.package
         part = self._part
         if part is None:
-            folder = book.part.rpartition("/")[0]
-            part = f"{folder}/styles.xml" if folder else "styles.xml"
-            package.add_rel(book.part, STYLES_REL, "styles.xml")
+            folder, slash, _ = book.part.rpartition("/")
+            part = package.unused(f"{folder}{slash}styles.xml")
+            package.add_rel(book.part, STYLES_REL, part.removeprefix(folder + slash))
             package.put(part, etree.tostring(self.root))
             package.set_content_type(part, STYLES_TYPE)
         package.put_xml(part, self.root)
@@ -314,9 +314,7 @@ class StyleSheet:
 
 
 def _key(element: etree._Element) -> bytes:
-    copy = deepcopy(element)
-    copy.tail = None
-    return etree.tostring(copy, method="c14n")
+    return canonical_element(deepcopy(element))
 
 
 def _put(font: etree._Element, name: str, attributes: dict[str, str] | None) -> None:

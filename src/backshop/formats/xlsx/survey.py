@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from backshop.base import limits
-from backshop.formats.errors import fail
+from backshop.formats.errors import FormatError, fail
 
 from .address import MAX_ROW, Area
 from .book import Book
@@ -22,6 +22,7 @@ from .sheetxml import RowSpan, SheetXml, attributes, integer, reference
 from .spread import Unshown
 
 _DIGITS = b"0123456789.-+"
+_ROW_DIGITS = 7
 _SHAPES_MAX = 20_000
 _BLOCK_BYTES = 1 << 20
 _SHAPE_MAX_BYTES = 8_192
@@ -91,6 +92,8 @@ class _Surveyor:
         used = None
         if self.rows:
             used = Area(min(self.rows), _first(union), max(self.rows), union.bit_length())
+            if used.row1 < 1 or used.row2 > MAX_ROW:
+                raise self._unnumbered()
         return Survey(self.rows, self.ids, self._shapes, used, formulas, uncached, partial)
 
     def _any(self) -> int | None:
@@ -114,10 +117,11 @@ class _Surveyor:
             stop = xml.close if stop < 0 else stop + len(ending)
             for piece in data[at:stop].split(ending):
                 number = None if may_vary else known.get(piece.translate(None, _DIGITS))
-                if number is None:
+                row = piece[skip : piece.find(b'"', skip)] if number is not None else b""
+                if number is None or len(row) > _ROW_DIGITS:
                     self._piece(piece, opening)
                 else:
-                    note(int(piece[skip : piece.index(b'"', skip)]), number)
+                    note(int(row), number)
             if self.cells > limits.MAP_MAX_CELLS:
                 return self.rows[-1] if self.rows else None
             at = stop
@@ -132,11 +136,14 @@ class _Surveyor:
         raw = attributes(piece[start:inner]).get(b"r")
         number = integer(raw)
         if not 1 <= number <= MAX_ROW:
-            raise fail("corrupt_file", "a row has no number", detail=self._xml.part)
+            raise self._unnumbered()
         shape = self._id(piece[inner:])
         if start == 0 and not self._varies(piece) and len(self._pieces) < _SHAPES_MAX:
             self._pieces[piece.translate(None, _DIGITS)] = shape
         self._note(number, shape)
+
+    def _unnumbered(self) -> FormatError:
+        return fail("corrupt_file", "a row has no number", detail=self._xml.part)
 
     def _note(self, row: int, number: int) -> None:
         shape = self._shapes[number]
