@@ -13,6 +13,7 @@ from tests.web.drafts import Drafting
 from tests.web.hearing import heard, listening
 from tests.workshop.conftest import says, story
 
+from backshop.store import StoreUnavailable
 from backshop.testing.ambient import FixedClock
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
@@ -255,6 +256,26 @@ def test_a_defect_is_shown_where_it_happened_with_the_reference_in_the_log(
     assert "something of ours" not in shown
     assert reference in caplog.text
     assert page.get_by_label("Description").input_value() == "Before"
+
+
+@pytest.mark.rule("U1.6")
+def test_what_was_refused_for_a_moment_is_tried_again_where_it_happened(
+    served, bench, new_page, monkeypatch
+):
+    def away(*_: object) -> None:
+        raise StoreUnavailable("the database is away")
+
+    page = new_page(f"/bench/{bench}/checkpoints")
+    with monkeypatch.context() as patched:
+        patched.setattr(type(served.shop.benches.desk), "new_checkpoint", away)
+        page.get_by_label("Description").fill("After all")
+        page.get_by_role("button", name="Create checkpoint").click()
+        box = page.locator("form [data-error=STORE_UNAVAILABLE]")
+        box.wait_for()
+    box.get_by_role("button", name="Try again").click()
+
+    page.get_by_role("heading", name="After all").wait_for()
+    assert len(served.call("CheckpointsList", workbench_id=bench)["checkpoints"]) == 1
 
 
 @pytest.mark.rule("U3.6")

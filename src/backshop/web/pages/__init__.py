@@ -25,7 +25,8 @@ the form and prevent it). Names: `paths[]` list, `limit:number`, `pinned:boolean
 Scripts are ES modules in `static/`, loaded by `{% block scripts %}<script type="module"
 src="{{ static('review.js') }}"></script>{% endblock %}`: `dom.js` ($, $$, el, icon, fragment, load,
 on, say, toast, ask, errorBox, showError, copyText, isTyping), `rpc.js` (call, post, RpcError),
-`events.js` (follow), `virtual.js` (virtual). The content policy forbids inline scripts, inline
+`events.js` (follow), `virtual.js` (virtual), `clean.js` (onCleanBench), `consent.js` (allowSending).
+The content policy forbids inline scripts, inline
 styles (`style=` in templates; `element.style` in scripts is fine), `innerHTML` except through
 `fragment(text)` for HTML of our own server, and anything from elsewhere.
 """

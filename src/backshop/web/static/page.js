@@ -72,11 +72,22 @@ on(document, "submit", "form[data-command]", async (event, form) => {
     if (!error.envelope) throw error;
     delete document.body.dataset.leaving;
     if (error.envelope.choices?.includes("keep_theirs")) offerToReconcile(form, error.envelope);
-    else showError(form, error.envelope);
+    else showError(form, error.envelope, helping(form, button, request));
   } finally {
     if (button) button.disabled = false;
   }
 });
+
+// What a person can do at once about a command that was refused (U1.6).
+function helping(form, button, { workbench_id }) {
+  const again = () => form.requestSubmit(button);
+  const discard = $("#ask-discard");
+  return {
+    retry: again,
+    ...(discard ? { discard_draft: () => discard.showModal() } : {}),
+    ...(workbench_id ? { cancel_run: async () => { await call("WorkshopCancelRun", { workbench_id }); again(); } } : {}),
+  };
+}
 
 // After Publish and Discard the next page says what was done and begins at its list of files (W20.4, W20.5).
 const ARRIVED = "backshop.arrived";
