@@ -25,10 +25,10 @@ the form and prevent it). Names: `paths[]` list, `limit:number`, `pinned:boolean
 Scripts are ES modules in `static/`, loaded by `{% block scripts %}<script type="module"
 src="{{ static('review.js') }}"></script>{% endblock %}`: `dom.js` ($, $$, el, icon, fragment, load,
 on, say, toast, ask, errorBox, showError, copyText, isTyping), `rpc.js` (call, post, RpcError),
-`events.js` (follow), `virtual.js` (virtual), `clean.js` (onCleanBench), `consent.js` (allowSending).
-The content policy forbids inline scripts, inline
-styles (`style=` in templates; `element.style` in scripts is fine), `innerHTML` except through
-`fragment(text)` for HTML of our own server, and anything from elsewhere.
+`events.js` (follow), `virtual.js` (virtual), `clean.js` (onCleanBench), `consent.js`
+(allowSending). The content policy forbids inline scripts, inline styles (`style=` in templates;
+`element.style` in scripts is fine), `innerHTML` except through `fragment(text)` for HTML of our own
+server, and anything from elsewhere.
 """
 
 from . import (
