@@ -31,8 +31,8 @@ EXPECTED = {
     "theirs": {"a.txt": "a theirs\n", "b.txt": "b theirs\n", "c.txt": "c ours\n"},
     "ours": {"a.txt": "a ours\n", "b.txt": "b base\n", "c.txt": "c ours\n", "d.txt": "d ours\n"},
     "both": {
-        "a.txt": "a ours\n",
-        "a (theirs).txt": "a theirs\n",
+        "a.txt": "a theirs\n",
+        "a (draft).txt": "a ours\n",
         "b.txt": "b theirs\n",
         "c.txt": "c ours\n",
         "d.txt": "d ours\n",

@@ -215,12 +215,13 @@ def test_edits_of_others_are_settled_in_the_terminal(run, tmp_path):
     assert "choose: `backshop draft reconcile BENCH --keep theirs|ours|both`" in refused[1]
     assert changed[0] == 1  # what was reviewed is not what would be published
     assert "draft_changed" in changed[1]
-    assert "t (theirs).csv" in changed[1]
-    assert "t.csv: both, theirs as t (theirs).csv" in preview[1]
+    assert "t (draft).csv" in changed[1]
+    assert "t.csv: both, ours as t (draft).csv" in preview[1]
     assert (settled[0], published[0]) == (0, 0)
-    assert "+ t (theirs).csv  (" in planned
-    assert "2 file(s) read back, each as published" in published[1]
-    assert theirs.read_text().endswith("3,c,30\n")
+    assert "+ t (draft).csv  (" in planned
+    assert "1 file(s) read back, each as published" in published[1]
+    assert theirs.read_text() == "id,name,amount\n1,a,11\n2,b,20\n"
+    assert theirs.with_name("t (draft).csv").read_text().endswith("3,c,30\n")
 
 
 @pytest.mark.rule("B9.15", "S4.2")

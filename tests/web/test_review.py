@@ -354,7 +354,7 @@ def test_published_that_moved_is_settled_on_the_page(served, new_page, adopted):
         page.locator("#publish").click()
 
     page.get_by_role("button", name="Keep both").click()
-    page.get_by_text("a (theirs).txt").first.wait_for()
+    page.get_by_text("a (draft).txt").first.wait_for()
 
     assert page.get_by_text("Published changed since the Draft began").count() == 0
     page.locator("#publish").click()

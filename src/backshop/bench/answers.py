@@ -306,7 +306,7 @@ class Repaired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """What became of a path that others had changed; theirs may lie under `copy_path`."""
+    """What became of a path that others had changed; ours may lie under `copy_path`."""
 
     path: str
     keep: str

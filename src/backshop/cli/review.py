@@ -214,7 +214,7 @@ def draft_reconcile(
     def human(value: dict[str, Any]) -> str:
         lines = [
             f"{clean(one['path'])}: {one['keep']}"
-            + (f", theirs as {clean(one['copy_path'])}" if one.get("copy_path") else "")
+            + (f", ours as {clean(one['copy_path'])}" if one.get("copy_path") else "")
             for one in value["resolved"]
         ]
         end = "nothing was changed" if dry_run else "the Draft begins from what is there now"

@@ -36,7 +36,7 @@ class Three:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What becomes of one path; `copy_path` is where their version is kept beside ours."""
+    """What becomes of one path; `copy_path` is where our version is kept beside theirs."""
 
     path: BenchPath
     keep: str
@@ -52,7 +52,7 @@ def settle(
     """Decide each path; return what was decided and what changes in the Draft.
 
     What only they changed comes along, unless ours is asked for. Both versions are kept only where
-    there are two: theirs then gets a name of its own.
+    there are two: theirs stays where it is, ours gets a name of its own.
     """
     strange = [path for path in choices if path not in {one.path for one in paths}]
     if strange:
@@ -70,12 +70,12 @@ def settle(
         elif wish == "both" and one.theirs is None:
             wish = "ours"
         copy = None
-        if wish == "theirs":
+        if wish != "ours":
             files[one.path] = one.theirs
-        elif wish == "both":
+        if wish == "both":
             copy = next(name for name in _copies(one.path) if collision_key(name) not in names)
             names.add(collision_key(copy))
-            files[copy] = one.theirs
+            files[copy] = one.ours
         settled.append(Settled(one.path, wish, copy))
     return settled, files
 
@@ -121,6 +121,6 @@ def _copies(path: BenchPath) -> Iterator[BenchPath]:
     stem, dot, ending = name.rpartition(".")
     if not stem:
         stem, dot, ending = name, "", ""
-    yield bench_path(f"{folder}{slash}{stem} (theirs){dot}{ending}")
+    yield bench_path(f"{folder}{slash}{stem} (draft){dot}{ending}")
     for number in range(2, 100_000):
-        yield bench_path(f"{folder}{slash}{stem} (theirs {number}){dot}{ending}")
+        yield bench_path(f"{folder}{slash}{stem} (draft {number}){dot}{ending}")
