@@ -40,7 +40,7 @@ def test_the_digest_is_made_edited_pinned_and_goes_stale_on_the_open_page(served
     page = new_page(f"/bench/{bench}/context")
     digest = page.locator("#digest")
     digest.get_by_role("button", name="Refresh").click()
-    digest.get_by_text("fresh").wait_for()
+    digest.get_by_text("fresh", exact=True).wait_for()
     digest.get_by_text("Edit", exact=True).click()
     digest.get_by_label("Text").fill("Two small files.")
     digest.get_by_role("button", name="Save").click()

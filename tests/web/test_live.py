@@ -40,6 +40,27 @@ def test_after_a_dropped_connection_the_page_says_so_and_catches_up(served, benc
     assert shown == ["Message 0", "Message 1", "Message 2"]
 
 
+@pytest.mark.rule("U1.3")
+def test_an_answer_whose_pieces_cannot_be_drawn_is_shown_whole_in_the_end(served, bench, new_page):
+    page = new_page(f"/bench/{bench}")
+    page.locator("html[data-live]").wait_for()
+    lost: list[str] = []
+
+    def lose(route):
+        lost.append(route.request.url)
+        route.abort()
+
+    page.route("**/markdown", lose)
+    page.get_by_label("Message", exact=True).fill("word " * 400)
+    with page.expect_request("**/markdown"):
+        page.get_by_role("button", name="Send").click()
+    page.locator(".message.assistant.complete").wait_for()
+
+    shown = page.locator(".message.assistant.complete [data-rendered]").inner_text()
+    assert lost
+    assert shown.count("word") == 400
+
+
 @pytest.mark.rule("U1.5")
 def test_a_long_conversation_is_loaded_as_it_is_scrolled_and_stays_smooth(
     served, bench, new_page, scaled

@@ -11,6 +11,7 @@ from backshop.base.errors import BackshopError
 from backshop.cli import main
 from backshop.models import Attendant, scripted
 from backshop.prompts import DigestItem, Manifest, ManifestChange, ManifestEntry
+from backshop.workshop import digesting
 from backshop.workshop.building import KINDS, build_prompt
 from backshop.workshop.digest import Digests
 from backshop.workshop.digestforms import DigestRefresh
@@ -270,3 +271,39 @@ def test_a_changed_digest_is_announced(room):  # noqa: F811
 
     assert ("DigestStaleChanged", False) in heard
     assert ("DigestChanged", "builder") in heard
+
+
+@pytest.mark.rule("P7.11")
+@pytest.mark.parametrize("pin", [True, False])
+def test_what_a_person_wrote_while_a_refresh_was_under_way_stands(room, monkeypatch, pin):  # noqa: F811
+    room.add({"a.txt": "a"})
+    look = digesting.draw
+
+    def slowly(*args, **options):
+        room.call("DigestSet", body="By hand.", pin=pin)
+        return look(*args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(digesting, "draw", slowly)
+        late = room.call("DigestRefresh", mode="builder")
+    held = room.call("DigestGet")["body"]
+    later = room.call("DigestRefresh", mode="builder")
+
+    assert (late["digest"], late["persisted"], held) == ("By hand.", [], "By hand.")
+    assert later["persisted"] == ["session"]
+
+
+@pytest.mark.rule("P7.11")
+def test_a_digest_cleared_while_a_refresh_was_under_way_stays_away(room, monkeypatch):  # noqa: F811
+    room.add({"a.txt": "a"})
+    look = digesting.draw
+
+    def slowly(*args, **options):
+        room.call("DigestSet", body="By hand.", pin=False)
+        room.call("DigestClear")
+        return look(*args, **options)
+
+    monkeypatch.setattr(digesting, "draw", slowly)
+    room.call("DigestRefresh", mode="builder")
+
+    assert room.call("DigestGet")["source"] == "none"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -61,6 +62,8 @@ class Digests:
         self._adapters = adapters
         self._running: dict[str, Session] = {}
         self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        self._touched: Counter[str] = Counter()
 
     # ------------------------------------------------------------ for turns
 
@@ -146,21 +149,24 @@ class Digests:
         session = self.session(bench_id)
         standing = self._standing(bench_id, session)
         fingerprint = standing.manifest.fingerprint
-        if request.pin:
-            self._pin(bench_id, request.body, "user", fingerprint)
-            session.workspace_digest.clear()
-        else:
-            session.workspace_digest.set(
-                DIGEST_KEY, request.body, source="user", fingerprint=fingerprint
-            )
+        with self._by_hand(bench_id):
+            if request.pin:
+                self._pin(bench_id, request.body, "user", fingerprint)
+                session.workspace_digest.clear()
+            else:
+                session.workspace_digest.set(
+                    DIGEST_KEY, request.body, source="user", fingerprint=fingerprint
+                )
         digesting.note_fingerprint(session, self._standing(bench_id, session))
         return Done()
 
     def clear(self, request: DigestGet) -> Done:
         """Forget the digest, the pinned one too; the builder writes one before the next turn."""
         bench_id = self._known(request.workbench_id)
-        self.session(bench_id).workspace_digest.clear()
-        self._overrides.unset(NAMESPACE, PIN_KEY, digesting.pin_tag(bench_id), section=DIGEST_KEY)
+        tag = digesting.pin_tag(bench_id)
+        with self._by_hand(bench_id):
+            self.session(bench_id).workspace_digest.clear()
+            self._overrides.unset(NAMESPACE, PIN_KEY, tag, section=DIGEST_KEY)
         return Done()
 
     def prompt_show(self, request: PromptShow) -> SentPrompt:
@@ -221,9 +227,15 @@ class Digests:
         return record.turn_id
 
     def _built(self, bench_id: str, request: DigestRefresh) -> DigestWritten:
-        manifests, session = self._gatherer.manifests, self.session(bench_id)
+        manifests, before = self._gatherer.manifests, self._told(bench_id)
         files = manifests.of(bench_id)
-        item = digesting.build(session, files, manifests)
+        drawn = digesting.draw(files, manifests)
+        with self._writing:
+            if self._told(bench_id) != before:  # what was written or cleared meanwhile stands
+                shown = self.get(DigestGet(workbench_id=bench_id))
+                return DigestWritten(digest=shown.body, persisted=())
+            session = self.session(bench_id)
+            item = digesting.keep(session, drawn)
         digesting.note_fingerprint(session, digesting.standing_of(session, files))
         kept: tuple[str, ...] = ("session",)
         if request.scope == "global":
@@ -258,6 +270,16 @@ class Digests:
         return DigestWritten(
             digest=result.digest, persisted=result.persisted, section_key=result.section_key
         )
+
+    def _told(self, bench_id: str) -> tuple[int, object]:
+        """Return what is another after every change of the digest by a person."""
+        return self._touched[bench_id], self.session(bench_id).workspace_digest.latest()
+
+    @contextmanager
+    def _by_hand(self, bench_id: str) -> Iterator[None]:
+        with self._writing:
+            self._touched[bench_id] += 1
+            yield
 
     @contextmanager
     def _stoppable(self, bench_id: str, session: Session) -> Iterator[None]:

@@ -142,6 +142,20 @@ def build(
     session: Session, files: BenchManifest, manifests: Manifests, *, notes: str = ""
 ) -> DigestItem:
     """Let the builder write a digest, with earlier notes at its end (P7.7, P7.8)."""
+    return keep(session, draw(files, manifests, notes=notes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A digest of the builder's, not kept yet."""
+
+    body: str
+    summary: str
+    fingerprint: str
+
+
+def draw(files: BenchManifest, manifests: Manifests, *, notes: str = "") -> Drawn:
+    """Let the builder look at the files; nothing is kept."""
     by_path = {one.path: one for one in files.files}
     documents = [one for one in files.files if one.readable and one.kind in _MAPPED][:_MAPS_MAX]
 
@@ -152,12 +166,17 @@ def build(
     body = made.digest
     if notes.strip():
         body += f"\n\n#### Earlier notes\n\n{cut_bytes(notes.strip(), _NOTES_MAX_BYTES)}"
+    return Drawn(body=body, summary=made.summary, fingerprint=files.fingerprinted.fingerprint)
+
+
+def keep(session: Session, drawn: Drawn) -> DigestItem:
+    """Make what the builder wrote the digest."""
     return session.workspace_digest.set(
         DIGEST_KEY,
-        body,
+        drawn.body,
         source="builder",
-        summary=made.summary,
-        fingerprint=files.fingerprinted.fingerprint,
+        summary=drawn.summary,
+        fingerprint=drawn.fingerprint,
     )
 
 

@@ -1,6 +1,6 @@
 // The conversation: kept equal to the server's by message id and version, streamed in between.
 import { $, $$, load, localTimes, fragment, on, copyText } from "./dom.js";
-import { post } from "./rpc.js";
+import { post, unreachable } from "./rpc.js";
 
 const RENDER_EVERY_MS = 200;
 const REREAD_EVERY_MS = 2000;
@@ -78,6 +78,8 @@ export class Transcript {
       const from = this.scroll.scrollHeight - this.scroll.scrollTop;
       this.older.after(fresh);
       this.scroll.scrollTop = this.scroll.scrollHeight - from;
+    } catch (error) {
+      unreachable(error);
     } finally {
       this.loadingOlder = false;
     }
@@ -101,6 +103,17 @@ export class Transcript {
     if (stream.rendering || !stream.dirty) return;
     stream.rendering = true;
     stream.dirty = false;
+    try {
+      await this.redraw(id, stream);
+    } catch (error) {
+      unreachable(error);
+      Object.assign(stream, { whole: false, dirty: this.streams.get(id) === stream });
+    }
+    this.followEnd();
+    setTimeout(() => { stream.rendering = false; this.draw(id, stream); }, stream.whole ? RENDER_EVERY_MS : REREAD_EVERY_MS);
+  }
+
+  async redraw(id, stream) {
     const target = document.getElementById(id)?.querySelector("[data-rendered]");
     if (!target) {
       await this.sync();
@@ -110,8 +123,6 @@ export class Transcript {
     } else {
       await this.reread(id);
     }
-    this.followEnd();
-    setTimeout(() => { stream.rendering = false; this.draw(id, stream); }, stream.whole ? RENDER_EVERY_MS : REREAD_EVERY_MS);
   }
 
   async reread(id) {

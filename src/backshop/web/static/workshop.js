@@ -103,7 +103,7 @@ function refresh() {
     answered = own;
     state = found;
     show();
-  });
+  }).catch(unreachable); // and the way back comes here again
   return pending;
 }
 
