@@ -266,7 +266,8 @@ def restore_revision(desk: Desk, request: requests.DraftRestoreRevision) -> Batc
         found = state.revision(wanted)
         assert found is not None
         assert found.tree is not None
-        lost = desk.soundness.of_older(state, found.tree, thorough=True)
+        shown = decide.require_draft(state).tree  # what it has in common with that is there
+        lost = desk.soundness.beyond(shown, found.tree, thorough=True)
         if lost:
             raise BenchDamaged(
                 "this revision lacks contents", reason=lost[0].reason, detail=lost[0].path
