@@ -12,7 +12,7 @@ from .address import Area
 from .book import Book, Sheet
 from .extent import opened
 from .frame import MERGES_LISTED, Frame, drawings
-from .survey import Island, Survey, islands, survey
+from .survey import Island, Survey, islands, survey_of
 
 
 def get_map(source: Source) -> Map:
@@ -21,7 +21,7 @@ def get_map(source: Source) -> Map:
     book = Book(package)
     warnings = Warnings()
     shortened: dict[str, Json] = {}
-    sheets = [_sheet(book, sheet, warnings, shortened) for sheet in book.sheets]
+    sheets = [_sheet(source.sha256, book, sheet, warnings, shortened) for sheet in book.sheets]
     names: list[Json] = [
         {"name": item.name, "refers_to": item.refers_to} for item in book.names if not item.hidden
     ]
@@ -68,12 +68,12 @@ def security(package: Package) -> dict[str, Json]:
 
 
 def _sheet(
-    book: Book, sheet: Sheet, warnings: Warnings, shortened: dict[str, Json]
+    sha256: str, book: Book, sheet: Sheet, warnings: Warnings, shortened: dict[str, Json]
 ) -> dict[str, Json]:
     xml = book.xml(sheet)
     if xml is not None:
         xml.check()
-    found = survey(book, xml)
+    found = survey_of(sha256, book, xml)
     blocks, total = islands(book, xml, found)
     if total > len(blocks):
         shortened[f"sheets[{sheet.index}].islands"] = {"kept": len(blocks), "total": total}

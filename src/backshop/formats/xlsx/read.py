@@ -18,7 +18,7 @@ from .book import Book, Sheet
 from .frame import Frame
 from .sheetxml import RawCell, RowSpan, SheetXml
 from .spread import Unshown
-from .survey import Island, islands, survey
+from .survey import Island, islands, survey_of
 
 CELLS = ("values", "formulas", "both")
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -33,7 +33,7 @@ def read(source: Source, selector: Selector) -> Read:
     book = Book(Package.open(source))
     warnings = Warnings()
     sheet = choose_sheet(book, selector.sheet, warnings)
-    window = _Window(book, sheet, selector.cells or "values", warnings)
+    window = _Window(source.sha256, book, sheet, selector.cells or "values", warnings)
     if selector.range is None and selector.chunk_index is None:
         whole = window.whole()
         if whole is not None:
@@ -60,6 +60,7 @@ def choose_sheet(book: Book, name: str | None, warnings: Warnings) -> Sheet:
 
 @dataclass
 class _Window:
+    sha256: str
     book: Book
     sheet: Sheet
     cells: str
@@ -67,7 +68,7 @@ class _Window:
 
     def __post_init__(self) -> None:
         self.xml = self.book.xml(self.sheet)
-        self.survey = survey(self.book, self.xml)
+        self.survey = survey_of(self.sha256, self.book, self.xml)
         self.used = self.survey.used
         self.chunks = chunk_count(self.used.height, limits.XLSX_CHUNK_ROWS) if self.used else 0
         self.merges = Frame.of(self.xml).merges if self.xml else []

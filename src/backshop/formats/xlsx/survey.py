@@ -24,6 +24,7 @@ from .spread import Unshown
 _DIGITS = b"0123456789.-+"
 _ROW_DIGITS = 7
 _SHAPES_MAX = 20_000
+_SURVEYS_KEPT = 4  # of the largest sheets about 8 MiB each
 _BLOCK_BYTES = 1 << 20
 _SHAPE_MAX_BYTES = 8_192
 _TEXT_KINDS = frozenset({b"s", b"str", b"inlineStr"})
@@ -58,11 +59,27 @@ class Survey:
         return self.shapes[self.ids[index]]
 
 
+_kept: dict[tuple[str, str, int], Survey] = {}
+
+
 def survey(book: Book, xml: SheetXml | None) -> Survey:
     """Go through a sheet once."""
     if xml is None:
         return Survey(array("I"), array("I"), [], None, 0, 0, None)
     return _Surveyor(book, xml).run()
+
+
+def survey_of(sha256: str, book: Book, xml: SheetXml | None) -> Survey:
+    """Go through a sheet of a stored workbook once, however many windows of it are read."""
+    if xml is None:
+        return survey(book, xml)
+    key = (sha256, xml.part, len(xml.data))
+    found = _kept.get(key)
+    if found is None:
+        found = _kept[key] = survey(book, xml)
+        for old in list(_kept)[:-_SURVEYS_KEPT]:
+            _kept.pop(old, None)
+    return found
 
 
 class _Surveyor:
