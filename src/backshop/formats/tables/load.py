@@ -180,7 +180,8 @@ def _checked(name: str, kind: Kind, at: int, quick: bool) -> str:
         return name
     value = kind.quick_sql(name) if quick else kind.sql(name)
     wrong = f"error({quoted(_MARK + str(at))})"
-    return f"CASE WHEN {name} IS NULL THEN NULL ELSE coalesce({value}, {wrong}) END AS {name}"
+    # asked only where there is no value: the usual row costs the value alone
+    return f"coalesce({value}, CASE WHEN {name} IS NOT NULL THEN {wrong} END) AS {name}"
 
 
 def _all_fit(name: str, kind: Kind) -> str:
