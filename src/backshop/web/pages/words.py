@@ -38,18 +38,19 @@ TOOLS = {
     "pptx_copy_assets": "copying pictures into",
     "recall_tool_result": "recalling an earlier result",
 }
-ACTIONS = {  # what an action of an error (M11) is called, and the page it leads to if it does
+# What an action of an error (M11) is called, and the page that can do it where this one cannot.
+ACTIONS = {
     "open_settings": ("Open Settings", "/settings?back={here}"),
-    "switch_model": ("Switch model", None),
-    "grant_consent": ("Allow sending", None),
+    "switch_model": ("Switch model", "/bench/{bench}"),
+    "grant_consent": ("Allow sending", "/bench/{bench}"),
     "retry": ("Try again", None),
-    "resume": ("Resume", None),
+    "resume": ("Resume", "/bench/{bench}"),
     "review_draft": ("Review", "/bench/{bench}/review"),
     "publish_draft": ("Publish", "/bench/{bench}/review"),
-    "discard_draft": ("Discard Draft", None),
+    "discard_draft": ("Discard Draft", "/bench/{bench}/review"),
     "confirm_deletions": ("Confirm deletions", "/bench/{bench}/review"),
     "restore_checkpoint": ("Checkpoints", "/bench/{bench}/checkpoints"),
-    "cancel_run": ("Stop the turn", None),
+    "cancel_run": ("Stop the turn", "/bench/{bench}"),
 }
 REDONE = "The rewind was undone"
 FAULTS = {  # why a file is not shown, in place of the reasons of F3 and F29.7

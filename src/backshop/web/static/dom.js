@@ -98,7 +98,7 @@ export function ask(title, body, choices) {
 // Show an error where it happened (U1.6): message, hints, the envelope's actions, reference id. Its role says it
 // aloud; nobody else has to.
 export function errorBox(envelope, acts = {}) {
-  const known = (envelope.actions || []).filter((action) => acts[action] || ACTIONS[action]?.[1]);
+  const known = (envelope.actions || []).filter((action) => acts[action] || isReachable(ACTIONS[action]?.[1]));
   return el("div", { class: "error", role: "alert", tabindex: "-1", "data-error": envelope.error_code || envelope.code },
     el("p", { class: "error-message" }, icon("alert"), " ", envelope.message || "The server cannot be reached."),
     envelope.detail ? el("p", { class: "error-detail" }, envelope.detail) : null,
@@ -114,6 +114,7 @@ export function errorBox(envelope, acts = {}) {
 
 // What each action of an error is called, and the page it leads to if it leads to one (`words.py`).
 const ACTIONS = JSON.parse(document.body.dataset.actions || "{}");
+const isReachable = (page) => page && (document.body.dataset.bench || !page.includes("{bench}"));
 const leadsTo = (page) => page.replace("{bench}", document.body.dataset.bench).replace("{here}", encodeURIComponent(location.pathname));
 
 // Put an error box first into an element, in place of an older one, and take the focus there.
