@@ -388,6 +388,8 @@ FIELD = st.one_of(
 )
 def test_every_value_is_what_the_standard_parser_reads(tmp_path_factory, table, newline, delimiter):
     width = len(table[0]) if table else 2
+    if width == 1:
+        delimiter = ","  # nothing in the file would show another one
     file = io.StringIO()
     writer = csv.writer(file, delimiter=delimiter, lineterminator=newline)
     writer.writerow([f"name{at}" for at in range(width)])
