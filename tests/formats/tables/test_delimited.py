@@ -388,8 +388,6 @@ FIELD = st.one_of(
 )
 def test_every_value_is_what_the_standard_parser_reads(tmp_path_factory, table, newline, delimiter):
     width = len(table[0]) if table else 2
-    if width == 1:
-        delimiter = ","  # nothing in the file would show another one
     file = io.StringIO()
     writer = csv.writer(file, delimiter=delimiter, lineterminator=newline)
     writer.writerow([f"name{at}" for at in range(width)])
@@ -398,7 +396,11 @@ def test_every_value_is_what_the_standard_parser_reads(tmp_path_factory, table, 
     source = source_of(folder, file.getvalue())
     cache = Cache(folder / "cache")
 
-    found = query(source, cache, window_rows=100)
+    try:
+        found = query(source, cache, window_rows=100)
+    except FormatError as error:  # a single column shows no delimiter, and its values look like two
+        assert (width, error.reason) == (1, "ragged_rows")
+        return
 
     kinds = found["column_types"]
     if found["columns"] == [f"name{at}" for at in range(width)]:  # else the sniffer saw another
