@@ -20,6 +20,7 @@ from backshop.formats import FileKind, FormatError, Formats, Kind, classify
 from backshop.store import Store
 
 from . import rename
+from .errors import UNREADABLE
 
 KINDS = ("ADDED", "MODIFIED", "RENAMED", "DELETED")
 _KEPT_LISTS = 16
@@ -89,7 +90,7 @@ class Comparer:
         """Return what differs; all of `after` where what was before cannot be read any more."""
         try:
             return self.changes(before, after)
-        except (BackshopError, ValueError):
+        except UNREADABLE:
             return self.changes(tree.EMPTY, after)
 
     def find(self, before: TreeId, after: TreeId, path: BenchPath) -> Change | None:

@@ -20,7 +20,7 @@ from backshop.base.paths import BenchPath
 from . import decide, requests, skill
 from .answers import Done
 from .desk import Desk
-from .errors import ConfirmationRequired
+from .errors import UNREADABLE, ConfirmationRequired
 from .processing import FILE_MAX_BYTES, FILES_MAX, ITEM_MAX_BYTES, is_allowed, main_file
 from .requests import ContextFile
 from .sources import read_source
@@ -235,7 +235,7 @@ def differing(desk: Desk, before: TreeId, after: TreeId) -> tuple[ItemChange, ..
         new = files_of(desk, after, category)
         try:
             old = files_of(desk, before, category)
-        except (BackshopError, ValueError):  # damaged: what comes back counts as added
+        except UNREADABLE:  # damaged: what comes back counts as added
             old = {}
         if old != new:
             action = "added" if not old else "updated" if new else "deleted"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from backshop.base.errors import BackshopError
+from backshop.base.errors import BackshopError, NotFound
+from backshop.store import StorageCorrupt
+
+UNREADABLE = (NotFound, StorageCorrupt, ValueError)
+"""What reading a list of files raises where it is gone or altered, not where the store is away."""
 
 
 class DraftExists(BackshopError):

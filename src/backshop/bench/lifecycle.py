@@ -13,7 +13,7 @@ from backshop.formats import Kind
 from . import decide, noting, requests, trash
 from .answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope
 from .desk import Desk, stream_of
-from .errors import BenchDamaged
+from .errors import UNREADABLE, BenchDamaged
 from .events import Recovered
 from .state import PROFILES, BenchState
 from .values import Limits
@@ -220,7 +220,7 @@ def draft_state(desk: Desk, state: BenchState) -> DraftState:
         return DraftState(has_draft=False, state="NO_DRAFT")
     try:
         outside = desk.views.outside(state, "draft")
-    except (BackshopError, ValueError):  # what the folder should hold is gone: health says so
+    except UNREADABLE:  # what the folder should hold is gone: health says so
         outside = []
     source = (
         draft.source.kind if draft.source.ref is None else f"{draft.source.kind}:{draft.source.ref}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from backshop.base.errors import BackshopError
 from backshop.base.ids import TreeId
 
 from .answers import ChangedFile
 from .compare import Change
 from .desk import Desk
+from .errors import UNREADABLE
 from .publishing import changed_file
 from .state import BenchState
 
@@ -21,7 +21,7 @@ def files_proved(desk: Desk, before: BenchState, after: BenchState) -> tuple[Cha
     """Return the files that are others now, each read back from its folder."""
     try:
         found = _changes(desk, before, after)
-    except (BackshopError, ValueError):
+    except UNREADABLE:
         return ()  # going back stands; what is left there lacks its list of files (B3.11)
     is_published = before.published != after.published or after.draft is None
     proofs = desk.views.proofs(after, found, "published" if is_published else "draft")

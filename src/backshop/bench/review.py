@@ -20,7 +20,7 @@ from . import decide, glance, requests
 from .answers import Counts
 from .compare import KINDS, Change
 from .desk import Desk
-from .errors import BenchDamaged
+from .errors import UNREADABLE, BenchDamaged
 from .history import Draft
 from .state import BenchState
 
@@ -159,7 +159,7 @@ def change_set(
 def _changes(desk: Desk, draft: Draft) -> tuple[Change, ...]:
     try:
         return desk.compare.changes(draft.base_tree, draft.tree)
-    except (NotFound, ValueError) as error:
+    except UNREADABLE as error:
         raise BenchDamaged(
             "the list of the Draft's files cannot be read", reason="missing_tree"
         ) from error
