@@ -20,7 +20,7 @@ from backshop.formats import FileKind, FormatError, Formats, Kind, classify
 from backshop.store import Store
 
 from . import rename
-from .errors import UNREADABLE
+from .soundness import UNREADABLE
 
 KINDS = ("ADDED", "MODIFIED", "RENAMED", "DELETED")
 _KEPT_LISTS = 16

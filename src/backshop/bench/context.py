@@ -20,9 +20,10 @@ from backshop.base.paths import BenchPath
 from . import decide, requests, skill
 from .answers import Done
 from .desk import Desk
-from .errors import UNREADABLE, ConfirmationRequired
+from .errors import ConfirmationRequired
 from .processing import FILE_MAX_BYTES, FILES_MAX, ITEM_MAX_BYTES, is_allowed, main_file
 from .requests import ContextFile
+from .soundness import UNREADABLE
 from .sources import read_source
 from .values import ItemChange
 

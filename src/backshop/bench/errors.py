@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from backshop.base.errors import BackshopError, NotFound
-from backshop.store import StorageCorrupt
-
-UNREADABLE = (NotFound, StorageCorrupt, ValueError)
-"""What reading a list of files raises where it is gone or altered, not where the store is away."""
+from backshop.base.errors import BackshopError
 
 
 class DraftExists(BackshopError):

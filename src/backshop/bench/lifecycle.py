@@ -13,8 +13,9 @@ from backshop.formats import Kind
 from . import decide, noting, requests, trash
 from .answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope
 from .desk import Desk, stream_of
-from .errors import UNREADABLE, BenchDamaged
+from .errors import BenchDamaged
 from .events import Recovered
+from .soundness import UNREADABLE
 from .state import PROFILES, BenchState
 from .values import Limits
 

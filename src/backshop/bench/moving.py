@@ -7,8 +7,8 @@ from backshop.base.ids import TreeId
 from .answers import ChangedFile
 from .compare import Change
 from .desk import Desk
-from .errors import UNREADABLE
 from .publishing import changed_file
+from .soundness import UNREADABLE
 from .state import BenchState
 
 

@@ -20,8 +20,9 @@ from . import decide, glance, requests
 from .answers import Counts
 from .compare import KINDS, Change
 from .desk import Desk
-from .errors import UNREADABLE, BenchDamaged
+from .errors import BenchDamaged
 from .history import Draft
+from .soundness import UNREADABLE
 from .state import BenchState
 
 PAGE_MAX = 5000

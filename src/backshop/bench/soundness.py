@@ -11,14 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from backshop.base import tree
-from backshop.base.errors import BackshopError
+from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import BenchId, BlobId, TreeId
-from backshop.store import Store
+from backshop.store import StorageCorrupt, Store
 
 from .state import BenchState
 
 LISTED = 20
 _WRITABLE = 0o222
+UNREADABLE = (NotFound, StorageCorrupt, ValueError)
+"""What reading a list of files raises where it is gone or altered, not where the store is away."""
 
 
 @dataclass(frozen=True, slots=True)
