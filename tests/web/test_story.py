@@ -59,8 +59,11 @@ def test_a_whole_story_by_keyboard_alone(served, new_page, files):
     press = page.keyboard.press
 
     # add a file and ask
+    page.on(
+        "filechooser", lambda dialog: None
+    )  # the browser hands its dialogs over from here on, which takes a moment
     _tab_to(page, "#pick-files")
-    with page.expect_file_chooser() as dialog:  # the system's own
+    with page.expect_file_chooser() as dialog:
         press("Enter")
     dialog.value.set_files(files / "notes.md")
     page.locator(".file-name", has_text="notes.md").wait_for()
