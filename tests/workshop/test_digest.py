@@ -8,6 +8,7 @@ import pytest
 
 from backshop.app.hub import About
 from backshop.base.errors import BackshopError
+from backshop.bench import Manifests
 from backshop.cli import main
 from backshop.models import Attendant, scripted
 from backshop.prompts import DigestItem, Manifest, ManifestChange, ManifestEntry
@@ -28,7 +29,10 @@ def digests(room: Room) -> Digests:  # noqa: F811
 
 
 def turn(room: Room) -> Action:  # noqa: F811
-    return digests(room).begin_turn(room.id, digests(room).session(room.id))
+    """Do what a turn does about the digest before its first prompt."""
+    made, manifests = digests(room), Manifests(room.shop.benches)
+    session, overrides = made.session(room.id), made.overrides(room.id)
+    return digesting.refresh(session, manifests.of(room.id), manifests, overrides=overrides)
 
 
 def item(source, fingerprint="old"):

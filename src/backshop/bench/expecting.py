@@ -11,10 +11,11 @@ from collections import OrderedDict
 from collections.abc import Mapping
 
 from backshop.base import tree
-from backshop.base.errors import BackshopError
 from backshop.base.ids import BlobId
 from backshop.base.paths import BenchPath
 from backshop.store import Shown, Store
+
+from .soundness import UNREADABLE
 
 _FOLDERS_KEPT = 16
 _INODES_KEPT = 500_000
@@ -69,7 +70,7 @@ class Expecting:
             return self._whole(head)
         try:
             changes = list(tree.diff(known.tree, head.tree, self._store.load_tree))
-        except (BackshopError, ValueError):  # the old tree was collected meanwhile
+        except UNREADABLE:  # the old tree was collected meanwhile
             return self._whole(head)
         moved = dict(files)
         for change in changes:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from backshop.base import tree
-from backshop.base.errors import BackshopError, NotFound
+from backshop.base.errors import NotFound
 from backshop.base.ids import BenchId, BlobId, TreeId
 from backshop.store import StorageCorrupt, Store
 
@@ -43,7 +43,7 @@ class Soundness:
         """Return what of a tree cannot be had, at most so many; empty when it is whole."""
         try:
             entries = list(tree.walk(tree_id, self._stored))
-        except (BackshopError, ValueError):
+        except UNREADABLE:
             return [Damage("missing_tree", "")]
         return self._looked(entries, thorough)
 
@@ -59,7 +59,7 @@ class Soundness:
         try:
             changes = tree.diff(known, other, load)
             entries = [(one.path, one.after) for one in changes if one.after is not None]
-        except (BackshopError, ValueError):
+        except UNREADABLE:
             return self.damage(other, thorough=thorough)
         return self._looked(entries, thorough)
 

@@ -7,7 +7,6 @@ Field names follow one convention, read here and in `static/page.js`: `paths[]` 
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from starlette.datastructures import FormData
 from starlette.routing import Route
@@ -26,17 +25,14 @@ def do(visit: Visit) -> Redirect:
     if not visit.site.door.loopback and names_server_path(command, request):
         raise AccessDenied("this server is not on loopback: files come and go by its pages")
     answer = visit.call(command, **request)
-    return Redirect(_with_proof(safe_path(visit.form.get("next")) or "/", answer))
+    return Redirect(safe_path(visit.form.get("next")) or "/", proof=_proof_of(answer))
 
 
-def _with_proof(path: str, answer: Any) -> str:
-    """Let the next page say how many changed files were read back, and how many are wrong."""
+def _proof_of(answer: Any) -> tuple[int, int] | None:
+    """Return how many changed files were read back as they should be, and how many were not."""
     changed = answer.get("changed", ()) if isinstance(answer, dict) else ()
     seen = [one["verified"] for one in changed if one.get("verified") is not None]
-    if not seen:
-        return path
-    found = urlencode({"proved": seen.count(True), "unproved": seen.count(False)})
-    return f"{path}{'&' if '?' in path else '?'}{found}"
+    return (seen.count(True), seen.count(False)) if seen else None
 
 
 def fields(form: FormData) -> dict[str, Any]:

@@ -76,12 +76,6 @@ class Digests:
         """Return the overrides that calls of a bench are rendered with."""
         return BenchOverrides(self._overrides, bench_id)
 
-    def begin_turn(self, bench_id: str, session: Session) -> digesting.Action:
-        """Bring the digest up to date before a turn's first prompt (P7.7)."""
-        manifests = self._gatherer.manifests
-        files = manifests.of(bench_id)
-        return digesting.refresh(session, files, manifests, overrides=self.overrides(bench_id))
-
     def cancel(self, bench_id: str) -> bool:
         """Stop a digest run of this bench; say whether there was one."""
         with self._lock:

@@ -24,6 +24,8 @@ from .words import ACTIONS, action_links
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "backshop_theme"
+PROOF_COOKIE = "backshop_proof"
+PROOF_SECONDS = 60
 FORM_MAX_FIELDS = 5000
 FIELD_MAX_BYTES = 32 * MIB  # larger than any text a command takes, so that the command says so
 
@@ -69,6 +71,8 @@ class Redirect:
     """Go there; 303, so that a post is not repeated."""
 
     path: str
+    proof: tuple[int, int] | None = None
+    """Files read back as they should be, and not: for the next page to say."""
 
 
 Handler = Callable[[Visit], Page | Redirect | Response]
@@ -113,7 +117,16 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int) -> 
     if isinstance(made, Response):
         return made
     if isinstance(made, Redirect):
-        return RedirectResponse(made.path, status_code=303)
+        onward = RedirectResponse(made.path, status_code=303)
+        if made.proof is not None:  # in a cookie: an address could be made up by anybody
+            onward.set_cookie(
+                PROOF_COOKIE,
+                "{}-{}".format(*made.proof),
+                max_age=PROOF_SECONDS,
+                httponly=True,
+                samesite="strict",
+            )
+        return onward
     theme = visit.cookies.get(THEME_COOKIE, "auto")
     common = {
         "title": made.title,
@@ -123,7 +136,10 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int) -> 
         "actions": ACTIONS,
     }
     text = render(made.template, {**common, **made.context})
-    return HTMLResponse(text, status_code=made.status, headers={"cache-control": "no-store"})
+    answer = HTMLResponse(text, status_code=made.status, headers={"cache-control": "no-store"})
+    if PROOF_COOKIE in visit.cookies:  # said once
+        answer.delete_cookie(PROOF_COOKIE)
+    return answer
 
 
 def error_page(error: Exception, visit: Visit) -> Page:
@@ -162,7 +178,7 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
 
 def _proof(visit: Visit) -> list[str]:
     """Say what a form's command read back of the files it changed (B9.15); for `forms`."""
-    proved, unproved = (visit.query.get(name, "") for name in ("proved", "unproved"))
+    proved, _, unproved = visit.cookies.get(PROOF_COOKIE, "").partition("-")
     if not all(one.isdecimal() and len(one) < 10 for one in (proved, unproved)):
         return []
     said = {
