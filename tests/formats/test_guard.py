@@ -6,7 +6,7 @@ import time
 import zipfile
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backshop.formats.errors import FormatError
@@ -137,6 +137,7 @@ SAMPLE = archive({"a.xml": b"<a/>" * 20, "b/c.bin": bytes(range(256)), "d": b""}
 
 
 @pytest.mark.rule("F4.1", "F3.2")
+@example(changes=[(SAMPLE.index(b"PK\x01\x02") + 6, 64)])  # the version of ZIP it needs
 @given(
     changes=st.lists(st.tuples(st.integers(0, len(SAMPLE) - 1), st.integers(0, 255)), max_size=6)
 )

@@ -32,6 +32,7 @@ _END64 = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR64 = struct.Struct("<4sIQI")
 _FULL16, _FULL32 = 0xFFFF, 0xFFFFFFFF
 _ENCRYPTED, _UTF8_NAME = 0x1, 0x800
+_NEWEST = 63  # of the versions of ZIP; what asks for a later one, other programs refuse
 _STEP = 256 * numbers.KIB
 _PROLOG_MAX_BYTES = numbers.MIB
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -204,7 +205,8 @@ def _records(data: bytes, at: int, end: int, count: int, shift: int) -> list[_Re
         if at + _CENTRAL.size > end or data[at : at + 4] != b"PK\x01\x02":
             raise _corrupt("its directory breaks off")
         head = _CENTRAL.unpack_from(data, at)
-        flags, method, crc, compressed, size = head[3], head[4], head[7], head[8], head[9]
+        needed, flags, method = head[2] & 0xFF, head[3], head[4]
+        crc, compressed, size = head[7], head[8], head[9]
         name_length, extra_length, comment_length, disk, offset = *head[10:14], head[16]
         name_at = at + _CENTRAL.size
         extra_at = name_at + name_length
@@ -218,6 +220,8 @@ def _records(data: bytes, at: int, end: int, count: int, shift: int) -> list[_Re
             raise _corrupt("it spans several disks")
         if flags & _ENCRYPTED:
             raise fail("encrypted_file", "the file is protected by a password")
+        if needed > _NEWEST:
+            raise _corrupt("it asks for a version of ZIP that does not exist")
         if method not in (STORED, DEFLATED):
             raise _corrupt(f"compression method {method} is not used in office files")
         raw = data[name_at:extra_at]
