@@ -1,11 +1,12 @@
 """Write docs/proof.md: each promise, what was run for it, and what was not.
 
-proof.py RESULTS…   take in results of `pytest --junitxml` (.xml) or of the benchmarks (.jsonl),
-                    newest last, and write the page
+proof.py RESULTS…   take in results of `pytest --junitxml` (.xml) or of the benchmarks (.jsonl)
+                    and write the page
 proof.py            write the page from what was taken in before
 
-What was taken in is kept in docs/proof.json, so that parts can be run one by one. Nothing is
-called proved that was not run; a skipped or failed test is named.
+What was taken in is kept in docs/proof.json case by case, the newest result of each, so that
+parts can be run one by one. It is compared with the cases pytest lists now: those that are gone
+are dropped, those that were never run are named. Nothing is called proved that was not run.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import sys
 import tomllib
 import xml.etree.ElementTree as ET
@@ -26,37 +28,60 @@ KEPT = ROOT / "docs" / "proof.json"
 PAGE = ROOT / "docs" / "proof.md"
 PROMISES = Path(__file__).with_name("promises.toml")
 CRASHES = "tests/crash/"
-_NAMED = 5  # tests that did not pass, by name
+_NAMED = 5  # tests that did not pass or were not run, by name
 _APART = 4  # cases of one test that are shown one by one; more are added up
+
+Cases = dict[tuple[str, str], dict[str, Any] | None]  # file and test; None was never run
 
 
 def take_in(results: Path, kept: dict[str, Any]) -> None:
-    """Replace what is known of each test file by what this run says."""
-    files: dict[str, dict[str, Any]] = {}
-    for case in ET.parse(results).iter("testcase"):
-        file = _file_of(case.get("classname", ""))
-        found = files.setdefault(file, {"passed": 0, "seconds": 0.0, "skipped": {}, "failed": []})
-        found["seconds"] += float(case.get("time", 0))
-        skipped = case.find("skipped")
-        counted = {one.get("name"): one.get("value") for one in case.iter("property")}
-        if counted:
-            found.setdefault("counts", {})[case.get("name")] = counted
-        if case.find("failure") is not None or case.find("error") is not None:
-            found["failed"].append(case.get("name"))
-        elif skipped is not None:
-            found["skipped"][str(case.get("name"))] = skipped.get("message", "")
-        else:
-            found["passed"] += 1
-    for found in files.values():
-        found["seconds"] = round(found["seconds"], 1)
-        found["day"] = datetime.now(UTC).strftime("%Y-%m-%d")
-        found["full"] = os.environ.get("BACKSHOP_PROOF") == "1"
-    kept.setdefault("files", {}).update(files)
+    """Keep what this run says of each case, unless a newer run is known."""
+    files = kept.setdefault("files", {})
+    for suite in ET.parse(results).iter("testsuite"):
+        at = _second(suite.get("timestamp"))
+        ran: dict[tuple[str, str], dict[str, Any]] = {}
+        for case in suite.iter("testcase"):
+            place = _place(case.get("classname", ""), case.get("name", ""))
+            if ran.get(place, {}).get("result") != "failed":  # a case may be told twice
+                ran[place] = _outcome(case) | {"at": at}
+        for (file, test), found in ran.items():
+            known = files.setdefault(file, {}).get(test)
+            if known is None or known["at"] <= at:
+                files[file][test] = found
     kept["machine"] = {
         "python": platform.python_version(),
         "system": platform.system(),
         "cores": os.cpu_count(),
     }
+
+
+def settle(kept: dict[str, Any], listed: dict[str, list[str]]) -> None:
+    """Drop cases that are gone, and name those that exist and were never run."""
+    files = kept.get("files", {})
+    kept["files"] = {
+        file: {test: files.get(file, {}).get(test) for test in sorted(tests)}
+        for file, tests in sorted(listed.items())
+    }
+    kept["listed"] = _second(None)[:10]
+
+
+def listed(files: list[str]) -> dict[str, list[str]]:
+    """Return the cases of each file as pytest lists them for a full run."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", *files],
+        cwd=ROOT,
+        env=os.environ | {"BACKSHOP_PROOF": "1"},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise SystemExit(f"the tests cannot be listed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    found: dict[str, list[str]] = {file: [] for file in files}
+    for line in done.stdout.splitlines():
+        file, between, test = line.partition("::")
+        if between:
+            found.setdefault(file, []).append(test)
+    return found
 
 
 def measured(results: Path, kept: dict[str, Any]) -> None:
@@ -67,7 +92,7 @@ def measured(results: Path, kept: dict[str, Any]) -> None:
         rows = found.setdefault(row.pop("benchmark"), {"rows": []})["rows"]
         rows.append(row)
     for one in found.values():
-        one["day"] = datetime.now(UTC).strftime("%Y-%m-%d")
+        one["day"] = _second(None)[:10]
     kept.setdefault("benchmarks", {}).update(found)
 
 
@@ -80,14 +105,14 @@ def page(kept: dict[str, Any]) -> Iterator[str]:
     if machine is None:
         yield "No results have been taken in yet: nothing below has been run for this page.\n"
     else:
-        yield f"Last machine: Python {machine['python']} on {machine['system']}, {machine['cores']} cores.\n"
+        yield f"Last machine: Python {machine['python']} on {machine['system']}, {machine['cores']} cores. Compared with the tests as they were on {kept.get('listed', 'no day yet')}.\n"
     yield "| promise | rules | what was run | result | run it yourself |\n|---|---|---|---|---|"
     for promise in promises:
-        found = _of(promise["tests"], files)
+        cases = _of(promise["tests"], files)
         command = f'`make proof PART="{" ".join(promise["tests"])}"`'
         yield (
-            f"| {promise['says']} | {', '.join(promise['rules'])} | {_ran(found)} | "
-            f"{_verdict(promise['tests'], found)} | {command} |"
+            f"| {promise['says']} | {', '.join(promise['rules'])} | {_ran(cases)} | "
+            f"{_verdict(cases)} | {command} |"
         )
     yield ""
     yield from _crashes(files)
@@ -97,38 +122,53 @@ def page(kept: dict[str, Any]) -> Iterator[str]:
     yield "Figures of one machine, with what was measured by hand, are apart from this: [figures](figures.md)."
 
 
-def _of(tests: list[str], files: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: found
-        for name, found in files.items()
-        if any(name == test or name.startswith(f"{test}/") for test in tests)
-    }
+def _of(tests: list[str], files: dict[str, Any]) -> Cases:
+    """Return the cases of a promise; a file of which none is known stands for its own."""
+    found: Cases = {}
+    for file in (name for test in tests for name in _files_of(test)):
+        for test, one in files.get(file, {"": None}).items():
+            found[file, test] = one
+    return found
 
 
-def _ran(found: dict[str, Any]) -> str:
-    if not found:
+def _ran(cases: Cases) -> str:
+    ran = {place: one for place, one in cases.items() if one and one["result"] == "passed"}
+    if not ran:
         return "nothing yet"
-    passed = sum(one["passed"] for one in found.values())
-    seconds = sum(one["seconds"] for one in found.values())
-    counts = "full counts" if all(one["full"] for one in found.values()) else "samples"
-    days = sorted({one["day"] for one in found.values()})
-    return f"{passed:,} tests in {len(found)} files, {counts}, {seconds:,.0f} s ({days[0]})"
+    passed, files = list(ran.values()), len({file for file, _ in ran})
+    full = sum(one["full"] for one in passed)
+    counts = "full counts" if full == len(passed) else f"{full:,} of them with full counts"
+    days = sorted({one["at"][:10] for one in passed})
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    timed = all("seconds" in one for one in passed)
+    took = f", {sum(one['seconds'] for one in passed):,.0f} s" if timed else ""
+    noun = "file" if files == 1 else "files"
+    total = f"{len(passed):,} of {len(cases):,}" if len(passed) < len(cases) else f"{len(passed):,}"
+    return f"{total} tests in {files} {noun}, {counts}{took} ({when})"
 
 
-def _verdict(tests: list[str], found: dict[str, Any]) -> str:
-    wanted = [name for test in tests for name in _files_of(test)]
-    missing = [name for name in wanted if name not in found]
-    failed = sum(len(one["failed"]) for one in found.values())
-    skipped = sum(len(one["skipped"]) for one in found.values())
+def _verdict(cases: Cases) -> str:
+    results = [one["result"] for one in cases.values() if one]
+    failed, skipped = results.count("failed"), results.count("skipped")
+    missing = _missing(cases)
     if failed:
         return f"**{failed} failed**"
+    if not results:
+        return "not run"
     if missing:
-        if len(missing) == len(wanted):
-            return "not run"
-        named = ", ".join(missing[:_NAMED])
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-        return f"in part; not run: {named}{more}"
-    return f"holds, {skipped} skipped" if skipped else "holds"
+        return f"in part; not run: {', '.join(missing[:_NAMED])}{more}"
+    if skipped:
+        return f"in part; {skipped} of {len(results)} skipped"
+    return "holds" if all(one and one["full"] for one in cases.values()) else "holds (sample)"
+
+
+def _missing(cases: Cases) -> list[str]:
+    """Return what was not run: whole files, and the tests of files that were run in part."""
+    ran = {file for (file, _), one in cases.items() if one}
+    gone = [place for place, one in cases.items() if one is None]
+    names = (f"{file}::{test.partition('[')[0]}" if file in ran else file for file, test in gone)
+    return list(dict.fromkeys(names))
 
 
 def _files_of(test: str) -> list[str]:
@@ -141,17 +181,18 @@ def _files_of(test: str) -> list[str]:
 
 def _told(files: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str], str]]:
     """Yield what the tests counted: file, test, counts, result."""
-    for name, one in sorted(files.items()):
-        cases: dict[str, list[str]] = {}
-        for test in sorted(one.get("counts", {})):
-            cases.setdefault(test.partition("[")[0], []).append(test)
-        for test, tests in cases.items():
-            counts = one["counts"]
-            if len(tests) <= _APART or name.startswith(CRASHES):
-                for case in tests:
-                    yield name, case, counts[case], _ended(one, [case])
+    for file, known in sorted(files.items()):
+        cases: dict[str, dict[str, Any]] = {}
+        for test, one in sorted(known.items()):
+            if one and "counts" in one:
+                cases.setdefault(test.partition("[")[0], {})[test] = one
+        for test, ones in cases.items():
+            if len(ones) <= _APART or file.startswith(CRASHES):
+                for case, one in ones.items():
+                    yield file, case, one["counts"], _ended([one])
             else:
-                yield name, test, _summed([counts[case] for case in tests]), _ended(one, tests)
+                counts = _summed([one["counts"] for one in ones.values()])
+                yield file, test, counts, _ended(list(ones.values()))
 
 
 def _summed(counts: list[dict[str, str]]) -> dict[str, str]:
@@ -232,19 +273,21 @@ def _said(counted: dict[str, str]) -> str:
     )
 
 
-def _ended(file: dict[str, Any], tests: list[str]) -> str:
-    if any(test in file["failed"] for test in tests):
+def _ended(cases: list[dict[str, Any]]) -> str:
+    if any(one["result"] == "failed" for one in cases):
         return "**failed**"
-    return "holds" if file["full"] else "holds (sample)"
+    return "holds" if all(one["full"] for one in cases) else "holds (sample)"
 
 
 def _exceptions(files: dict[str, Any]) -> Iterator[str]:
     reasons: dict[str, int] = {}
     failed = []
-    for name, one in sorted(files.items()):
-        failed += [f"{name}::{test}" for test in one["failed"]]
-        for reason in one["skipped"].values():
-            reasons[reason] = reasons.get(reason, 0) + 1
+    for file, known in sorted(files.items()):
+        for test, one in known.items():
+            if one and one["result"] == "failed":
+                failed.append(f"{file}::{test}")
+            elif one and one["result"] == "skipped":
+                reasons[one["reason"]] = reasons.get(one["reason"], 0) + 1
     if failed:
         yield "## Failed\n"
         yield from (f"- `{one}`" for one in failed[:_NAMED])
@@ -252,29 +295,65 @@ def _exceptions(files: dict[str, Any]) -> Iterator[str]:
             yield f"- and {len(failed) - _NAMED} more"
         yield ""
     if reasons:
-        yield "## Not run\n"
+        yield "## Skipped\n"
         yield from (f"- {count} × {reason}" for reason, count in sorted(reasons.items()))
         yield ""
 
 
-def _file_of(classname: str) -> str:
-    """Return the test file of a dotted name, which may end with a class."""
-    parts = classname.split(".")
+def _outcome(case: ET.Element) -> dict[str, Any]:
+    """Return what a run says of one case."""
+    skipped = case.find("skipped")
+    found: dict[str, Any] = {
+        "result": "passed",
+        "seconds": round(float(case.get("time", 0)), 2),
+        "full": os.environ.get("BACKSHOP_PROOF") == "1",
+    }
+    if case.find("failure") is not None or case.find("error") is not None:
+        found["result"] = "failed"
+    elif skipped is not None:
+        found |= {"result": "skipped", "reason": skipped.get("message", "")}
+    if counts := {one.get("name"): one.get("value") for one in case.iter("property")}:
+        found["counts"] = counts
+    return found
+
+
+def _place(classname: str, name: str) -> tuple[str, str]:
+    """Return the file of a case and what pytest calls the case in it."""
+    parts, inside = classname.split("."), [name]
     while parts:
         path = Path(*parts).with_suffix(".py")
         if (ROOT / path).is_file():
-            return path.as_posix()
-        parts.pop()
-    return classname
+            return path.as_posix(), "::".join(inside)
+        inside.insert(0, parts.pop())
+    return classname, name
+
+
+def _second(timestamp: str | None) -> str:
+    """Return a moment, or now, to the second and by universal time."""
+    at = datetime.fromisoformat(timestamp) if timestamp else datetime.now(UTC)
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _text(value: Any, levels: int = 3) -> str:
+    """Return JSON that breaks lines down to the single case, so that changes can be read."""
+    if not (levels and isinstance(value, dict) and value):
+        return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    lines = (f"{json.dumps(key)}: {_text(one, levels - 1)}" for key, one in sorted(value.items()))
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def main(argv: list[str]) -> int:
     """Take results in and write the page."""
-    kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    kept: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     for name in argv:
         (measured if name.endswith(".jsonl") else take_in)(Path(name), kept)
-    if argv:
-        KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    promises = tomllib.loads(PROMISES.read_text(encoding="utf-8"))["promise"]
+    named = {file for one in promises for test in one["tests"] for file in _files_of(test)}
+    settle(
+        kept,
+        listed(sorted(named | {one for one in kept.get("files", {}) if (ROOT / one).is_file()})),
+    )
+    KEPT.write_text(_text(kept) + "\n", encoding="utf-8")
     PAGE.write_text("\n".join(page(kept)).rstrip() + "\n", encoding="utf-8")
     return 0
 

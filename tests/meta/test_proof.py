@@ -34,7 +34,22 @@ def test_what_was_not_run_is_not_called_proved():
     assert all("| not run |" in line for line in list(rows({}).values())[1:])
 
 
-def test_results_are_taken_in_by_file_and_failures_named(tmp_path):
+def taken(tmp_path, kept, cases, at="2026-11-15T10:00:00+00:00"):
+    results = tmp_path / "results.xml"
+    suite = f'<testsuite timestamp="{at}">{cases}</testsuite>'
+    results.write_text(f"<testsuites>{suite}</testsuites>")
+    proof.take_in(results, kept)
+
+
+def case(name, inside=""):
+    return f'<testcase classname="tests.web.test_security" name="{name}">{inside}</testcase>'
+
+
+def security(kept):
+    return next(line for name, line in rows(kept).items() if name.startswith("Nothing of a doc"))
+
+
+def test_results_are_taken_in_by_case_and_failures_named(tmp_path):
     results = tmp_path / "results.xml"
     results.write_text(RESULTS)
     kept: dict[str, object] = {}
@@ -47,17 +62,65 @@ def test_results_are_taken_in_by_file_and_failures_named(tmp_path):
     crash = next(line for name, line in said.items() if name.startswith("A crash"))
     assert "**1 failed**" in demo
     assert "in part; not run: tests/crash/test_bench.py" in crash
-    assert "holds, 1 skipped" in next(
-        line for name, line in said.items() if name.startswith("Nothing of a document")
-    )
+    assert "in part; 1 of 1 skipped" in security(kept)
     assert "- `tests/flows/test_demo.py::test_two`" in page
     assert "| one | 1,200 kills | holds (sample) | `make proof PART=tests/store/test_mach" in page
     assert "- 1 × strace: strace is not installed" in page
 
 
+def test_the_run_of_one_test_leaves_what_is_known_of_the_others(tmp_path, monkeypatch):
+    monkeypatch.setenv("BACKSHOP_PROOF", "1")
+    kept: dict[str, object] = {}
+    taken(tmp_path, kept, case("test_a") + case("test_b[1]") + case("test_b[2]", "<failure/>"))
+    assert "**1 failed**" in security(kept)
+
+    taken(tmp_path, kept, case("test_b[2]"), at="2026-11-16T12:30:00+02:00")
+    assert "| 3 tests in 1 file, full counts, 0 s (2026-11-15 to 2026-11-16) | holds |" in (
+        security(kept)
+    )
+
+    taken(tmp_path, kept, case("test_b[2]", "<failure/>"), at="2026-11-16T10:29:59+00:00")
+    assert "| holds |" in security(kept)  # an older result, taken in late, changes nothing
+
+
+def test_a_case_told_twice_by_one_run_has_failed_if_it_failed_once(tmp_path):
+    kept: dict[str, object] = {}
+
+    taken(tmp_path, kept, case("test_a", "<failure/>") + case("test_a"))
+
+    assert "**1 failed**" in security(kept)
+
+
+def test_cases_that_exist_and_were_not_run_are_named_and_gone_ones_dropped(tmp_path):
+    kept: dict[str, object] = {}
+    taken(tmp_path, kept, case("test_a") + case("test_gone", "<failure/>"))
+
+    proof.settle(kept, {"tests/web/test_security.py": ["test_a", "test_b[1]", "test_b[2]"]})
+
+    assert "1 of 3 tests in 1 file" in security(kept)
+    assert "| in part; not run: tests/web/test_security.py::test_b |" in security(kept)
+
+
+def test_the_cases_of_a_file_are_listed_as_results_name_them():
+    file = "tests/bench/test_machine.py"
+    found = proof.listed([file])[file]
+
+    assert "TestBench::runTest" in found
+    assert proof._place("tests.bench.test_machine.TestBench", "runTest") == (file, found[0])
+
+
+def test_what_is_kept_is_one_line_for_each_case():
+    kept = {"files": {"tests/a.py": {"test_a": {"result": "passed"}, "test_b": None}}}
+
+    text = proof._text(kept)
+
+    assert json.loads(text) == kept
+    assert '\n"test_a": {"result": "passed"},\n"test_b": null\n' in text
+
+
 def test_promises_name_tests_that_exist_and_the_page_is_as_the_results_are():
     promises = tomllib.loads(proof.PROMISES.read_text(encoding="utf-8"))["promise"]
-    kept = json.loads(proof.KEPT.read_text()) if proof.KEPT.exists() else {}
+    kept = json.loads(proof.KEPT.read_text(encoding="utf-8")) if proof.KEPT.exists() else {}
 
     gone = [test for one in promises for test in one["tests"] if not (ROOT / test).exists()]
     assert gone == []
