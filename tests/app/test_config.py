@@ -62,6 +62,14 @@ def test_folders_and_offline_are_read_from_the_environment(tmp_path):
     assert config["offline"] is True
 
 
+@pytest.mark.rule("S3.2", "T6.4")
+def test_trusted_proxies_are_addresses_and_networks_and_nobody_by_default():
+    env = {"BACKSHOP_TRUSTED_PROXIES": "10.0.0.7, 10.1.0.0/16,fd00::/8"}
+
+    assert load(environ={})["web.trusted_proxies"] == ()
+    assert load(environ=env)["web.trusted_proxies"] == ("10.0.0.7", "10.1.0.0/16", "fd00::/8")
+
+
 @pytest.mark.rule("S3.2")
 def test_the_rules_name_every_variable_and_no_other():
     rules = (ROOT / "docs" / "spec" / "surface.md").read_text(encoding="utf-8")
@@ -70,7 +78,8 @@ def test_the_rules_name_every_variable_and_no_other():
 
     read = {one.env for one in SETTINGS if one.env} | others
     assert stated - {"BACKSHOP_"} == read
-    assert set(VARIABLES) | {"BACKSHOP_WORKFLOW_PATH", "BACKSHOP_OFFLINE"} | others == read
+    lists = {"BACKSHOP_WORKFLOW_PATH", "BACKSHOP_TRUSTED_PROXIES"}
+    assert set(VARIABLES) | lists | {"BACKSHOP_OFFLINE"} | others == read
 
 
 @pytest.mark.rule("S3.3")
@@ -88,6 +97,10 @@ def test_the_rules_name_every_variable_and_no_other():
         ('{"log": "info", "log": "error"}', {}),
         ("{}", {"BACKSHOP_LOG": "loud"}),
         ("{}", {"BACKSHOP_OFLINE": "1"}),
+        ("{}", {"BACKSHOP_TRUSTED_PROXIES": "*"}),
+        ("{}", {"BACKSHOP_TRUSTED_PROXIES": "proxy.example"}),
+        ("{}", {"BACKSHOP_TRUSTED_PROXIES": "10.0.0.1/8"}),
+        ('{"web.trusted_proxies": {"10.0.0.7": true}}', {}),
         ("{}", {"BACKSHOP_DATABASE_URL": "mysql://u:hunter2@h/x"}),
     ],
 )

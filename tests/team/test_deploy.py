@@ -192,6 +192,11 @@ def test_the_compose_file_starts_what_the_units_start():
     assert settings["BACKSHOP_DATABASE_URL"].startswith("postgresql://backshop:change-me@db:5432/")
     assert settings["AWS_ENDPOINT_URL"] == "http://objects:8333"
     assert {"db", "objects"} <= set(composed)
+    (subnet,) = read["networks"]["default"]["ipam"]["config"]
+    for service in ("web-1", "web-2"):
+        trusted = composed[service]["environment"]["BACKSHOP_TRUSTED_PROXIES"]
+        assert trusted == subnet["subnet"]  # a published port is reached through that network
+        assert composed[service]["ports"][0].startswith("127.0.0.1:")
 
 
 def test_the_image_starts_a_web_server_and_has_what_a_team_needs():

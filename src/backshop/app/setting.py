@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -95,6 +96,17 @@ def folders(value: Any) -> tuple[str, ...]:
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
         raise ValueError
     return tuple(part for part in parts if part)
+
+
+def networks(value: Any) -> tuple[str, ...]:
+    """Read a list of IP addresses and networks, also as an environment joins them: by commas."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise ValueError
+    found = tuple(part.strip() for part in parts if part.strip())
+    for one in found:
+        ip_network(one)  # raises for what is none
+    return found
 
 
 def folder(value: Any) -> str:

@@ -29,6 +29,7 @@ from .setting import (
     json_object,
     keywords,
     limits,
+    networks,
     onboarding,
     proxy,
     short_text,
@@ -69,6 +70,14 @@ SETTINGS: tuple[Setting, ...] = (
         parse=url("http", "https"),
         allowed="http://name or https://name",
         summary="What people type into their browser where a proxy stands before the server.",
+    ),
+    Setting(
+        name="web.trusted_proxies",
+        env="BACKSHOP_TRUSTED_PROXIES",
+        default=(),
+        parse=networks,
+        allowed="a list of addresses and networks such as 10.0.0.7 and 10.1.0.0/16",
+        summary="Proxies believed when they say whom a request is from (X-Forwarded-For).",
     ),
     Setting(
         name="log",

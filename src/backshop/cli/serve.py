@@ -73,7 +73,9 @@ def mcp(door: Door, http: bool, port: int, bench_id: str | None, tools: str | No
     def announce(address: str, token: str) -> None:
         click.echo(f"MCP server: {address}\nAuthorization: Bearer {token}", err=True)
 
-    serve_http(offering, door.config().home, port=port, announce=announce)
+    config = door.config()
+    proxies = config["web.trusted_proxies"]
+    serve_http(offering, config.home, port=port, announce=announce, trusted_proxies=proxies)
 
 
 @click.command(cls=DoorCommand)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import json
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,8 +140,12 @@ def serve_http(
     *,
     port: int,
     announce: Callable[[str, str], Any],
+    trusted_proxies: Sequence[str] = (),
 ) -> None:
-    """Serve on loopback until stopped; `announce` gets the address and the token."""
+    """Serve on loopback until stopped; `announce` gets the address and the token.
+
+    Wrong tokens are counted by address: of whom a trusted proxy names, else of who connects (T6.4).
+    """
     import uvicorn  # loaded when a server is started
 
     token = token_of(home)
@@ -151,7 +155,12 @@ def serve_http(
         raise ValidationFailed(
             f"port {port} cannot be listened on", reason="bad_params", detail=error.strerror
         ) from error
-    config = uvicorn.Config(application(offering, token), log_level="warning", server_header=False)
+    config = uvicorn.Config(
+        application(offering, token),
+        log_level="warning",
+        server_header=False,
+        forwarded_allow_ips=list(trusted_proxies),
+    )
     announce(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", token)
     try:
         uvicorn.Server(config).run(sockets=[listening])

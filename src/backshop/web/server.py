@@ -216,6 +216,7 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=GRACE_S,
         ws="none",
+        forwarded_allow_ips=list(shop.config["web.trusted_proxies"]),  # whom T6.4 counts by
     )
     shown = "127.0.0.1" if host in {"0.0.0.0", "::", "localhost"} else host  # noqa: S104  # compared
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}/"
