@@ -184,33 +184,33 @@ SETTINGS: tuple[Setting, ...] = (
         allowed="rpi or compat",
         summary="How turns are executed where a workbench says nothing else.",
     ),
-    Setting(
-        name="workshop.max_turn_minutes",
-        default=120,
-        parse=integer(1, 1440),
-        allowed="1 to 1440",
-        summary="How long a turn may take before it waits for you.",
+    *(
+        Setting(
+            name=f"workshop.{name}",
+            default=default,
+            parse=integer(least, most),
+            allowed=f"{least} to {most}",
+            summary=summary,
+        )
+        for name, default, least, most, summary in (
+            ("max_turn_minutes", 120, 1, 1440, "How long a turn may take before it waits for you."),
+            ("max_revisions", 200, 10, 1000, "States of Drafts one workbench can go back to."),
+            ("context_timeout_s", 120, 5, 3600, "How long making a context item may take."),
+        )
     ),
-    Setting(
-        name="workshop.loop_window",
-        default=10,
-        parse=integer(2, 100),
-        allowed="2 to 100",
-        summary="How many of the agent's last tool calls are compared.",
-    ),
-    Setting(
-        name="workshop.loop_warning",
-        default=3,
-        parse=integer(2, 100),
-        allowed="2 to 100",
-        summary="How often the same call is made before the agent is warned.",
-    ),
-    Setting(
-        name="workshop.loop_stop",
-        default=5,
-        parse=integer(3, 100),
-        allowed="3 to 100",
-        summary="How often the same call is made before the agent is stopped.",
+    *(
+        Setting(
+            name=f"workshop.loop_{name}",
+            default=default,
+            parse=integer(least, 100),
+            allowed=f"{least} to 100",
+            summary=f"How {summary}.",
+        )
+        for name, default, least, summary in (
+            ("window", 10, 2, "many of the agent's last tool calls are compared"),
+            ("warning", 3, 2, "often the same call is made before the agent is warned"),
+            ("stop", 5, 3, "often the same call is made before the agent is stopped"),
+        )
     ),
     Setting(
         name="providers",
@@ -391,19 +391,5 @@ SETTINGS: tuple[Setting, ...] = (
         parse=folder,
         allowed="an absolute path",
         summary="The LibreOffice that draws pages; by default soffice on the search path.",
-    ),
-    Setting(
-        name="workshop.max_revisions",
-        default=200,
-        parse=integer(10, 1000),
-        allowed="10 to 1000",
-        summary="States of Drafts that can be gone back to, in one workbench.",
-    ),
-    Setting(
-        name="workshop.context_timeout_s",
-        default=120,
-        parse=integer(5, 3600),
-        allowed="5 to 3600",
-        summary="How long making a context item may take.",
     ),
 )
