@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from backshop.models import Redactor, scripted
+from backshop.base.redact import Redactor
+from backshop.models import scripted
 from backshop.prompts import Session
 from backshop.testing.recorder import Recorder
 

@@ -11,8 +11,8 @@ import pytest
 
 from backshop.base.ambient import SystemClock
 from backshop.base.errors import ValidationFailed
+from backshop.base.redact import MASK, Redactor
 from backshop.models.errors import SecretsUnreadable
-from backshop.models.redact import MASK, Redactor
 from backshop.models.secrets import Secrets
 from backshop.models.vaults import FileVault
 

@@ -10,7 +10,7 @@ from .filing import open_formats
 from .guessing import Guesses, wait_s
 from .hub import About, Hub, Subscription
 from .links import Links
-from .logs import attach
+from .logs import attach, begin
 from .notices import Notification
 from .parcels import Parcels
 from .people import Role
@@ -41,6 +41,7 @@ __all__ = [
     "Subscription",
     "answer",
     "attach",
+    "begin",
     "default_home",
     "discover",
     "examine",

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from backshop.base.ambient import timestamp
+from backshop.base.redact import Redactor, passwords_of, secrets_of
+
+from .config import Config
 
 FILE_MAX_BYTES = 5 * 1024 * 1024
 FILES_KEPT = 3
@@ -49,12 +52,37 @@ class _Lines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-def guard(keeper: logging.Filter) -> None:
-    """Let a filter see every record before it is written: of ours, and of the host program's."""
+def keeper() -> Redactor:
+    """Return the filter that keeps secrets out of the log of this process (M3.12).
+
+    A process has one log, whatever homes it opens, and so one filter. It knows the secrets of the
+    environment from the beginning.
+    """
+    logger = logging.getLogger(_NAME)
+    found = next((one for one in logger.filters if isinstance(one, Redactor)), None)
+    if found is None:
+        found = Redactor()
+        logger.addFilter(found)
+    found.learn(secrets_of(os.environ))
+    return found
+
+
+def guard(config: Config) -> Redactor:
+    """Keep the secrets of the settings out of every log here, the host program's too."""
+    guarding = keeper()
+    texts = [one.value for one in config.values.values() if isinstance(one.value, str)]
+    guarding.learn(password for text in texts for password in passwords_of(text))
     ours, root = logging.getLogger(_NAME).handlers, logging.getLogger().handlers
     for sink in (*ours, *root, logging.lastResort):
         if sink is not None:
-            sink.addFilter(keeper)
+            sink.addFilter(guarding)
+    return guarding
+
+
+def begin(config: Config) -> None:
+    """Keep the log of this program where its settings say."""
+    guard(config)
+    attach(config.home, config["log"], config["log_format"])
 
 
 def attach(home: Path, level: str, layout: str = "text") -> None:
@@ -70,8 +98,7 @@ def attach(home: Path, level: str, layout: str = "text") -> None:
     )
     handler.setFormatter(_Lines() if layout == "json" else logging.Formatter(_FORMAT))
     handler.setLevel(level.upper())
-    for keeper in logging.lastResort.filters if logging.lastResort else ():
-        handler.addFilter(keeper)  # guards that came before this file
+    handler.addFilter(keeper())
     logger.addHandler(handler)
     logger.setLevel(logging.DEBUG)
     logger.propagate = False

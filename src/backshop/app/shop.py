@@ -78,6 +78,7 @@ class Backshop:
             StoreUnavailable, WriteFailed, DiskFull: the home cannot be used.
         """
         config = load(home=Path(home) if home is not None else None, overrides=settings)
+        guard(config)  # M3.12
         clock = clock or SystemClock()
         mint = mint or Mint(clock)
         store = Store.open(
@@ -197,7 +198,7 @@ class Backshop:
 
         from .modelling import BenchScopes, FileSettings
 
-        made = Models(
+        return Models(
             store=self.store,
             settings=FileSettings(self.config),
             home=self.config.home,
@@ -208,9 +209,8 @@ class Backshop:
             plugins=load_plugins(),
             formats=tuple(kind.value for kind in Kind),
             proxy=self.config["network.proxy"],
+            redactor=guard(self.config),
         )
-        guard(made.redactor)  # M3.12
-        return made
 
     @cached_property
     def hub(self) -> Hub:

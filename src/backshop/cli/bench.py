@@ -32,7 +32,10 @@ def ask(door: Door, name: str, bench: str, **request: Any) -> Any:
 @click.group(
     "bench",
     cls=DoorGroup,
-    lazy={"share": ("people:share", "Say who may do what with one.")},
+    lazy={
+        "share": ("people:share", "Say who may do what with one."),
+        "usage": ("models:usage", "Show the tokens that models used for one."),
+    },
 )
 def bench_group() -> None:
     """Make, fill and look after workbenches."""

@@ -25,19 +25,19 @@ class Door:
 
     def config(self) -> Config:
         """Return the settings in force."""
-        from backshop.app import attach, load  # loaded when a command needs it (S2.4)
+        from backshop.app import begin, load  # loaded when a command needs it (S2.4)
 
         config = load(home=self.home)
-        attach(config.home, config["log"], config["log_format"])
+        begin(config)
         return config
 
     @contextmanager
     def shop(self, settings: dict[str, Any] | None = None) -> Iterator[Backshop]:
         """Open the home for one command; `settings` go before environment and file."""
-        from backshop.app import Backshop, attach  # loaded when a command needs it (S2.4)
+        from backshop.app import Backshop, begin  # loaded when a command needs it (S2.4)
 
         with Backshop.open(self.home, settings=settings) as shop:
-            attach(shop.config.home, shop.config["log"], shop.config["log_format"])
+            begin(shop.config)
             yield shop
 
     def call(self, name: str, request: dict[str, Any], human: Callable[[Any], str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .door import Door, DoorGroup, clean, pass_door, table
+from .door import Door, DoorCommand, DoorGroup, clean, pass_door, table
 
 _PHASES = ("research", "plan", "implement")
 
@@ -200,7 +200,7 @@ def use(door: Door, model_id: str, bench: str | None) -> None:
     """Let new workbenches begin with MODEL_ID, or let one workbench use it from now on."""
     if bench is not None:
         with door.shop() as shop:
-            request = {"workbench_id": _bench(shop, bench), "model_id": model_id}
+            request = {"workbench_id": shop.bench_id(bench), "model_id": model_id}
             done = shop.call("WorkshopSwitchModel", request)
             door.show(done, lambda _: f"{bench} uses {model_id}")
         return
@@ -222,7 +222,7 @@ def consent() -> None:
 def list_consent(door: Door, bench: str, model_id: str | None, sent: bool) -> None:
     """Show what a workbench would send and whether you agreed to it."""
     with door.shop() as shop:
-        bench_id = _bench(shop, bench)
+        bench_id = shop.bench_id(bench)
         if sent:
             found = shop.call("EgressListEvents", {"workbench_id": bench_id})
             door.show(found, _sent)
@@ -239,7 +239,7 @@ def list_consent(door: Door, bench: str, model_id: str | None, sent: bool) -> No
 def grant(door: Door, bench: str, model_id: str | None) -> None:
     """Allow a workbench's content, as it is now, to go to a model, until you revoke it."""
     with door.shop() as shop:
-        request = _with({"workbench_id": _bench(shop, bench)}, model_id=model_id)
+        request = _with({"workbench_id": shop.bench_id(bench)}, model_id=model_id)
         status = shop.call("EgressGetConsentStatus", request)
         fields = ("provider_id", "model_id", "scope_hash")
         shop.call(
@@ -258,7 +258,7 @@ def grant(door: Door, bench: str, model_id: str | None) -> None:
 def revoke(door: Door, bench: str, provider_id: str | None, model_id: str | None) -> None:
     """Take permissions back."""
     with door.shop() as shop:
-        request = {"workbench_id": _bench(shop, bench)}
+        request = {"workbench_id": shop.bench_id(bench)}
         shop.call("EgressRevokeConsent", _with(request, provider_id=provider_id, model_id=model_id))
     door.show({}, lambda _: "revoked")
 
@@ -276,19 +276,16 @@ def mode(door: Door, value: str | None, yes: bool) -> None:
     door.show(found, lambda one: str(one["mode"]))
 
 
-def _bench(shop: Any, text: str) -> str:
-    """Return the id of a workbench given by id, unique prefix or unique name (S4.3)."""
-    from backshop.base.errors import NotFound, ValidationFailed
-
-    found = shop.call("WorkbenchList", {})["workbenches"]
-    exact = [one for one in found if text in (one["workbench_id"], one["name"])]
-    near = exact or [one for one in found if one["workbench_id"].startswith(text)]
-    if not near:
-        raise NotFound(f"there is no workbench {text!r}", reason="not_found")
-    if len(near) > 1:
-        names = tuple(f"{one['workbench_id']} {one['name']}" for one in near)
-        raise ValidationFailed(f"{text!r} could be several", reason="ambiguous", hints=names)
-    return str(near[0]["workbench_id"])
+@click.command(cls=DoorCommand)
+@click.argument("bench", metavar="BENCH")
+@click.option("--run", "run_id", metavar="RUN", help="Only what this run used.")
+@pass_door
+def usage(door: Door, bench: str, run_id: str | None) -> None:
+    """Show the tokens that models used for a workbench, and their price where it is known."""
+    with door.shop() as shop:
+        request = {"workbench_id": shop.bench_id(bench)}
+        found = shop.call("UsageGet", _with(request, run_id=run_id))
+    door.show(found, _used)
 
 
 def _with(request: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -330,3 +327,24 @@ def _sent(found: dict[str, Any]) -> str:
         for one in found["events"]
     ]
     return table(rows, ("when", "what", "model", "host", "bytes", "outcome"))
+
+
+def _used(found: dict[str, Any]) -> str:
+    if not found["calls"]:
+        return "no model was called yet"
+    rows = [_used_row(one["model_id"], one) for one in found["by_model"]]
+    if len(rows) > 1:
+        rows.append(_used_row("together", found))
+    return table(rows, ("model", "calls", "tokens in", "cached", "tokens out", "US$"))
+
+
+def _used_row(name: str, one: dict[str, Any]) -> tuple[str, ...]:
+    tokens, price = one["usage"], one.get("usd_estimate")
+    mark = "?" if tokens["estimated"] else ""  # counted by us: the provider reported nothing
+    counts = (tokens[f"{kind}_tokens"] for kind in ("input", "cached_input", "output"))
+    return (
+        name,
+        f"{one['calls']:,}",
+        *(f"{count:,}{mark}" for count in counts),
+        "" if price is None else f"{price:.2f}",
+    )

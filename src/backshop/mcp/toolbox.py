@@ -87,11 +87,11 @@ class Offering:
     def shop(self) -> Backshop:
         """Return the home, opened on first use."""
         if self._shop is None:
-            from backshop.app import Backshop, attach, running  # loaded after the greeting
+            from backshop.app import Backshop, begin, running  # loaded after the greeting
 
             self._shop = self._open.enter_context(Backshop.open(self._home))
             config = self._shop.config
-            attach(config.home, config["log"], config["log_format"])
+            begin(config)
             self._open.enter_context(running(config, "mcp"))
         return self._shop
 

@@ -68,7 +68,6 @@ from .messages import (
 from .offline import ScriptedAdapter, scripted
 from .profile import Efforts
 from .providers import MemorySettings, Settings
-from .redact import Redactor
 from .registry import Plugin, load_plugins
 from .requests import DefaultModel, ModelRequestById
 from .response import (
@@ -141,7 +140,6 @@ __all__ = [
     "Purpose",
     "RateLimited",
     "ReasoningProgress",
-    "Redactor",
     "RequestRejected",
     "ResponseSchema",
     "RetryAnnounced",

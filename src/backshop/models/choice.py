@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backshop.base.redact import Redactor
+
 from . import catalog as catalogs
 from . import providers
 from .catalog import Catalog, ProviderRecord
 from .consent import ConsentMode
 from .profile import Efforts
 from .providers import ProviderBook, Settings
-from .redact import Redactor
 from .registry import Plugin, with_plugins
 from .secrets import Secrets
 from .usage import Budget

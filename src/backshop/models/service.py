@@ -10,6 +10,7 @@ from typing import Any
 
 from backshop.base.ambient import Clock, Mint
 from backshop.base.codec import decode
+from backshop.base.redact import Redactor
 from backshop.store import Store
 
 from .adapter import AdapterBase
@@ -24,7 +25,6 @@ from .messages import ModelRequest, StreamEvent
 from .permission import Permissions
 from .profile import Efforts, adjusted
 from .providers import DEFAULT_MODEL, Settings
-from .redact import Redactor
 from .registry import Plugin, Wires
 from .requests import (
     DefaultModel,
@@ -111,9 +111,10 @@ class Models:
         vault: Vault | None = None,
         plugins: Mapping[str, Plugin] | None = None,
         formats: tuple[str, ...] = (),
+        redactor: Redactor | None = None,
         **network: Any,
     ) -> None:
-        self.redactor = Redactor()
+        self.redactor = redactor or Redactor()
         self._mint = mint
         self._formats = formats
         env = os.environ if environ is None else environ

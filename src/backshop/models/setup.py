@@ -7,6 +7,7 @@ from collections.abc import Callable
 from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import TRANSIENT_DELAYS_S, VALIDATION_S
+from backshop.base.redact import Redactor
 from backshop.prompts import CancelToken
 
 from . import providers
@@ -26,7 +27,6 @@ from .policy import origin
 from .probe import probe
 from .profile import ALLOWED_EFFORTS, Efforts, check_efforts
 from .providers import LocalServer, Status
-from .redact import Redactor
 from .registry import Wires
 from .requests import (
     Done,

@@ -7,19 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from backshop.base.redact import MASK, Redactor
 from backshop.models import (
     AdapterBase,
     Cancel,
     Done,
     ModelRequest,
-    Redactor,
     StreamEvent,
     TextDelta,
     ToolCallDone,
     UsageReported,
 )
-
-MASK = "[secret]"
 
 
 class Recorder(AdapterBase):
