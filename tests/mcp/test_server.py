@@ -25,7 +25,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from backshop.app import Backshop, save
 from backshop.base.errors import ValidationFailed
-from backshop.mcp.http import application, serve_http, token_of
+from backshop.mcp.http import SESSION_IDLE_S, application, serve_http, token_of
 from backshop.mcp.server import build
 from backshop.mcp.toolbox import Offering
 from backshop.testing.walker import walk
@@ -416,21 +416,49 @@ def test_the_first_root_of_a_client_is_the_project_it_means(offering, tmp_path):
     anyio.run(story)
 
 
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+ASKING = {"accept": "application/json, text/event-stream", "authorization": "Bearer t"}
+
+
 @pytest.mark.rule("S6.1")
 def test_only_so_many_connections_are_open_at_once(offering, tmp_path, monkeypatch):
     monkeypatch.setattr("backshop.mcp.http.SESSIONS_MAX", 2)
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
-    who = {"clientInfo": {"name": "test", "version": "1"}}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {**hello, **who}}
-    headers = {"accept": "application/json, text/event-stream", "authorization": "Bearer t"}
 
     async def story() -> list[int]:
-        async with over_http(offering, "t") as url, httpx2.AsyncClient(headers=headers) as http:
-            opened = [await http.post(url, json=body) for _ in range(3)]
+        async with over_http(offering, "t") as url, httpx2.AsyncClient(headers=ASKING) as http:
+            opened = [await http.post(url, json=HELLO) for _ in range(3)]
             ended = await http.delete(
                 url, headers={"mcp-session-id": opened[0].headers["mcp-session-id"]}
             )
-            again = await http.post(url, json=body)
+            again = await http.post(url, json=HELLO)
             return [one.status_code for one in (*opened, ended, again)]
 
     assert anyio.run(story) == [200, 200, 503, 200, 200]
+
+
+@pytest.mark.rule("S6.1")
+def test_a_connection_that_is_idle_ends_and_makes_room(offering, monkeypatch):
+    assert SESSION_IDLE_S == 1800
+    monkeypatch.setattr("backshop.mcp.http.SESSION_IDLE_S", 0.05)
+    monkeypatch.setattr("backshop.mcp.http.SESSIONS_MAX", 1)
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+
+    async def story() -> int:
+        async with over_http(offering, "t") as url, httpx2.AsyncClient(headers=ASKING) as http:
+            first = await http.post(url, json=HELLO)
+            with anyio.fail_after(5):
+                while (await http.post(url, json=HELLO)).status_code != 200:
+                    await anyio.sleep(0.01)  # there is room as soon as the first has ended
+            session = {"mcp-session-id": first.headers["mcp-session-id"]}
+            return (await http.post(url, json=ping, headers=session)).status_code
+
+    assert anyio.run(story) == 404

@@ -6,12 +6,14 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from tests.objects import fresh_bucket, request, server
 from tests.postgres import fresh_database
 
+from backshop.base.canon import sha256_hex
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.limits import TRANSIENT_DELAYS_S
@@ -182,6 +184,132 @@ def test_an_upload_that_breaks_off_leaves_no_object(bucket, tmp_path, after, mon
     assert relay.cut == len(waits) + 1 == 4
     assert all(abs(w / d - 1) <= 0.2 for w, d in zip(waits, TRANSIENT_DELAYS_S, strict=True))
     assert S3Objects(bucket).head("ab/cdef") is None
+
+
+class Leak:
+    """Stands between client and server, and cuts answers off: each of the first few, early."""
+
+    def __init__(self, target: str, after: int, times: int) -> None:
+        self._target = int(target.rpartition(":")[2])
+        self._after = after
+        self.left = times
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+
+    def close(self) -> None:
+        self._listening.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                client, _ = self._listening.accept()
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", self._target))
+            threading.Thread(target=self._asked, args=(client, far), daemon=True).start()
+            threading.Thread(target=self._answered, args=(client, far), daemon=True).start()
+
+    def _asked(self, client: socket.socket, far: socket.socket) -> None:
+        with suppress(OSError):
+            while data := client.recv(65536):
+                far.sendall(data)
+
+    def _answered(self, client: socket.socket, far: socket.socket) -> None:
+        passed = 0
+        with client, far, suppress(OSError):
+            while data := far.recv(65536):
+                passed += len(data)
+                if passed > self._after and self.left > 0:
+                    self.left -= 1
+                    client.shutdown(socket.SHUT_RDWR)
+                    return
+                client.sendall(data)
+
+
+@pytest.fixture
+def kept(bucket: str, tmp_path: Path) -> tuple[str, bytes]:
+    """An object of several pieces: its name and its content."""
+    content = os.urandom(9_000_000)
+    source = tmp_path / "kept"
+    source.write_bytes(content)
+    name = sha256_hex(content)
+    key = f"{name[:2]}/{name[2:]}"
+    assert S3Objects(bucket).put_new(key, source)
+    return key, content
+
+
+@pytest.mark.rule("T4.3", "M10.7")
+@pytest.mark.parametrize(
+    ("after", "times"),
+    [(100, 2), (1_000, 2), (500_000, 2), (5_000_000, 1)],  # what came before the last is kept
+)
+def test_a_download_that_breaks_off_is_gone_on_with(bucket, kept, after, times, monkeypatch):
+    key, content = kept
+    leak = Leak(server(), after, times)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", leak.url)
+    waits: list[float] = []
+
+    pieces = S3Objects(bucket, pause=waits.append).get(key)
+
+    assert pieces is not None
+    assert b"".join(pieces) == content
+    assert leak.left == 0
+    assert len(waits) == times
+    leak.close()
+
+
+@pytest.mark.rule("T4.3", "M10.7")
+def test_a_download_that_breaks_off_time_and_again_is_refused(bucket, kept, monkeypatch):
+    key, _ = kept
+    leak = Leak(server(), 500_000, times=99)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", leak.url)
+    waits: list[float] = []
+    pieces = S3Objects(bucket, pause=waits.append).get(key)
+    assert pieces is not None
+
+    with pytest.raises(StoreUnavailable):
+        b"".join(pieces)
+
+    assert all(abs(w / d - 1) <= 0.2 for w, d in zip(waits, TRANSIENT_DELAYS_S, strict=True))
+    leak.close()
+
+
+@pytest.mark.rule("T4.3", "T8.15")
+def test_half_a_content_never_stays_in_the_cache(open_store, kept, monkeypatch):
+    key, content = kept
+    leak = Leak(server(), 500_000, times=99)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", leak.url)
+    store = open_store()
+    store.blobs._objects._pause = lambda _: None
+    blob = BlobId(key.replace("/", ""))
+
+    with pytest.raises(StoreUnavailable):
+        store.blobs.read(blob)
+    left = [path for path in store.blobs.folder.rglob("*") if path.is_file()]
+    leak.left = 0
+
+    assert left == []
+    assert store.blobs.read(blob) == content
+    leak.close()
+
+
+@pytest.mark.rule("T4.3")
+def test_content_that_is_there_is_not_stored_again(bucket, kept, tmp_path):
+    key, content = kept
+    objects = S3Objects(bucket)
+    other = tmp_path / "other"
+    other.write_bytes(b"not what the name says")
+    before = objects.head(key)
+
+    again = [objects.put_new(key, path) for path in (tmp_path / "kept", other)]
+
+    assert again == [False, False]
+    assert objects.head(key) == before
+    assert request(server(), "GET", address(bucket, key.replace("/", ""))) == content
 
 
 @pytest.mark.rule("T4.3", "T2.4")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _TOKEN_FILE = "mcp.token"  # noqa: S105  # the name of the file, not a token
 _BEARER = b"Bearer "
 SESSIONS_MAX = 2000  # open at once; each keeps its last answer, a quarter of a megabyte at most
+SESSION_IDLE_S = 30 * 60  # then one ends that no request is about and no stream is open for
 _REFUSED = -32000  # the first of JSON-RPC's codes that are a server's own
 
 
@@ -130,7 +131,9 @@ def _principal(name: str) -> AuthenticatedUser:
 
 def application(offering: Offering, token: str, host: str = "127.0.0.1") -> ASGIApp:
     """Return the ASGI application; the SDK checks Host and Origin, we check the token."""
-    served = build(offering).streamable_http_app(host=host, max_sessions=SESSIONS_MAX)
+    served = build(offering).streamable_http_app(
+        host=host, max_sessions=SESSIONS_MAX, session_idle_timeout=SESSION_IDLE_S
+    )
     return RequireToken(served, offering, token)
 
 

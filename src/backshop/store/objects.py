@@ -111,7 +111,7 @@ class S3Objects:
     def get(self, name: str) -> Iterator[bytes] | None:
         """Return the content in pieces, or None."""
         found = self._patiently(lambda: self._or_none(lambda: self._api.get(self._store, name)))
-        return None if found is None else self._pieces(found)
+        return None if found is None else self._pieces(name, found)
 
     def head(self, name: str) -> Object | None:
         """Return what is known of an object, or None."""
@@ -128,12 +128,29 @@ class S3Objects:
         while (page := self._patiently(lambda: next(pages, None))) is not None:
             yield from (_object(one) for one in page)
 
-    def _pieces(self, found: Any) -> Iterator[bytes]:
-        try:
-            for piece in found.stream(min_chunk_size=_CHUNK):
-                yield bytes(piece)
-        except self._errors.BaseError as error:
-            raise self._translated(error) from error
+    def _pieces(self, name: str, found: Any) -> Iterator[bytes]:
+        """Yield the whole content: where it breaks off, the rest is asked for again."""
+        size, given = int(found.meta["size"]), 0
+        arriving: Iterator[Any] | None = iter(found.stream(min_chunk_size=_CHUNK))
+
+        def following() -> bytes:
+            nonlocal arriving
+            if arriving is None:
+                rest = {"range": {"offset": given}}
+                again = self._api.get(self._store, name, options=rest)
+                arriving = iter(again.stream(min_chunk_size=_CHUNK))
+            try:
+                if (piece := next(arriving, None)) is None:
+                    raise self._errors.GenericError("the content ended early")
+            except self._errors.BaseError:
+                arriving = None
+                raise
+            return bytes(piece)
+
+        while given < size:
+            piece = self._patiently(following)
+            given += len(piece)
+            yield piece
 
     def _or_none(self, ask: Callable[[], T]) -> T | None:
         try:
