@@ -11,6 +11,7 @@ from backshop.rails.catalog import Catalog
 from backshop.rails.errors import RailsError
 from backshop.rails.identity import SourceKind
 from backshop.rails.sources import Places
+from backshop.store import WriteFailed
 
 GOOD = {
     "id": "team.good",
@@ -175,7 +176,7 @@ def test_an_interrupted_save_leaves_the_old_file(authoring, catalog, places, mon
     before = saved.path.read_bytes()
     monkeypatch.setattr("os.fsync", _fail)
 
-    with pytest.raises(OSError, match="disk"):
+    with pytest.raises(WriteFailed):
         authoring.save(json.dumps({**GOOD, "name": "New"}), target=SourceKind.USER)
 
     assert [one.read_bytes() for one in places.user_dirs[0].iterdir()] == [before]
@@ -183,3 +184,15 @@ def test_an_interrupted_save_leaves_the_old_file(authoring, catalog, places, mon
 
 def _fail(_handle):
     raise OSError("disk gone")
+
+
+@pytest.mark.rule("R3.10")
+def test_a_folder_that_takes_no_file_is_an_error_of_ours(authoring, places):
+    folder = places.user_dirs[0]
+    folder.parent.mkdir(parents=True)
+    folder.write_text("a file where the folder should be")
+
+    with pytest.raises(WriteFailed):
+        authoring.save(json.dumps(GOOD), target=SourceKind.USER)
+
+    assert folder.read_text() == "a file where the folder should be"

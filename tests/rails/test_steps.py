@@ -395,3 +395,14 @@ def test_at_most_eight_inputs_each_with_its_id():
     compiled(step("a", userInputs=asks[:8]))
     assert found(step("a", userInputs=asks)) == [("WF_SCHEMA", "/steps/0/userInputs")]
     assert found(step("a", userInputs=asks[:1] * 2)) == [("WF_SCHEMA", "/steps/0/userInputs")]
+
+
+@pytest.mark.rule("R1.32")
+@pytest.mark.parametrize("notes", ["[" * 200_000, "{", "NaN", "9" * 5000])
+def test_notes_that_are_no_json_of_the_schema_do_not_meet_it(agent, notes):
+    rule = {"type": "schema", "schema": {"type": "object"}, "message": "An object, please."}
+    ann = agent(flow(step("s", validationCriteria=[rule]), step("end")))
+    blocked = ann.go(ann.start("user.flow"), notes)
+
+    assert blocked["kind"] == "blocked"
+    assert ann.go(blocked, "{}")["pending"]["stepId"] == "end"

@@ -78,6 +78,15 @@ def test_sessions_are_listed_newest_first_and_filtered(agent):
     assert done["isComplete"] is True
 
 
+@pytest.mark.rule("R10.2")
+@pytest.mark.parametrize("cursor", ["9" * 5000, "9" * 20, "-1", "x", "²"])
+def test_a_cursor_that_no_page_gave_is_refused(agent, cursor):
+    ann = agent(TWO)
+    ann.start("user.flow")
+
+    assert ann.refused("RailsSessionsList", cursor=cursor)["code"] == "VALIDATION_ERROR"
+
+
 @pytest.mark.rule("R10.4", "R10.5", "R10.6")
 def test_a_run_is_a_graph_of_nodes_with_causes(agent):
     ann = agent(flow(step("one"), step("maybe", runCondition={"var": "x"}), step("two")))

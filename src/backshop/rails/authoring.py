@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backshop.base.canon import sha256_hex
+from backshop.store import file_errors
 
 from .catalog import Catalog, Listing
 from .compile import compile_data, workflow_hash
@@ -141,6 +142,7 @@ class Authoring:
         Raises:
             RailsError: `WORKFLOW_INVALID` with the findings, `VALIDATION_ERROR` for a target that
                 cannot be written to, `PRECONDITION_FAILED` when another file is there.
+            WriteFailed, DiskFull: nothing was changed.
         """
         folder = self._folder(target, workspace)
         listing = self._catalog.look(workspace)
@@ -148,7 +150,7 @@ class Authoring:
         if not checked.is_valid or checked.workflow_id is None:
             raise _refused(checked)
         path = folder / f"{checked.workflow_id}{'.yaml' if is_yaml else '.json'}"
-        with _alone(folder):
+        with file_errors(), _alone(folder):
             listing = self._catalog.look(workspace)
             old = _file_of(listing, checked.workflow_id, folder)
             if old is not None and expected is not None:

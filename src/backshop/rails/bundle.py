@@ -25,7 +25,6 @@ ZERO = "sha256:" + "0" * 64
 NOTES_TYPE = "text/markdown"
 ARTIFACT_TYPE = "application/json"
 _ENVELOPE = ("v", "eventIndex", "eventId", "kind", "dedupeKey", "data", "timestampMs", "prevHash")
-_PROSE = frozenset({"notesMarkdown", "summary", "message", "set", "rationale", "guidance"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -316,7 +316,7 @@ def _meets(rule: Mapping[str, object], notes: str) -> bool:
         case {"type": "schema", "schema": Mapping() as schema}:
             try:
                 return not problems(schema, json.loads(notes))
-            except ValueError:
+            except (ValueError, RecursionError):
                 return False
         case _:
             return True

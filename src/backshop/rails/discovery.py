@@ -29,7 +29,7 @@ def listed(listing: Listing, request: requests.ListWorkflows) -> Answer:
     """Return one page of the workflows, and everything that cannot run."""
     kind = WorkflowKind(request.kind) if request.kind else None
     found = listing.workflows(kind=kind, query=request.query)
-    start = _page_start(request.cursor)
+    start = page_start(request.cursor)
     page = found[start : start + request.limit]
     data: Json = {
         "workflows": [_row(listing, one) for one in page],
@@ -243,10 +243,11 @@ def _finding(one: Finding) -> Json:
     return found
 
 
-def _page_start(cursor: str | None) -> int:
+def page_start(cursor: str | None) -> int:
+    """Return where a page begins; refuses what no page before it gave."""
     if cursor is None:
         return 0
-    if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > 6:
+    if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > 9:
         raise invalid("cursor is not one of this tool", "Send the nextCursor of the page before.")
     return int(cursor)
 

@@ -99,11 +99,6 @@ class Workflow:
         """Every step by id, bodies included."""
         return {step.step_id: step for step in self.compiled.walk()}
 
-    @cached_property
-    def step_count(self) -> int:
-        """How many steps can be pending, each counted once."""
-        return sum(1 for step in self.compiled.walk() if step.kind is not StepKind.LOOP)
-
 
 def begin(workflow: Workflow, context: Context, *, skip_missing: bool) -> Choice:
     """Return the first step of a run."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from .compile import Recommended
-from .errors import invalid
 from .events import Autonomy, Effective, PreferenceChange, RiskPolicy
 
 AUTONOMY: tuple[Autonomy, ...] = get_args(Autonomy)  # rising
@@ -47,17 +46,6 @@ PRESETS: Mapping[str, Preset] = {
         ),
     )
 }
-VALUES: Mapping[str, tuple[str, str]] = {
-    "guided": ("Guided", "Pause where a step wants confirmation; block on missing output."),
-    "full_auto_stop_on_user_deps": (
-        "Full auto, stops for you",
-        "Go on without asking; stop for what only the person can give.",
-    ),
-    "full_auto_never_stop": ("Full auto, never stops", "Never stop; disclose every gap."),
-    "conservative": ("Conservative", "Prefer the smaller, reversible change."),
-    "balanced": ("Balanced", "Weigh speed against care."),
-    "aggressive": ("Aggressive", "Prefer speed; accept larger changes."),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +54,6 @@ class Change:
 
     autonomy: Autonomy | None = None
     risk_policy: RiskPolicy | None = None
-
-
-def change(autonomy: object, risk_policy: object) -> Change:
-    """Return the change a request asks for, checked."""
-    if autonomy is not None and autonomy not in AUTONOMY:
-        raise _unknown("autonomy", autonomy, AUTONOMY)
-    if risk_policy is not None and risk_policy not in RISK:
-        raise _unknown("riskPolicy", risk_policy, RISK)
-    return Change(autonomy, risk_policy)
 
 
 def applied(now: Effective, wanted: Change) -> Effective:
@@ -130,10 +109,3 @@ def wire(effective: Effective) -> dict[str, object]:
 
 def _above(order: tuple[str, ...], value: str, limit: str | None) -> bool:
     return limit in order and order.index(value) > order.index(limit)
-
-
-def _unknown(key: str, value: object, known: tuple[str, ...]) -> Exception:
-    return invalid(
-        f"preferences.{key} is {str(value)[:60]!r}",
-        f"Use one of: {', '.join(known)}.",
-    )

@@ -51,7 +51,6 @@ _ROWS: Mapping[str, _Row] = {
     "required_capability_unavailable": _Row(_CAPABILITY, "REQUIRED_CAPABILITY_UNAVAILABLE"),
     "invariant_violation": _Row("unexpected", "INVARIANT_VIOLATION", retryable=False),
 }
-DETAILS = tuple(_ROWS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ data; refusals are `RailsError`.
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,7 +45,6 @@ from .settings import Settings
 from .state import SessionState
 
 Json = dict[str, object]
-_RESUME_REF = re.compile(r"r-[a-z2-7]{10}")
 
 
 class Rails:

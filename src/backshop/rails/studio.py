@@ -39,6 +39,7 @@ from .asks import (
     UserInputRecord,
     WorkflowPinned,
 )
+from .discovery import page_start
 from .errors import RailsError, cut, invalid
 from .interpret import scope
 from .plan import Plan
@@ -63,7 +64,7 @@ class Studio:
 
     def sessions_list(self, request: SessionsList) -> Json:
         """Return a page of sessions, the most recently used first."""
-        start = int(request.cursor) if request.cursor and request.cursor.isdecimal() else 0
+        start = page_start(request.cursor)
         wanted = views.Filter(
             status=request.status,
             workflow_id=request.workflow_id,

@@ -27,7 +27,7 @@ from .placing import Keep, Placer
 from .project import Fold
 from .repair import repair_store
 from .service import Store, Write
-from .spool import Batch, file_error
+from .spool import Batch, file_error, file_errors
 
 __all__ = [
     "Beginning",
@@ -41,6 +41,7 @@ __all__ = [
     "View",
     "examine_store",
     "file_error",
+    "file_errors",
     "move_store",
     "repair_store",
     "restore_backup",

@@ -45,7 +45,6 @@ from .refuse import (
     require_exists,
     require_no_draft,
     require_room,
-    revision_of,
 )
 
 __all__ = [
@@ -88,7 +87,6 @@ __all__ = [
     "require_room",
     "restore",
     "restore_revision",
-    "revision_of",
     "rewind",
     "set_limits",
     "settle",

@@ -9,11 +9,10 @@ from backshop.base.errors import LimitExceeded, NotFound
 from backshop.base.ids import (
     BlobId,
     CheckpointId,
-    RevisionId,
 )
 from backshop.base.paths import BenchPath
 from backshop.bench.errors import ConfirmationRequired, DraftExists
-from backshop.bench.history import Draft, Revision
+from backshop.bench.history import Draft
 from backshop.bench.state import BenchState, Checkpoint
 
 LISTED_PATHS = 20  # paths named in a refusal
@@ -45,14 +44,6 @@ def require_checkpoint(state: BenchState, wanted: CheckpointId) -> Checkpoint:
     found = state.checkpoint(wanted)
     if found is None:
         raise NotFound("there is no such checkpoint", reason="not_found")
-    return found
-
-
-def revision_of(state: BenchState, wanted: RevisionId) -> Revision:
-    """Return a revision, or refuse."""
-    found = state.revision(wanted)
-    if found is None:
-        raise NotFound("there is no such revision", reason="not_found")
     return found
 
 
