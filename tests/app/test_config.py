@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from backshop.app import Backshop, load, save
+from backshop.app.config import in_force
+from backshop.app.setting import folders, json_list, json_object
 from backshop.app.settings import SETTINGS
 from backshop.base.errors import ValidationFailed
 
@@ -124,6 +126,101 @@ def test_an_unknown_name_comes_with_the_one_that_was_meant(tmp_path):
         save(tmp_path, "offlin", True)
 
     assert refused.value.hints == ("offline",)
+
+
+GOOD = {
+    "onboarding": {"completed": True, "version": 2},
+    "database_url": "postgresql://h/db",
+    "blobs_url": "s3://bucket/prefix",
+    "web.public_url": "https://files.example",
+    "web.trusted_proxies": ["10.0.0.7", "10.1.0.0/16"],
+    "log": "debug",
+    "log_format": "json",
+    "offline": True,
+    "workflow_path": ["/srv/one", "/srv/two"],
+    "rails.bundled_dirs": ["/srv/one"],
+    "rails.git_sources": [{"url": "https://git.example/w", "ref": "main"}],
+    "rails.preset": "full_auto",
+    "rails.notes": "required",
+    "rails.workspace": "/srv/work",
+    "rails.tools.checkpoint_workflow": False,
+    "rails.tools.resume_session": False,
+    "rails.tools.start_session": False,
+    "workshop.flow": "compat",
+    "providers": {"openai": {"enabled": False}},
+    "model.default": "openai:gpt-5.2",
+    "consent.mode": "allow_all",
+    "consent.for_local": True,
+    "network.proxy": "http://proxy.example:8080",
+    "budget.usd": 2.5,
+    "team.workers": "external",
+    "models": [{"model_id": "local-a:b"}],
+    "limits": {"max_files": 1, "max_file_bytes": 2, "max_total_bytes": 3, "max_depth": 4},
+    "bench.profile": "large",
+    "formats.recalculate": False,
+    "bench.style_keywords": {"xlsx": ["ledger"], "pptx": ["deck", "slides"]},
+    "formats.renderer_path": "/usr/bin/soffice",
+}
+"""A value of each setting; 17 is one of all the others, which are numbers."""
+
+
+@pytest.mark.rule("S3.3")
+@pytest.mark.parametrize("name", [one.name for one in SETTINGS])
+def test_every_setting_takes_a_good_value_and_gives_it_back(tmp_path, name):
+    value = GOOD.get(name, 17)
+
+    save(tmp_path, name, value)
+
+    found = load(home=tmp_path, environ={}).values[name]
+    assert found.source == "file"
+    assert json.loads(json.dumps(found.value)) == value
+
+
+@pytest.mark.rule("S3.3")
+@pytest.mark.parametrize("odd", [[[]], {"": None}, -1, "\a", "9" * 5000])
+def test_a_value_of_another_kind_is_refused_as_a_bad_setting(tmp_path, odd):
+    taken = []
+    for setting in SETTINGS:
+        try:
+            save(tmp_path, setting.name, odd)
+            taken.append(setting.parse)
+        except ValidationFailed as error:
+            assert (error.reason, error.detail) == ("bad_setting", f"setting: {setting.name}")
+
+    assert set(taken) <= {json_list, json_object, folders}  # whose parts are looked at later
+
+
+@pytest.mark.rule("S3.4")
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("budget.tokens", "100000", 100_000),
+        ("budget.usd", "2.5", 2.5),
+        ("consent.for_local", "false", False),
+        ("consent.for_local", "yes", True),
+        ("workflow_path", "/srv/one:/srv/two", ["/srv/one", "/srv/two"]),
+    ],
+)
+def test_a_value_given_as_text_is_kept_as_what_it_means(tmp_path, name, text, value):
+    save(tmp_path, name, text)
+
+    [kept] = json.loads((tmp_path / "settings.json").read_text()).values()
+    assert (kept, type(kept)) == (value, type(value))
+
+
+@pytest.mark.rule("S3.4")
+def test_texts_in_a_file_written_by_hand_count_as_what_they_mean(tmp_path):
+    text = '{"consent.for_local": "false", "budget.tokens": "500", "budget.usd": "1"}'
+    (tmp_path / "settings.json").write_text(text)
+    config = load(home=tmp_path, environ={})
+
+    found = [in_force(config, name) for name in ("consent.for_local", "budget.tokens")]
+
+    assert found == [False, 500]
+    (tmp_path / "settings.json").write_text('{"budget.tokens": "many"}')
+    with pytest.raises(ValidationFailed) as refused:
+        in_force(config, "budget.tokens")
+    assert refused.value.reason == "bad_setting"
 
 
 def test_saving_keeps_what_else_is_there(tmp_path):

@@ -9,6 +9,8 @@ import pytest
 from tests.web.browsing import WAIT_MS, serving
 
 from backshop.app import running
+from backshop.app.config import in_force
+from backshop.app.settings import SETTINGS
 
 KEY = "sk-of-nobody-0123456789"
 
@@ -48,6 +50,79 @@ def test_settings_are_chosen_from_what_is_allowed_and_written_as_people_read_the
     assert "<option selected>warning</option>" in page
     assert [odd for odd in ("[]", ">False<", '"False"', ">None<") if odd in page] == []
     assert (done.status_code, found["consent.for_local"]) == (303, True)
+
+
+LIVE = {  # what somebody types, and what that means
+    "onboarding": ('{"completed": true, "version": 1}', {"completed": True, "version": 1}),
+    "providers": ('{"openai": {"enabled": false}}', {"openai": {"enabled": False}}),
+    "model.default": ("scripted:demo", "scripted:demo"),
+    "consent.mode": ("allow_all", "allow_all"),
+    "consent.for_local": ("false", False),
+    "budget.tokens": ("100000", 100_000),
+    "budget.usd": ("2.5", 2.5),
+    "models": ("[]", ()),
+}
+
+
+@pytest.mark.rule("S3.4", "U5.4", "U1.4")
+@pytest.mark.parametrize("name", [one.name for one in SETTINGS if one.live])
+@pytest.mark.parametrize("field", ["value:json", "value"])
+def test_a_setting_that_counts_at_once_is_set_and_taken_out_by_the_form(served, name, field):
+    text, meant = LIVE[name]
+    is_text_refused = field == "value" and text[0] in "[{"  # JSON has to be said to be JSON
+    form = {"key": name, "next": "/settings#limits"}
+
+    with closing(served.client()) as client:
+        done = client.post("/do/SettingsSet", data={**form, field: text})
+        now = in_force(served.shop.config, name)
+        out = client.post("/do/SettingsSet", data={**form, "value:json": ""})
+        after = in_force(served.shop.config, name)
+
+    default = served.shop.config.values[name].setting.default
+    assert done.status_code == (422 if is_text_refused else 303)
+    if not is_text_refused:
+        assert (now, type(now)) == (meant, type(meant))
+    assert (out.status_code, after) == (303, default)
+
+
+@pytest.mark.rule("S3.4", "M13.3")
+def test_a_budget_from_the_page_stops_a_turn_and_taken_out_stops_none(served):
+    bench = served.bench("Thrifty", {"a.md": "a\n"})
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:demo")
+    about = {"workbench_id": bench}
+    said = served.call("WorkshopSendUserMessage", **about, text="Hello", mode="ask")
+    turn = {**about, "message_id": said["message_id"]}
+    form = {"key": "budget.tokens", "next": "/settings#limits"}
+
+    with closing(served.client()) as client:
+        client.post("/do/SettingsSet", data={**form, "value:json": "10"})
+        stopped = served.call("WorkshopRunAgent", **turn)["status"]
+        client.post("/do/SettingsSet", data={**form, "value:json": ""})
+        resumed = served.call("WorkshopRunAgent", **turn)["status"]
+
+    assert (stopped, resumed) == ("paused", "complete")
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("S3.4", "U5.4")
+def test_a_number_and_an_object_are_typed_on_the_page_and_taken_out_again(served, new_page):
+    page = new_page("/settings")
+
+    def typed(name, text):
+        page.get_by_label(name, exact=True).fill(text)
+        row = page.locator("#limits tr", has=page.get_by_label(name, exact=True))
+        with page.expect_navigation():
+            row.get_by_role("button", name="Save").click()
+        found = served.call("SettingsGet")["settings"]
+        return next(one.get("value") for one in found if one["name"] == name)
+
+    words = '{"xlsx": ["ledger"]}'
+    kept = [typed("budget.tokens", "100000"), typed("bench.style_keywords", words)]
+    shown = page.get_by_label("bench.style_keywords", exact=True).input_value()
+    gone = [typed("budget.tokens", ""), typed("bench.style_keywords", "")]
+
+    assert (kept, shown) == ([100_000, {"xlsx": ["ledger"]}], words)
+    assert gone == [None, None]
 
 
 @pytest.mark.rule("W1.4", "U5.4", "U1.4")

@@ -135,19 +135,22 @@ def read_file(home: Path) -> dict[str, Any]:
     return value
 
 
-def save(home: Path, name: str, value: Any) -> None:
-    """Set one value in `settings.json`, or remove it with None; the file is replaced whole."""
+def save(home: Path, name: str, value: Any) -> Any:
+    """Set one value in `settings.json`, or remove it with None; the file is replaced whole.
+
+    Returns what is kept: a text that stands for a number or a flag is kept as one (S3.4).
+    """
     from backshop.store import file_error  # the store room owns the errors of writing
 
     _known(name, "the settings")
-    if value is not None:
-        _checked(name, value, name)
+    kept = None if value is None else _checked(name, value, name)
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _locked(home):
-            _replace_file(home, name, value)
+            _replace_file(home, name, kept)
     except OSError as error:
         raise file_error(error) from error
+    return kept
 
 
 @contextmanager
@@ -195,11 +198,18 @@ def _refuse_home_that_is_no_folder(home: Path, source: str) -> None:
 
 
 def in_force(config: Config, name: str) -> Any:
-    """Return a setting as it stands now: the file may have changed since it was read."""
+    """Return a setting as it stands now: the file may have changed since it was read.
+
+    Raises:
+        ValidationFailed: `bad_setting`; the file was changed to what is not allowed.
+    """
     effective = config.values[name]
     if effective.source not in ("file", "default"):
         return effective.value
-    return read_file(config.home).get(name, effective.setting.default)
+    stored = read_file(config.home)
+    if name not in stored:
+        return effective.setting.default
+    return _checked(name, stored[name], "settings.json")
 
 
 def _known(name: str, where: str) -> None:
@@ -216,7 +226,7 @@ def _checked(name: str, raw: Any, where: str) -> Any:
     setting = _BY_NAME[name]
     try:
         return setting.parse(raw)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         shown = "a secret" if setting.secret else repr(_without_password(str(raw)))
         raise ValidationFailed(
             f"{where}: {shown} is not a value of {name}; allowed: {setting.allowed}",

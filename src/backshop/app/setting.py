@@ -144,10 +144,10 @@ def short_text(longest: int) -> Parse:
 
 def amount(value: Any) -> float:
     """Read an amount above 0."""
-    number = float(value)
-    if isinstance(value, bool) or not 0 < number < 1e9:
+    number = float(value) if isinstance(value, str) else value
+    if type(number) not in (int, float) or not 0 < number < 1e9:
         raise ValueError
-    return number
+    return float(number)
 
 
 def json_list(value: Any) -> tuple[Any, ...]:
@@ -171,7 +171,7 @@ def keywords(value: Any) -> dict[str, tuple[str, ...]]:
     """Read lists of words for xlsx, docx and pptx."""
     if not isinstance(value, dict) or not set(value) <= {"xlsx", "docx", "pptx"}:
         raise ValueError
-    return {kind: words(words) for kind, words in value.items()}
+    return {kind: words(listed) for kind, listed in value.items()}
 
 
 def words(value: Any) -> tuple[str, ...]:

@@ -51,8 +51,8 @@ def set_(door: Door, name: str, value: str) -> None:
     except BackshopError:
         parsed = value
     home = door.config().home
-    save(home, name, parsed)
-    door.show({"name": name, "value": parsed}, lambda _: f"{name} is set")
+    kept = save(home, name, parsed)
+    door.show({"name": name, "value": kept}, lambda _: f"{name} is set")
 
 
 @click.command(cls=DoorCommand)

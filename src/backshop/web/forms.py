@@ -1,7 +1,8 @@
 """`POST /do/{command}`: every command as a plain form post, for pages without scripts (U1.4).
 
 Field names follow one convention, read here and in `static/page.js`: `paths[]` is a list,
-`limit:number` a number, `pinned:boolean` true or false; `next` is where to go afterwards.
+`limit:number` a number, `pinned:boolean` true or false, `value:json` JSON or else plain text, and
+null when it is empty; `next` is where to go afterwards.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.routing import Route
 
+from backshop.base.canon import parse
 from backshop.base.errors import AccessDenied, ValidationFailed
 
 from .pages.kit import Redirect, Visit, route, safe_path
@@ -49,6 +51,8 @@ def fields(form: FormData) -> dict[str, Any]:
                 request[name] = _number(name, value)
         elif kind == "boolean":
             request[name] = value == "true"
+        elif kind == "json":
+            request[name] = _json(value)
         else:
             request[name] = value
     return request
@@ -59,6 +63,13 @@ def _number(name: str, value: str) -> int | float:
         return int(value) if value.lstrip("-").isdecimal() else float(value)
     except ValueError:
         raise ValidationFailed(f"{name}: {value!r} is not a number", reason="bad_params") from None
+
+
+def _json(value: str) -> Any:
+    try:
+        return parse(value) if value else None
+    except ValidationFailed:
+        return value
 
 
 ROUTES: tuple[Route, ...] = (route("/do/{command}", do, "POST"),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -79,6 +80,8 @@ def _text(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
     return "" if value is None else str(value)
 
 

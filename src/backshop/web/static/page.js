@@ -133,7 +133,7 @@ function offerToReconcile(form, envelope) {
     el("div", { class: "buttons" }, ["theirs", "ours", "both"].map((keep) => el("button", { type: "button", class: "small", onclick: choose(keep) }, `Keep ${keep}`))));
 }
 
-// Field names may end in `[]` (a list), `:number` or `:boolean`; `next` and `back` are ours.
+// Field names may end in `[]` (a list), `:number`, `:boolean` or `:json`; `next` and `back` are ours (`forms.py`).
 export function fieldsOf(form, submitter) {
   const request = {};
   for (const [key, value] of new FormData(form, submitter)) {
@@ -142,9 +142,14 @@ export function fieldsOf(form, submitter) {
     if (name.endsWith("[]")) (request[name.slice(0, -2)] ??= []).push(value);
     else if (kind === "number") { if (value !== "") request[name] = Number(value); }
     else if (kind === "boolean") request[name] = value === "true";
+    else if (kind === "json") request[name] = jsonOr(value);
     else request[name] = value;
   }
   return request;
+}
+function jsonOr(text) {
+  if (text === "") return null;
+  try { return JSON.parse(text); } catch { return text; }
 }
 
 // Every page of a bench says its name, its model and its Draft as they are, whoever changed them;
