@@ -108,6 +108,45 @@ def test_a_damaged_store_is_not_moved(tmp_path):
     assert list((tmp_path / "new").iterdir()) == []
 
 
+def migrate(home: Path, *targets: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run `backshop migrate-store` in a program that knows the events of these tests."""
+    script = (
+        "import sys, backshop.testing.conformance.store; from backshop.cli import main;"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    arguments = (word for target in targets for word in ("--to", target))
+    return subprocess.run(
+        [sys.executable, "-c", script, "migrate-store", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "BACKSHOP_HOME": str(home), **more},
+    )
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.rule("T5.5", "S4.4")
+def test_to_postgresql_and_back_from_the_command_line(tmp_path):
+    (tmp_path / "back").mkdir()
+    home, blobs = tmp_path / "home", f"file://{tmp_path / 'moved'}"
+    with Store.open(home) as store:
+        fill(store)
+        before = everything(store)
+    with fresh_database() as url:
+        there = migrate(home, url, blobs)
+        with Store.open(tmp_path / "other", database_url=url, blobs_url=blobs) as store:
+            moved = everything(store)
+        targets = f"sqlite:///{tmp_path}/back/store.db", f"file://{tmp_path}/back/blobs"
+        now = {"BACKSHOP_DATABASE_URL": url, "BACKSHOP_BLOBS_URL": blobs}
+        back = migrate(tmp_path / "other", *targets, **now)
+
+    assert (there.returncode, there.stderr, back.returncode, back.stderr) == (0, "", 0, "")
+    assert moved == before  # heads and events with their hashes among it
+    with Store.open(tmp_path / "back") as store:
+        assert everything(store) == before
+    with Store.open(home) as store:
+        assert everything(store) == before
+
+
 @pytest.mark.rule("T5.5", "S4.4")
 def test_from_the_command_line(tmp_path):
     (tmp_path / "new").mkdir()
@@ -116,23 +155,10 @@ def test_from_the_command_line(tmp_path):
     with Store.open(home) as store:
         fill(store)
         before = everything(store)
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "BACKSHOP_HOME": str(home)}
-    script = (
-        "import sys, backshop.testing.conformance.store; from backshop.cli import main;"
-        "sys.exit(main(sys.argv[1:]))"
-    )
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-c", script, "migrate-store", *arguments],
-            capture_output=True,
-            text=True,
-            env=env,
-        )
-
-    done = run("--to", url, "--to", blobs)
-    again = run("--to", url)
-    wrong = run("--to", "ftp://x")
+    done = migrate(home, url, blobs)
+    again = migrate(home, url)
+    wrong = migrate(home, "ftp://x")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "set BACKSHOP_DATABASE_URL" in done.stdout

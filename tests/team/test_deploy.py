@@ -168,6 +168,14 @@ def test_the_team_of_the_guide_works(hosts):
         answer = httpx2.get(f"{server.address}/healthz", headers={"host": HOST}, timeout=60)
         assert answer.json()["status"] == "ok"
 
+    assert [one["name"] for one in second.cli("user", "list")["users"]] == ["Ada"]
+    first.cli("user", "remove", "Ada", "--yes")
+    assert second.cli("user", "list")["users"] == []
+    for server in hosts:  # her cookie, and her token
+        gone = httpx2.get(f"{server.address}/events", headers=headers, timeout=60)
+        again = httpx2.post(f"{server.address}/login", data=form, headers={"host": HOST})
+        assert (gone.status_code, again.status_code) == (401, 403)
+
 
 def test_a_name_that_was_not_set_is_refused(hosts):
     answer = httpx2.get(f"{hosts[0].address}/healthz", headers={"host": "other.example"})

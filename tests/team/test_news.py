@@ -10,6 +10,7 @@ from tests.team.conftest import until
 
 from backshop.app import About, Backshop, Notification
 from backshop.store import Store
+from backshop.store.bulletin import Bulletin
 from backshop.testing.conformance.store import counted, one
 
 pytestmark = [pytest.mark.needs("postgres"), pytest.mark.timeout(300)]
@@ -93,3 +94,64 @@ def test_who_waits_is_woken_and_does_not_look_again_and_again(tmp_path):
         there.append(one("bench:a", counted(1)))
 
         assert here.wait(before, WAIT_S)
+
+
+class _Deaf(Exception):
+    """The database lets nobody listen."""
+
+
+def deafen(store: Store) -> None:
+    """Let listening not work, from before anybody begins with it."""
+
+    def refuse() -> None:
+        raise _Deaf
+
+    assert store.bulletin is not None
+    store.bulletin._connect = refuse
+
+
+@pytest.mark.rule("T6.3", "T3.1")
+def test_where_listening_does_not_work_whoever_waits_looks(tmp_path):
+    with (
+        postgres.fresh_database() as url,
+        Store.open(tmp_path / "a", database_url=url) as here,
+        Store.open(tmp_path / "b", database_url=url) as there,
+    ):
+        deafen(here)
+        before = here.last_seq()
+        looks: list[int] = []
+
+        def look() -> int:
+            looks.append(here.last_seq())
+            if len(looks) == 3 and looks[-1] == before:  # while it waits, long before its end
+                there.append(one("bench:a", counted(1)))
+            return looks[-1]
+
+        assert here._news.wait(before, WAIT_S, look)
+        assert here.bulletin is not None
+        assert not here.bulletin.is_listening
+        assert (len(looks), looks[-1] > before) == (4, True)  # the very next look found it
+        looks.clear()
+        assert not here._news.wait(here.last_seq(), 1.0, look)
+
+    assert 4 <= len(looks) <= 12  # ten times a second, fewer on a busy machine
+
+
+@pytest.mark.rule("T6.3", "S5.2")
+def test_events_of_another_machine_arrive_where_listening_does_not_work(tmp_path, monkeypatch):
+    def hear(self: Bulletin) -> None:
+        raise _Deaf
+
+    monkeypatch.setattr(Bulletin, "_hear", hear)
+    with postgres.fresh_database() as url:
+        settings = {"database_url": url}
+        with (
+            Backshop.open(tmp_path / "a", settings=settings) as here,
+            Backshop.open(tmp_path / "b", settings=settings) as there,
+            here.hub.subscribe(About()) as heard,
+        ):
+            there.call("WorkbenchCreate", {"name": "Far away"})
+
+            assert "WorkbenchFilesChanged" in names(heard, "WorkbenchFilesChanged")
+            assert here.store.bulletin is not None
+            assert not here.store.bulletin.is_listening

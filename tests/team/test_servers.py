@@ -10,8 +10,12 @@ import pytest
 from tests.postgres import fresh_database
 from tests.web.browsing import Served, serving
 
+from backshop.app import Backshop
 from backshop.app.parcels import PARCEL_MS, PARCELS_MAX
+from backshop.bench import Author, Put, Source
 from backshop.testing.ambient import FixedClock
+
+AGENT = Author(source=Source(kind="workshop", ref="turn"))
 
 
 class Pair:
@@ -96,3 +100,54 @@ def test_an_upload_belongs_to_who_began_it_and_to_its_bench(pair):
 
     assert len(pair.send(1, "add", {})["add_results"]) == 1
     assert pair.listed() == {"a.txt"}
+
+
+@pytest.mark.rule("T6.1", "S7.2")
+def test_a_login_link_is_good_at_each_server_once(pair):
+    def entered(at: int, token: str) -> tuple[int, bool]:
+        with pair.servers[at].client(logged_in=False) as client:
+            answer = client.get("/login", params={"token": token})
+            client.cookies = answer.cookies
+            return answer.status_code, client.get("/settings").status_code == 200
+
+    first, second = pair.servers[0].login.new_link(), pair.servers[0].login.new_link()
+
+    assert [entered(1, first), entered(0, first)] == [(303, True), (403, False)]
+    assert [entered(0, second), entered(1, second)] == [(303, True), (403, False)]
+
+
+@pytest.mark.rule("T6.1", "B9.4", "B8.10")
+def test_another_machines_work_is_never_taken_for_an_outside_edit(pair):
+    first, second = (server.shop for server in pair.servers)
+
+    def write(shop: Backshop, **files: str) -> None:
+        puts = [
+            Put(path=f"{name}.txt", blob=shop.store.blobs.put(text.encode()), size=len(text))
+            for name, text in files.items()
+        ]
+        shop.benches.apply_batch(pair.bench, puts, AGENT)
+
+    def shown(shop: Backshop) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return how the bench is, and what its folder on this machine shows."""
+        opened = shop.call("WorkbenchOpen", {"workbench_id": pair.bench})
+        folder = shop.benches.desk.views.folder(pair.bench) / "published"
+        held = {one.name: one.read_text() for one in folder.iterdir() if one.is_file()}
+        return opened, held
+
+    wanted: dict[str, str] = {}
+    for n in range(3):  # each finds a folder that shows what it left two publishes ago
+        for shop, name in ((first, "ours"), (second, "theirs")):
+            text = f"{name} {n}"
+            write(shop, both=text, **{name: text})
+            state = shop.call("DraftGetState", {"workbench_id": pair.bench})
+            assert state["outside_changes"] == []
+            shop.call("DraftPublish", {"workbench_id": pair.bench})
+            wanted |= {"both.txt": text, f"{name}.txt": text}
+            opened, held = shown(shop)
+            assert (opened["health"], opened["warnings"], held) == ("ok", [], wanted)
+
+    for shop in (first, second):
+        repaired = shop.call("PublishedRepair", {"workbench_id": pair.bench, "mode": "restore"})
+        assert not repaired.get("salvaged")
+        opened, held = shown(shop)
+        assert (opened["health"], held) == ("ok", wanted)

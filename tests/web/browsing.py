@@ -86,10 +86,16 @@ class Served:
 
 
 @contextmanager
-def serving(home: Path, *, host: str = "127.0.0.1", clock: Clock | None = None) -> Iterator[Served]:
+def serving(
+    home: Path,
+    *,
+    host: str = "127.0.0.1",
+    clock: Clock | None = None,
+    settings: dict[str, Any] | None = None,
+) -> Iterator[Served]:
     """Serve a home on a free port until the block ends."""
     with (
-        Backshop.open(home, clock=clock) as shop,
+        Backshop.open(home, clock=clock, settings=settings) as shop,
         socket.create_server(("127.0.0.1", 0)) as listening,
     ):
         door = Door(host=host, port=listening.getsockname()[1])

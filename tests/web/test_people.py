@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing
 import httpx2
 import pytest
 from tests.web.accessible import violations
+from tests.web.browsing import serving
 
 
 @pytest.fixture
@@ -85,12 +86,12 @@ def test_a_removed_person_is_out_at_once_and_a_wrong_token_never_in(served, anna
     assert client.get("/login").status_code == 200
 
 
-def following(stack, client, start, bench=""):
+def following(stack, client, start, bench="", about="workbench_id"):
     """Return the events of a stream, by name and bench; it ends when the server ends it."""
-    about = f"/events?after={start}" + (f"&workbench_id={bench}" if bench else "")
-    lines = stack.enter_context(client.stream("GET", about)).iter_lines()
+    wish = f"/events?after={start}" + (f"&{about}={bench}" if bench else "")
+    lines = stack.enter_context(client.stream("GET", wish)).iter_lines()
     names = (line[7:] for line in lines if line.startswith("event: "))
-    return ((name, json.loads(next(lines)[6:]).get("workbench_id")) for name in names)
+    return ((name, json.loads(next(lines)[6:]).get(about)) for name in names)
 
 
 @pytest.mark.rule("T6.4", "S5.2")
@@ -120,14 +121,103 @@ def test_streams_that_were_open_when_access_is_taken_bring_nothing_more_of_it(se
 
 
 @pytest.mark.rule("T6.4", "S5.2")
-def test_the_streams_of_somebody_who_is_removed_end(served, anna):
+def test_streams_of_a_session_bring_nothing_more_of_it_when_access_is_taken(served, anna):
     client, user_id = anna
+    taken, kept = (begun(served, user_id, goal)["sessionId"] for goal in ("Taken", "Kept"))
+    start = served.shop.hub.position
     with ExitStack() as stack:
-        stream = following(stack, client, served.shop.hub.position)
+        of_session = following(stack, client, start, taken, about="session_id")
+        everything = stack.enter_context(client.stream("GET", f"/events?after={start}"))
+        of_all = (json.loads(line[6:]) for line in everything.iter_lines() if line[:4] == "data")
+        served.call("RailsSessionSetKeep", sessionId=taken, keep=True)
+        before = [next(of_session)[1], next(of_all)["session_id"]]
+        served.call("AccessSet", session_id=taken, user_id=user_id, role="none")
+        served.call("RailsSessionSetKeep", sessionId=taken, keep=False)
+        served.shop.hub.publish_signal("UsageUpdated", {"n": 1}, session_id=taken)
+        served.call("RailsSessionSetKeep", sessionId=kept, keep=True)
+        last_of_session = list(of_session)  # the server ends it
+        rest_of_all = [next(of_all), next(of_all)]
+        again = client.get(f"/events?session_id={taken}&after={start}")
+
+    assert before == [taken] * 2
+    assert last_of_session == [("AccessChanged", taken)]
+    assert [one["session_id"] for one in rest_of_all] == [taken, kept]
+    assert (rest_of_all[0]["user_id"], rest_of_all[0]["role"]) == (user_id, "none")
+    assert again.status_code == 403
+
+
+def begun(served, user_id, goal):
+    """Begin a session of the owner's that somebody else may read."""
+    made = served.call("start_workflow", workflowId="wr.change_review", goal=goal)["session"]
+    grant = {"session_id": made["sessionId"], "user_id": user_id, "role": "read"}
+    served.call("AccessSet", **grant)
+    return made
+
+
+@pytest.mark.rule("T6.4")
+def test_pages_of_a_session_are_refused_when_access_is_taken(served, anna):
+    client, user_id = anna
+    made = begun(served, user_id, "Salaries")
+    session, run = made["sessionId"], made["runId"]
+    node = served.call("RailsRunGet", runId=run)["nodes"][0]["nodeId"]
+    places = [
+        *(f"/studio/session/{session}{part}" for part in ("", "/read", "/export/bundle")),
+        *(f"/studio/run/{run}{part}" for part in ("", "/graph")),
+        *(f"/studio/node/{node}{part}" for part in ("", "/fork")),
+    ]
+    before = [client.get(place).status_code for place in places]
+    had = client.get("/studio/list").text
+    served.call("AccessSet", session_id=session, user_id=user_id, role="none")
+    after = [client.get(place) for place in places]
+
+    assert max(before[:-1]) < 400, before
+    assert [one.status_code for one in after] == [403] * len(places)
+    assert "Salaries" not in "".join(one.text for one in after)
+    assert "Salaries" in had
+    assert "Salaries" not in client.get("/studio/list").text
+
+
+@pytest.mark.rule("T6.4", "S5.2")
+def test_the_streams_of_somebody_who_is_removed_end_and_are_refused(served, anna):
+    client, user_id = anna
+    session = begun(served, user_id, "Theirs")["sessionId"]
+    position = served.shop.hub.position
+    with ExitStack() as stack:
+        stream = following(stack, client, position)
+        of_session = following(stack, client, position, session, about="session_id")
         served.call("UserRemove", user_id=user_id)
         served.call("UserAdd", name=f"After {user_id}")
 
         assert list(stream) == [("PeopleChanged", None)]
+        assert list(of_session) in ([], [("PeopleChanged", None)])
+
+    again = [client.get(f"/events{about}") for about in ("", f"?session_id={session}")]
+    assert [one.status_code for one in again] == [401, 401]
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("T6.4", "U1.3")
+@pytest.mark.parametrize("place", ["session", "run"])
+def test_a_page_of_studio_leaves_when_access_is_taken(served, browser, anna, place):
+    client, user_id = anna
+    made = begun(served, user_id, f"Confidential {place}")
+    with closing(browser.new_context()) as theirs:
+        theirs.add_cookies(
+            [{"name": n, "value": v, "url": served.address} for n, v in client.cookies.items()]
+        )
+        page, listed = theirs.new_page(), theirs.new_page()
+        for one, address in ((page, f"/{place}/{made[f'{place}Id']}"), (listed, "")):
+            one.goto(f"{served.address}/studio{address}")
+            one.locator("html[data-live=yes]").wait_for()
+        had = page.content()
+        served.call("AccessSet", session_id=made["sessionId"], user_id=user_id, role="none")
+        page.get_by_role("link", name="Back", exact=True).wait_for()
+        left = page.content()
+        listed.get_by_text(f"Confidential {place}").first.wait_for(state="detached")
+
+    assert "Confidential" in had
+    assert "No access" in left
+    assert "Confidential" not in left
 
 
 @pytest.mark.needs("browser")
@@ -247,3 +337,23 @@ def test_who_may_share_does_so_by_plain_forms_and_others_only_look(served, anna)
 
 
 WRONG = ({"role": "king"}, {"user_id": "somebody"}, {"user_id": f"user_{'0' * 26}"})
+
+
+@pytest.mark.rule("T6.5")
+def test_an_upload_of_somebody_who_stores_as_much_as_they_may_is_refused(tmp_path):
+    settings = {"team.stored_bytes": 10}
+    with serving(tmp_path / "home", settings=settings) as server:
+        made = server.call("UserAdd", name="Ada")
+        with httpx2.Client(base_url=server.address, timeout=20) as client:
+            client.post("/login", data={"token": made["token"]})
+            bench = rpc(client, "WorkbenchCreate", name="Hers")["result"]["workbench_id"]
+            first, second = (
+                client.post(f"/bench/{bench}/files", files={"files": (name, b"ten and more")})
+                for name in ("a.txt", "b.txt")
+            )
+            refused = second.json()["error"]
+
+        assert first.json()["add_results"][0]["status"] == "added"
+        assert (refused["error_code"], refused["reason"]) == ("LIMIT_EXCEEDED", "user_limit")
+        assert refused["detail"] == "team.stored_bytes"
+        assert server.paths(bench) == {"a.txt"}
