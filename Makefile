@@ -37,7 +37,7 @@ proof: $(STAMP) ## the same tests with full counts and sizes, into docs/proof.md
 	@mkdir -p build
 	@BACKSHOP_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS) --timeout=3600 --junitxml=build/proof.xml $(PART) $(ARGS); \
 	  result=$$?; BACKSHOP_PROOF=1 $(BIN)/python tools/proof.py build/proof.xml && \
-	  if [ -z "$(PART)$(ARGS)" ]; then $(MAKE) -s bench && $(BIN)/python tools/proof.py build/figures.jsonl; fi && exit $$result
+	  if [ -z "$(PART)$(ARGS)" ]; then $(MAKE) -s bench || result=1; $(BIN)/python tools/proof.py build/figures.jsonl; fi && exit $$result
 
 check: $(STAMP) ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
@@ -56,8 +56,8 @@ bench: $(STAMP) ## ratios against baselines of the same run; tools/proof.py take
 load: $(STAMP) ## a team at work for some minutes; ARGS="--minutes 2 --database sqlite"
 	$(BIN)/python -m benchmarks.load $(ARGS)
 
-rules: $(STAMP) ## which rules no test cites yet
-	$(BIN)/python tools/rules.py tests src/backshop/testing
+rules: $(STAMP) ## which rules and cases no test cites yet
+	$(BIN)/python tools/rules.py tests src/backshop/testing --cases
 
 docs: $(STAMP) ## write the generated reference pages
 	$(BIN)/python tools/reference.py

@@ -22,6 +22,8 @@ from docx import Document as WordDocument
 from backshop.formats import OpsRequest, Source
 from backshop.formats import docx as docx_format
 
+from .report import fact, head
+
 PAGES = 1000
 _WORDS = ("lorem", "ipsum", "dolor", "sit", "amet", "elit", "sed", "do", "eiusmod", "tempor")
 
@@ -98,8 +100,9 @@ def main() -> dict[str, float]:
             )
             / edit,
         }
+    head()
     for name, ratio in ratios.items():
-        print(f"{ratio:8.1f} x  {name}")
+        fact(f"{name}, {pages} pages", ratio, unit="× as fast")
     return ratios
 
 

@@ -28,6 +28,8 @@ from backshop.prompts import (
     delimit,
 )
 
+from .report import fact, head, row
+
 RENDER_MAX_MS = 5.0
 DIGEST_COLD_MAX_S = 3.0
 DIGEST_WARM_MAX_S = 0.2
@@ -152,8 +154,13 @@ def measure_digest() -> dict[str, float]:
 def main() -> int:
     """Print the measurements; return 1 if one is over its bar."""
     render, digest = measure_render(), measure_digest()
-    for title, found in (("render", render), ("digest", digest)):
-        print(title, "  ".join(f"{name}={value:.4g}" for name, value in found.items()))
+    head()
+    row("a prompt of Workshop size", render["render_ms"], RENDER_MAX_MS, unit="ms")
+    fact("the same, with its hash", render["render_and_hash_ms"], unit="ms")
+    fact("the same / joining its texts", render["ratio"])
+    row(f"digest of {FILES:,} files", digest["cold_s"], DIGEST_COLD_MAX_S, unit="s")
+    row("the same, nothing changed", digest["unchanged_s"], DIGEST_WARM_MAX_S, unit="s")
+    fact("the same / reading every file once", digest["ratio"])
     over = (
         render["render_ms"] > RENDER_MAX_MS
         or digest["cold_s"] > DIGEST_COLD_MAX_S

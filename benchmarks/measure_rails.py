@@ -23,6 +23,8 @@ from typing import Any
 from backshop.testing.agent import Agent, rails_of
 from backshop.testing.workflows import flow, loop, step
 
+from .report import fact, head, row
+
 ADVANCES = 2000
 FIRST = 10
 LATE_MAX_RATIO = 1.3
@@ -30,6 +32,7 @@ LENGTHS = (10, 100, 500, 1000, 2000)
 PROCESSES = (1, 2, 4, 8)
 EACH = 40  # advances of each process
 REPEATED = 15
+ACTS = ("advance", "replay", "rehydrate of the tip", "rehydrate of the root", "start", "list")
 WORK = flow(
     loop("pass", step("look"), step("note"), type="for", count=1000, maxIterations=1000),
     step("end"),
@@ -71,7 +74,7 @@ def lengths(home: Path, advances: int) -> Iterator[tuple[int, list[float]]]:
             )
     events = agent.events(first)
     cold = timed(lambda: Agent(rails_of(home)).look(answer))[0]
-    print(f"first look of a fresh process at {events} events: {cold / events:.3f} ms for each")
+    fact(f"first look of a fresh process at {events} events, each", cold * 1000 / events, unit="µs")
 
 
 def walk(home: str) -> tuple[float, float, float]:
@@ -102,27 +105,24 @@ def together(home: Path, processes: int) -> tuple[float, float]:
     return processes * EACH / spent, statistics.median(each for _, _, each in found)
 
 
-def main(advances: int = ADVANCES) -> int:
-    """Measure, print, and say by the exit code whether the bar is met."""
+def main(advances: int = ADVANCES) -> None:
+    """Measure and print the table."""
+    head()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        print("  steps  advance   replay      tip     root    start     list   (ms, medians)")
         early = late = 0.0
-        for number, row in lengths(home, advances):
-            print(f"{number:7d}" + "".join(f"{one:9.2f}" for one in row), flush=True)
-            early, late = early or row[0], row[0]
-        print(f"last {FIRST} advances: {late / early:.2f} × the first {FIRST}")
+        for number, times in lengths(home, advances):
+            for act, spent in zip(ACTS, times, strict=True):
+                fact(f"{act} after {number} steps", spent, unit="ms")
+            early, late = early or times[0], times[0]
+        row(f"the last {FIRST} advances of {advances} / the first", late / early, LATE_MAX_RATIO)
         alone = 0.0
         for processes in PROCESSES:
             rate, each = together(home, processes)
             alone = alone or rate
-            print(
-                f"{processes} processes: {rate:6.1f} advances/s ({rate / alone:.2f} × one),"
-                f" each {each:.1f} ms",
-                flush=True,
-            )
-        return 0 if late <= LATE_MAX_RATIO * early else 1
+            fact(f"advances of {processes} processes / of one", rate / alone)
+            fact(f"one advance among {processes} processes", each, unit="ms")
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else ADVANCES))
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else ADVANCES)

@@ -30,6 +30,7 @@ PROMISES = Path(__file__).with_name("promises.toml")
 CRASHES = "tests/crash/"
 _NAMED = 5  # tests that did not pass or were not run, by name
 _APART = 4  # cases of one test that are shown one by one; more are added up
+_NO_CASES = "[NOTSET]"  # pytest's name of a test whose parameters are an empty list
 
 Cases = dict[tuple[str, str], dict[str, Any] | None]  # file and test; None was never run
 
@@ -59,10 +60,19 @@ def settle(kept: dict[str, Any], listed: dict[str, list[str]]) -> None:
     """Drop cases that are gone, and name those that exist and were never run."""
     files = kept.get("files", {})
     kept["files"] = {
-        file: {test: files.get(file, {}).get(test) for test in sorted(tests)}
+        file: {test: known.get(test) for test in sorted(_there(tests, known))}
         for file, tests in sorted(listed.items())
+        for known in [files.get(file, {})]
     }
     kept["listed"] = _second(None)[:10]
+
+
+def _there(tests: list[str], known: dict[str, Any]) -> Iterator[str]:
+    """Yield the cases there are; where this machine lacks the files to list some, the known ones."""
+    for test in tests:
+        name = test.removesuffix(_NO_CASES)
+        others = [one for one in known if one.startswith(f"{name}[") and one != test]
+        yield from others if name != test and others else [test]
 
 
 def listed(files: list[str]) -> dict[str, list[str]]:
@@ -116,6 +126,7 @@ def page(kept: dict[str, Any]) -> Iterator[str]:
         )
     yield ""
     yield from _crashes(files)
+    yield from _rates(files)
     yield from _counts(files)
     yield from _ratios(kept.get("benchmarks", {}))
     yield from _exceptions(files)
@@ -184,7 +195,7 @@ def _told(files: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str], str
     for file, known in sorted(files.items()):
         cases: dict[str, dict[str, Any]] = {}
         for test, one in sorted(known.items()):
-            if one and "counts" in one:
+            if one and "corpus" not in one.get("counts", {"corpus": ""}):
                 cases.setdefault(test.partition("[")[0], {})[test] = one
         for test, ones in cases.items():
             if len(ones) <= _APART or file.startswith(CRASHES):
@@ -227,6 +238,37 @@ def _crashes(files: dict[str, Any]) -> Iterator[str]:
     yield ""
 
 
+def _rates(files: dict[str, Any]) -> Iterator[str]:
+    """Yield how many edits of files others made went without loss."""
+    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for file, known in sorted(files.items()):
+        for test, one in sorted(known.items()):
+            if one and "corpus" in one.get("counts", {}):
+                place = (file, test.partition("[")[0], one["counts"]["corpus"])
+                found.setdefault(place, []).append(one)
+    if not found:
+        return
+    yield "## Files others made\n"
+    yield "Each edit is compared with the file before it: every part that was not aimed at stays to the byte. What is refused is refused with a reason, and nothing is written.\n"
+    yield "| what | edited without loss | refused with a reason | result | run it yourself |\n|---|---|---|---|---|"
+    for (file, test, corpus), ones in found.items():
+        said = _rate([one["counts"] for one in ones])
+        yield f"| {_words(test)}: {corpus} | {said} | {_ended(ones)} | {_command(file, test)} |"
+    yield ""
+
+
+def _rate(counts: list[dict[str, str]]) -> str:
+    """Return how many edits went without loss, and why the others were refused."""
+    found = _summed([{what: n for what, n in one.items() if what != "corpus"} for one in counts])
+    tried, edited = int(found.pop("tried")), int(found.pop("edited without loss"))
+    reasons = {what: int(n) for what, n in found.items() if what.startswith("refused: ")}
+    listed = sorted(reasons.items(), key=lambda one: -one[1])
+    named = ", ".join(f"{n:,} {what.removeprefix('refused: ')}" for what, n in listed)
+    rest = [f"{int(n):,} {what}" for what, n in found.items() if what not in reasons and n != "0"]
+    done = "; ".join([f"{edited:,} of {tried:,} ({100 * edited / max(tried, 1):.1f} %)", *rest])
+    return f"{done} | {sum(reasons.values()):,}{f' ({named})' if named else ''}"
+
+
 def _words(test: str) -> str:
     """Return the name of a test as words."""
     name, _, case = test.partition("[")
@@ -256,13 +298,13 @@ def _ratios(benchmarks: dict[str, Any]) -> Iterator[str]:
     """Yield what the benchmarks measured against the bars they have."""
     if benchmarks:
         yield "## Ratios\n"
-        yield "Medians of interleaved rounds against a baseline of the same run.\n"
-        yield "| what | measured | bar | met | run it yourself |\n|---|---|---|---|---|"
+        yield "A ratio is against a baseline of the same run; `benchmarks/measure_<name>.py` says which, and how both were measured.\n"
+        yield "| what | measured | bar | met | day | run it yourself |\n|---|---|---|---|---|---|"
         for name, one in sorted(benchmarks.items()):
             for row in one["rows"]:
                 bar, met = row["bar"] or "–", {True: "yes", False: "**no**", None: "–"}[row["met"]]
                 command = f"`make bench ARGS={name}`"
-                yield f"| {row['what']} | {row['figure']} | {bar} | {met} | {command} |"
+                yield f"| {row['what']} | {row['figure']} | {bar} | {met} | {one['day']} | {command} |"
         yield ""
 
 

@@ -1,4 +1,7 @@
-"""How often a test killed is told with its result; `tools/proof.py` shows it."""
+"""How often a test killed is told with its result, and the last kill with a failure.
+
+`tools/proof.py` shows the counts.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,21 @@ import pytest
 from tests.crash.harness import Tally
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Say with a failure at which call or moment, and with which seed, the last child ended."""
+    try:
+        yield
+    except BaseException as error:
+        if Tally.last:
+            error.add_note(f"last disturbed: {Tally.last}")
+        raise
+
+
 @pytest.fixture(autouse=True)
 def _told(request, record_property) -> Iterator[None]:
     Tally.kills = Tally.failures = 0
+    Tally.last = ""
     yield
     needs = [name for mark in request.node.iter_markers("needs") for name in mark.args]
     case = getattr(request.node, "callspec", None)

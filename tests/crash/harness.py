@@ -38,13 +38,16 @@ class Outcome:
     said: list[str]
     ended: str
     """`killed`, `done`, or the text of the error it failed with."""
+    how: str = ""
+    """The scenario, and the call or the moment (with its seed) it was disturbed at."""
 
 
 class Tally:
-    """How many children were killed or had their calls fail since the count began."""
+    """How many children were killed or had their calls fail since the count began, and the last."""
 
     kills = 0
     failures = 0
+    last = ""
 
 
 class Harness:
@@ -86,21 +89,27 @@ class Harness:
         answer = json.loads(_pipe(self._server.stdout).readline())
         Tally.kills += answer["ended"] == "killed"
         Tally.failures += "error=" in (order["inject"] or "")
-        return Outcome(Path(order["folder"]), answer["said"], answer["ended"])
+        Tally.last = (
+            f"{order['scenario']}, {order.get('moment') or order['inject'] or 'undisturbed'}"
+        )
+        return Outcome(Path(order["folder"]), answer["said"], answer["ended"], Tally.last)
 
     def random_kills(
         self, scenario: str, start: Path, *, count: int, within_ms: float, seed: int = 5
     ) -> Iterator[Outcome]:
         """Kill the scenario at random moments, without anything tracing it."""
         moments = random.Random(seed)
-        for _ in range(count):
+        for number in range(1, count + 1):
+            after_ms = moments.uniform(0, within_ms)
             outcome = self._ordered(
                 {
                     "scenario": scenario,
                     "folder": str(_copied(start)),
                     "inject": None,
                     "calls": CALLS,
-                    "kill_after_ms": moments.uniform(0, within_ms),
+                    "kill_after_ms": after_ms,
+                    "moment": f"killed after {after_ms:.3f} of {within_ms:.3f} ms"
+                    f" (moment {number} of seed {seed})",
                 }
             )
             yield outcome

@@ -49,11 +49,11 @@ def test_a_day_killed_at_any_moment_goes_on_from_its_last_answer(tmp_path, scale
         for kill in runs:
             with Bench(kill.folder) as bench:
                 bench.call("WorkbenchOpen")
-                assert seen(bench) in wanted[len(kill.said) : len(kill.said) + 2]
+                assert seen(bench) in wanted[len(kill.said) : len(kill.said) + 2], kill.how
                 now = snapshot(bench)
                 for view, files in (("published", now.published), ("draft", now.draft)):
-                    assert on_disk(bench.place / view) == files
-                assert bench.call("WorkbenchOpen")["health"] == "ok"
+                    assert on_disk(bench.place / view) == files, kill.how
+                assert bench.call("WorkbenchOpen")["health"] == "ok", kill.how
                 assert all(
                     bench.shop.store.health(h.stream).is_healthy for h in bench.shop.store.streams()
-                )
+                ), kill.how

@@ -101,12 +101,62 @@ def test_cases_that_exist_and_were_not_run_are_named_and_gone_ones_dropped(tmp_p
     assert "| in part; not run: tests/web/test_security.py::test_b |" in security(kept)
 
 
+def test_cases_this_machine_has_no_files_for_stay_known(tmp_path):
+    kept: dict[str, object] = {}
+    taken(tmp_path, kept, case("test_a[one.docx]") + case("test_ab[two.docx]"))
+
+    proof.settle(kept, {"tests/web/test_security.py": ["test_a[NOTSET]", "test_b[NOTSET]"]})
+
+    assert list(kept["files"]["tests/web/test_security.py"]) == [  # type: ignore[index]
+        "test_a[one.docx]",
+        "test_b[NOTSET]",
+    ]
+
+
 def test_the_cases_of_a_file_are_listed_as_results_name_them():
     file = "tests/bench/test_machine.py"
     found = proof.listed([file])[file]
 
     assert "TestBench::runTest" in found
     assert proof._place("tests.bench.test_machine.TestBench", "runTest") == (file, found[0])
+
+
+def test_edits_of_files_others_made_are_told_as_a_rate(tmp_path):
+    def told(corpus, **counts):
+        counts = {"corpus": corpus, "tried": 1, **counts}
+        found = (f'<property name="{k.replace("_", " ")}" value="{n}"/>' for k, n in counts.items())
+        return f"<properties>{''.join(found)}</properties>"
+
+    kept: dict[str, object] = {}
+    good, bad = {"edited_without_loss": 1}, {"edited_without_loss": 0, "refused: damaged": 1}
+    cases = [told("decks", **good), told("decks", **bad), told("documents", **good)]
+
+    taken(tmp_path, kept, "".join(case(f"test_edit[{n}]", one) for n, one in enumerate(cases)))
+
+    page = "\n".join(proof.page(kept))
+    assert "| edit: decks | 1 of 2 (50.0 %) | 1 (1 damaged) | holds (sample) | `make" in page
+    assert "| edit: documents | 1 of 1 (100.0 %) | 0 | holds (sample) | `make" in page
+    assert "## Counted" not in page
+
+
+def test_figures_of_benchmarks_are_told_with_their_bars(tmp_path):
+    figures = tmp_path / "figures.jsonl"
+    kept: dict[str, object] = {}
+    lines = [
+        {"benchmark": "store", "what": "append", "figure": "1.20 ×", "bar": "≤ 2 ×", "met": True},
+        {"benchmark": "store", "what": "update", "figure": "3.00 ×", "bar": "≤ 2 ×", "met": False},
+        {"benchmark": "rails", "what": "a run", "figure": "12.00 ms", "bar": None, "met": None},
+    ]
+    figures.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
+
+    proof.measured(figures, kept)
+
+    said = rows(kept)
+    assert said["append"].startswith("| append | 1.20 × | ≤ 2 × | yes | 20")
+    assert said["append"].endswith("| `make bench ARGS=store` |")
+    assert "| ≤ 2 × | **no** |" in said["update"]
+    assert said["a run"].startswith("| a run | 12.00 ms | – | – |")
+    assert said["a run"].endswith("| `make bench ARGS=rails` |")
 
 
 def test_what_is_kept_is_one_line_for_each_case():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from backshop.formats.xlsx.book import Book, Value
 from backshop.formats.xlsx.ops import SPECS
 
 from .. import second_reader
+from ..rates import Rate
 from .books import differing, edit, mapped, opened, source
 
 pytestmark = pytest.mark.needs("corpora")
@@ -37,7 +37,7 @@ def workbooks(corpora: Path, every: int = 1) -> list[Path]:
 @pytest.mark.rule("F23.1", "F23.4", "F23.8", "F16.14", "F3.2")
 def test_one_edit_leaves_every_other_member_alone(corpora, tmp_path, scaled, record_property):
     out = tmp_path / "out.xlsx"
-    done = 0
+    rate = Rate("workbooks")
     for path in workbooks(corpora, scaled(3, 1)):
         made = source(path)
         try:
@@ -45,6 +45,7 @@ def test_one_edit_leaves_every_other_member_alone(corpora, tmp_path, scaled, rec
             xlsx.read(made, Selector())
         except FormatError as error:
             assert error.reason in REASONS
+            rate.refuse(error)
             continue
         sheet = next(s for s in sheets if s["kind"] == "worksheet")
         cell = f"B{(sheet['used_range'] or {'max_row': 0})['max_row'] + 2}"
@@ -53,6 +54,7 @@ def test_one_edit_leaves_every_other_member_alone(corpora, tmp_path, scaled, rec
             result = edit(made, out, op)
         except FormatError as error:
             assert error.reason in REFUSED, path.name
+            rate.refuse(error)
             continue
 
         assert differing(path, out) == set(result.changed_parts), path.name
@@ -60,10 +62,10 @@ def test_one_edit_leaves_every_other_member_alone(corpora, tmp_path, scaled, rec
         assert xlsx.read(source(out), Selector(sheet=sheet["name"], range=cell)).text.endswith(NEW)
         if path.name not in STRICT:
             assert opened(out)[sheet["name"]][cell].value == NEW, path.name
-        done += 1
+        rate.edited += 1
 
-    record_property("workbooks edited, none with a loss", done)
-    assert done > 400 // scaled(3, 1) * 0.95
+    rate.record(record_property)
+    assert rate.edited > 400 // scaled(3, 1) * 0.95
 
 
 def _every_operation(name: str, used: Any) -> list[dict[str, Any]]:
@@ -95,12 +97,14 @@ def test_every_operation_changes_what_it_aims_at_and_nothing_else(
     corpora, tmp_path, scaled, record_property
 ):
     out = tmp_path / "out.xlsx"
-    done: Counter[str] = Counter()
+    rate, done, unread = Rate("operations on workbooks"), set(), 0
     for number, path in enumerate(workbooks(corpora, scaled(20, 1))):
         made = source(path)
         try:
             sheet = next(s for s in mapped(made)["sheets"] if s["kind"] == "worksheet")
-        except FormatError:
+        except FormatError as error:
+            assert error.reason in REASONS, path.name
+            unread += 1
             continue
         ops = _every_operation(sheet["name"], sheet["used_range"])
         for op in ops[number % scaled(3, 1) :: scaled(3, 1)]:
@@ -110,16 +114,19 @@ def test_every_operation_changes_what_it_aims_at_and_nothing_else(
             except FormatError as error:
                 assert error.reason in REASONS, (path.name, op)
                 assert not out.exists(), (path.name, op)
+                rate.refuse(error)
                 continue
-            done[op["op"]] += 1
+            done.add(op["op"])
             assert differing(path, out) == set(result.changed_parts), (path.name, op)
             assert result.effects.collateral == (), (path.name, op)
             xlsx.extract_lines(source(out))
             mapped(source(out))
             assert not _opens(path) or _opens(out), (path.name, op)
+            rate.edited += 1
 
-    record_property("operations on workbooks, none with a loss", done.total())
-    assert done.keys() == {spec.name for spec in SPECS}
+    rate.record(record_property)
+    record_property("files that cannot be read", unread)
+    assert done == {spec.name for spec in SPECS}
 
 
 def _opens(path: Path) -> bool:
