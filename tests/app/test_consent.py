@@ -37,6 +37,81 @@ def test_publishing_and_removing_ask_nobody_again_and_new_material_does(room):  
     assert status(room) == (False, ["c.txt"])
 
 
+def drop(room, name, text):  # noqa: F811
+    """Put a file into the Draft's folder as another program does, and take it over."""
+    path = room.shop.config.home / "benches" / room.id / "draft" / name
+    path.unlink(missing_ok=True)
+    path.write_text(text)
+    room.call("DraftRescan", mode="adopt")
+
+
+def listed(room):  # noqa: F811
+    files = room.call("EgressGetConsentStatus")["files"]
+    return sorted((one["path"], one["size"]) for one in files)
+
+
+@pytest.mark.rule("M4.6", "M4.7", "B8.10")
+def test_a_file_put_into_the_folder_of_the_draft_asks_again(room):  # noqa: F811
+    room.add({"a.txt": "hello"})
+    grant(room)
+    room.write({"made.txt": "by the agent"})
+    assert status(room) == (True, [])
+
+    drop(room, "secret.txt", "from elsewhere")
+    assert status(room) == (False, ["secret.txt"])
+    grant(room)
+    room.write({"secret.txt": "as the agent has it now"})
+    assert status(room) == (True, [])
+    room.call("DraftPublish")
+    assert status(room) == (True, [])
+    assert listed(room) == [("a.txt", 5), ("secret.txt", 14)]
+
+
+@pytest.mark.rule("M4.6", "M4.7", "B9.9", "B6.5")
+def test_a_published_file_that_came_through_the_folder_was_brought_in_by_the_person(
+    room,  # noqa: F811
+):
+    room.add({"a.txt": "hello"})
+    room.call("DraftCreate")
+    drop(room, "b.txt", "from elsewhere")
+    drop(room, "a.txt", "another hello")
+    assert listed(room) == [("a.txt", 5), ("a.txt", 13), ("b.txt", 14)]
+    room.call("DraftPublish")
+
+    assert listed(room) == [("a.txt", 13), ("b.txt", 14)]
+    files = room.call("WorkbenchFilesList")["files"]
+    assert {one["path"]: one["origin"] for one in files} == {"a.txt": "import", "b.txt": "import"}
+
+
+@pytest.mark.rule("M4.6", "M4.7", "B8.11")
+def test_what_a_draft_no_longer_holds_is_not_asked_for(room):  # noqa: F811
+    room.add({"a.txt": "hello"})
+    grant(room)
+    before = room.call("DraftCreate")["draft_revision_id"]
+    drop(room, "b.txt", "from elsewhere")
+    assert status(room) == (False, ["b.txt"])
+    room.call("DraftRenamePath", path="b.txt", new_path="c.txt")
+    assert status(room) == (False, ["c.txt"])
+
+    room.call("DraftRestoreRevision", revision_id=before)
+    assert status(room) == (True, [])
+    drop(room, "b.txt", "from elsewhere")
+    room.call("DraftDeletePath", path="b.txt")
+    assert status(room) == (True, [])
+
+
+@pytest.mark.rule("M4.6", "M4.7", "B6.5", "B9.9")
+def test_a_file_that_an_agent_edited_or_the_person_renamed_stays_on_the_list(room):  # noqa: F811
+    room.add({"a.txt": "hello", "b.txt": "some words of a letter"})
+    grant(room)
+    room.write({"a.txt": "hello, everybody"})
+    room.call("DraftRenamePath", path="b.txt", new_path="c.txt")
+    room.call("DraftPublish")
+
+    assert listed(room) == [("a.txt", 5), ("c.txt", 22)]
+    assert status(room) == (True, [])  # nothing the model was not allowed to see before
+
+
 @pytest.mark.rule("B17.2", "B17.1", "B22.41")
 def test_the_log_of_a_workbench_tells_of_its_consents_and_of_no_others(room):  # noqa: F811
     room.add({"a.txt": "hello"})

@@ -42,12 +42,8 @@ class BenchScopes:
         Raises:
             NotFound: there is no such workbench.
         """
-        records = self._benches.desk.state(workbench_id).files.records
-        files = (
-            ScopeFile(path, record.import_sha256, record.size)
-            for path, record in ((path, records[path]) for path in records)
-            if record.origin == "import" and record.import_sha256 is not None
-        )
+        brought = self._benches.desk.state(workbench_id).brought()
+        files = (ScopeFile(path, one.sha256, one.size) for path, one in brought)
         texts = scope_texts(self._benches.desk, workbench_id)
         return Scope(tuple(files), tuple(ScopeText(*one) for one in texts))
 

@@ -61,7 +61,7 @@ def _apply(state: BenchState, event: Event) -> BenchState:
     return apply(state, fact, event.at_ms, event.seq)
 
 
-FOLD: Fold[BenchState] = Fold("bench", 5, BenchState(), _apply)
+FOLD: Fold[BenchState] = Fold("bench", 6, BenchState(), _apply)
 
 
 @dataclass(frozen=True, slots=True)

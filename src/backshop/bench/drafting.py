@@ -35,6 +35,8 @@ class Put:
     old_path: str | None = None
     mode: tree.Mode | None = None
     """None keeps the mode of the file that is there."""
+    is_import: bool = False
+    """Whether the person brought the content in, and no agent made it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,15 +189,17 @@ def _change(
     assert put.blob is not None
     if not desk.store.blobs.has(put.blob):
         raise NotFound("the content to write is not in the store", reason="missing_blob")
+    known = before.sha256 if before else None
     mode = put.mode or (before.mode if before else "644")
     files[path] = tree.File(put.blob, put.size, mode)
     return PathChange(
         op="update" if before else "create",
         path=path,
-        before_sha256=before.sha256 if before else None,
+        before_sha256=known,
         after_sha256=put.blob,
         note=put.note[:NOTE_MAX_CHARS] if put.note else None,
         effects_ref=_report_name(put.effects),
+        import_size=put.size if put.is_import and put.blob != known else None,
     )
 
 

@@ -77,7 +77,7 @@ def entry(
         unreadable_reason=reason,
         file_id=record.file_id if record else None,
         origin=record.origin if record else None,
-        import_sha256=record.import_sha256 if record else None,
+        import_sha256=record.brought.sha256 if record and record.brought else None,
         added_at=timestamp(record.added_ms) if record else None,
         modified_at=timestamp(record.modified_ms) if record else None,
         draft_status=status,

@@ -40,6 +40,7 @@ from .events import (
 )
 from .history import Draft, Revision
 from .state import BenchState, Checkpoint, Files
+from .values import Import, PathChange
 
 
 def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchState:
@@ -162,7 +163,8 @@ def _apply_draft(state: BenchState, fact: DraftEvent, at_ms: int) -> BenchState:
             return _confirmed(state, fact, at_ms)
         case DraftPublished():
             if fact.tree != state.published:
-                files = state.files.without(fact.removed).with_facts(fact.files, at_ms)
+                brought = PMap[Import]() if state.draft is None else state.draft.brought
+                files = state.files.with_draft(fact.files, fact.removed, brought, at_ms)
                 state = _published(state, fact.tree, files)
             return _closed(state, fact.message_id, at_ms)
         case DraftDiscarded(message_id=message_id):
@@ -174,8 +176,9 @@ def _batched(state: BenchState, fact: BatchApplied, at_ms: int) -> BenchState:
     draft = state.draft
     if draft is None:
         return state
-    changes, confirmed = draft.changes, draft.confirmed
+    changes, confirmed, brought = draft.changes, draft.confirmed, draft.brought
     for change in fact.changes:
+        brought = _brought(brought, change)
         changes = changes.put(change.path, change)
         confirmed = confirmed.drop(change.path)  # no longer what was confirmed (B13.5)
     draft = replace(
@@ -185,19 +188,35 @@ def _batched(state: BenchState, fact: BatchApplied, at_ms: int) -> BenchState:
         activity_ms=at_ms,
         changes=changes,
         confirmed=confirmed,
+        brought=brought,
     )
     return _revised(state, fact.kind, draft, fact.message_id or state.conversation_head_id, at_ms)
+
+
+def _brought(brought: PMap[Import], change: PathChange) -> PMap[Import]:
+    """Follow one path: bytes the person brought stay theirs when an agent edits the file."""
+    if change.import_size is not None and change.after_sha256 is not None:
+        return brought.put(change.path, Import(change.after_sha256, change.import_size))
+    if change.op == "delete":
+        return brought.drop(change.path)
+    moved = None if change.old_path is None else brought.get(change.old_path)
+    if change.old_path is None or moved is None:
+        return brought
+    return brought.drop(change.old_path).put(change.path, moved)
 
 
 def _restored_draft(state: BenchState, fact: DraftRestored, at_ms: int) -> BenchState:
     if state.draft is None:
         return state
+    found = state.revision(fact.restored_revision_id)
+    known = state.draft if found is None or found.draft is None else found.draft
     draft = replace(
         state.draft,
         tree=fact.tree,
         revision_id=fact.revision_id,
         activity_ms=at_ms,
         confirmed=PMap[BlobId](),
+        brought=known.brought,
     )
     return _revised(state, "rewind", draft, state.conversation_head_id, at_ms)
 

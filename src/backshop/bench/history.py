@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from backshop.base.ids import BlobId, DraftId, MessageId, RevisionId, TreeId
 from backshop.base.pmap import PMap
 
-from .values import PathChange, Source
+from .values import Import, PathChange, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class Draft:
     """The newest change of each path, for summaries and effect reports."""
     confirmed: PMap[BlobId] = field(default_factory=PMap)
     """Deletions the person agreed to: path → what is deleted."""
+    brought: PMap[Import] = field(default_factory=PMap)
+    """What the person put into its folder, whatever agents made of it since (B8.10, M4.6)."""
 
 
 @dataclass(frozen=True, slots=True)

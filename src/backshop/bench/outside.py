@@ -138,5 +138,6 @@ def adopted(desk: Desk, outside: list[Outside]) -> list[Put]:
             continue
         mode = mode_of(one.actual.stat())
         blob = desk.store.blobs.put(one.actual)
-        puts.append(Put(path=one.path, blob=blob, size=desk.store.blobs.size(blob), mode=mode))
+        size = desk.store.blobs.size(blob)
+        puts.append(Put(path=one.path, blob=blob, size=size, mode=mode, is_import=True))
     return puts

@@ -77,7 +77,7 @@ def _publish_wish(
     number = review.counts(found)
     return decide.PublishWish(
         reviewed_tree=reviewed,
-        files=[_fact(desk, state, change) for change in found if change.after is not None],
+        files=[_fact(desk, state, draft, change) for change in found if change.after is not None],
         removed={c.path: c.before.sha256 for c in found if c.kind == "DELETED" and c.before},
         moved=[c.old_path for c in found if c.old_path is not None],
         counts=(number.added, number.modified, number.deleted, number.renamed),
@@ -97,15 +97,16 @@ def _since(desk: Desk, reviewed: TreeId | None, now: TreeId) -> list[BenchPath]:
         return []
 
 
-def _fact(desk: Desk, state: BenchState, change: Change) -> FileFact:
+def _fact(desk: Desk, state: BenchState, draft: Draft, change: Change) -> FileFact:
     assert change.after is not None
     known = state.files.records.get(change.old_path or change.path)
+    brought = draft.brought.get(change.path)
     return FileFact(
         path=change.path,
         file_id=known.file_id if known else desk.new_file(),
         sha256=change.after.sha256,
         size=change.after.size,
-        imported=False,
+        imported=brought is not None and brought.sha256 == change.after.sha256,
     )
 
 

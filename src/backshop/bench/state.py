@@ -6,13 +6,12 @@ checkpoint keeps the file records of its time for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from backshop.base import tree
 from backshop.base.ids import (
     BenchId,
-    BlobId,
     CheckpointId,
     FileId,
     MessageId,
@@ -23,7 +22,7 @@ from backshop.base.paths import BenchPath
 from backshop.base.pmap import PMap
 
 from .history import Draft, Revision, Revisions
-from .values import FileFact, Limits
+from .values import FileFact, Import, Limits
 
 MIB = 1024 * 1024
 PROFILES = {
@@ -47,8 +46,9 @@ class FileRecord:
     origin: str
     added_ms: int
     modified_ms: int
-    import_sha256: BlobId | None
     size: int
+    brought: Import | None
+    """What the person brought in; kept when a publish changes the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +59,45 @@ class Files:
     total_bytes: int = 0
 
     def with_facts(self, facts: Iterable[FileFact], at_ms: int) -> Files:
-        """Return a copy in which these files came, changed or moved."""
-        records, total = self.records, self.total_bytes
+        """Return a copy in which these files came or changed."""
+        done = self
         for fact in facts:
-            old = records.get(fact.path)
-            kept_import = old.import_sha256 if old else None
-            total += fact.size - (old.size if old else 0)
-            record = FileRecord(
-                file_id=fact.file_id,
-                origin="import" if fact.imported else "bench",
-                added_ms=old.added_ms if old else at_ms,
-                modified_ms=at_ms,
-                import_sha256=fact.sha256 if fact.imported else kept_import,
-                size=fact.size,
-            )
-            records = records.put(fact.path, record)
-        return Files(records, total)
+            done = done._with(fact, done.records.get(fact.path), at_ms)
+        return done
+
+    def with_draft(
+        self,
+        facts: Iterable[FileFact],
+        removed: Sequence[BenchPath],
+        brought: Mapping[str, Import],
+        at_ms: int,
+    ) -> Files:
+        """Return a copy after a publish: a moved file keeps what is known of it (B6.5).
+
+        `brought` is what the person put into the Draft's folder, path by path.
+        """
+        moved = {one.file_id: one for path in removed if (one := self.records.get(path))}
+        done = self.without(removed)
+        for fact in facts:
+            old = done.records.get(fact.path) or moved.get(fact.file_id)
+            done = done._with(fact, old, at_ms, brought.get(fact.path))
+        return done
+
+    def _with(
+        self, fact: FileFact, old: FileRecord | None, at_ms: int, brought: Import | None = None
+    ) -> Files:
+        own = Import(fact.sha256, fact.size) if fact.imported else brought
+        record = FileRecord(
+            file_id=fact.file_id,
+            origin="import" if fact.imported else "bench",
+            added_ms=old.added_ms if old else at_ms,
+            modified_ms=at_ms,
+            size=fact.size,
+            brought=own or (old.brought if old else None),
+        )
+        replaced = self.records.get(fact.path)
+        total = self.total_bytes + fact.size - (replaced.size if replaced else 0)
+        return Files(self.records.put(fact.path, record), total)
 
     def without(self, paths: Iterable[BenchPath]) -> Files:
         """Return a copy without these paths."""
@@ -145,6 +168,14 @@ class BenchState:
     def checkpoint(self, checkpoint_id: CheckpointId) -> Checkpoint | None:
         """Return a live checkpoint, or None."""
         return next((c for c in self.checkpoints if c.checkpoint_id == checkpoint_id), None)
+
+    def brought(self) -> Iterator[tuple[str, Import]]:
+        """Yield what the person brought in, into Published and into the Draft's folder (M4.6)."""
+        for path, record in self.files.records.items():
+            if record.brought is not None:
+                yield path, record.brought
+        if self.draft is not None:
+            yield from self.draft.brought.items()
 
     def roots(self) -> set[TreeId]:
         """Return every tree the bench can still come back to (B2.9)."""

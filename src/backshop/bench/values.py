@@ -30,6 +30,14 @@ class FileFact:
     """Whether the person brought these bytes in; else a publish made them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Import:
+    """Bytes the person brought in, whatever became of the file since."""
+
+    sha256: BlobId
+    size: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemChange:
     """One context item that was `added`, `updated` or `deleted`."""
@@ -51,6 +59,8 @@ class PathChange:
     """What the writer says it did, for the summary of the review."""
     effects_ref: BlobId | None = None
     """The effect report of the format that wrote it."""
+    import_size: int | None = None
+    """How many bytes the person brought in through the folder; None when a writer made them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,12 +56,13 @@ class Scope:
 
     def within(self, other: Scope) -> bool:
         """Return whether nothing here is new to `other`."""
-        return set(self.files) <= set(other.files) and set(self.context) <= set(other.context)
+        return not self.new_items(other)
 
     def new_items(self, other: Scope) -> tuple[str, ...]:
-        """Return the paths and categories that `other` does not hold."""
-        files = (f.path for f in self.files if f not in other.files)
-        context = (c.category for c in self.context if c not in other.context)
+        """Return the paths and categories that `other` does not hold, under whatever name."""
+        contents, texts = {f.import_sha256 for f in other.files}, set(other.context)
+        files = (f.path for f in self.files if f.import_sha256 not in contents)
+        context = (c.category for c in self.context if c not in texts)
         return (*sorted(set(files)), *sorted(set(context)))
 
     def joined(self, other: Scope) -> Scope:
