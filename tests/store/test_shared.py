@@ -108,6 +108,53 @@ def test_the_cache_keeps_within_its_limit(open_store, tmp_path):
     assert all(store.blobs.read(name) == bytes([n]) * 3000 for n, name in enumerate(names))
 
 
+def evicted(store: Store) -> Path:
+    """Leave a name in the cache whose file another process has just removed."""
+    name = store.blobs.folder / "00" / ("0" * 62)
+    name.parent.mkdir(parents=True, exist_ok=True)
+    name.symlink_to(store.blobs.folder / "gone")
+    return name
+
+
+@pytest.mark.rule("T4.3", "T6.1")
+def test_files_that_another_process_removes_from_the_cache_are_passed_over(open_store):
+    far = open_store().blobs.put(b"far away" * 1000)
+    store = open_store()
+    assert isinstance(store.blobs, SharedBlobs)
+    store.blobs._cache_bytes = 10_000
+    evicted(store)
+
+    names = [store.blobs.put(bytes([number]) * 3000) for number in range(8)]
+
+    assert store.blobs.read(far) == b"far away" * 1000
+    assert [store.blobs.read(name)[:1] for name in names] == [bytes([n]) for n in range(8)]
+
+
+@pytest.mark.rule("T4.3", "T6.1")
+def test_content_is_stored_and_read_although_its_file_is_removed_at_once(open_store, monkeypatch):
+    store = open_store()
+    rename, path = Path.rename, SharedBlobs.path
+
+    def renamed(self: Path, target: Path) -> Path:
+        moved = rename(self, target)
+        moved.unlink()
+        return moved
+
+    def found(self: SharedBlobs, blob: BlobId) -> Path:
+        here = path(self, blob)
+        here.unlink()
+        return here
+
+    with monkeypatch.context() as other:
+        other.setattr(Path, "rename", renamed)
+        name = store.blobs.put(b"gone at once")
+    with monkeypatch.context() as other:
+        other.setattr(SharedBlobs, "path", found)
+        assert store.blobs.read(name) == b"gone at once"
+        with store.blobs.open(name) as file:
+            assert file.read() == b"gone at once"
+
+
 @pytest.mark.rule("T4.5", "T8.12")
 def test_old_content_that_is_put_again_is_young_again(open_store, monkeypatch):
     """A day later somebody brings the same file: collection must not take it from under them."""

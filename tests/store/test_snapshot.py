@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import threading
 import zlib
 from dataclasses import replace
 from typing import Any
@@ -168,6 +169,50 @@ def test_a_short_stream_has_none(open_store):
 
     with open_store().database.reader() as cursor:
         assert cursor.one("snapshot", {"stream": STREAM, "fold": TOTAL.name}) is None
+
+
+@pytest.mark.rule("T3.3", "R9.10")
+def test_a_stream_is_deleted_while_another_one_is_loaded(open_store, filled):
+    """The other thread gets to the snapshots just while what is known of them is gone through."""
+    store = open_store()
+    store.append(one("session:other", counted(1)))
+    store.state(STREAM, TOTAL)
+    begins, reached = threading.Event(), threading.Event()
+
+    class Known(dict[Any, int]):
+        def __iter__(self):
+            for place in super().__iter__():
+                yield place
+                begins.set()
+                reached.wait(5)
+
+    class Watched(threading.Condition):
+        def __enter__(self):
+            if threading.current_thread() is loading:
+                reached.set()
+            return super().__enter__()
+
+    def load():
+        begins.wait(5)
+        with store.database.reader() as cursor:
+            store._snapshots.load(cursor, STREAM, replace(TOTAL, name="test.twin"))
+        reached.set()
+
+    with store.database.transaction() as cursor:  # the same state, kept for another fold
+        row = cursor.one("snapshot", {"stream": STREAM, "fold": TOTAL.name})
+        assert row is not None
+        twin = dict(zip(("code", "idx", "hash", "checksum", "data"), row, strict=True))
+        cursor.run("snapshot_put", {**twin, "stream": STREAM, "fold": "test.twin"})
+    store._snapshots._kept = Known(store._snapshots._kept)
+    store._snapshots._changed = Watched()
+    loading = threading.Thread(target=load)
+    loading.start()
+
+    store.delete_stream("session:other")
+    loading.join(5)
+
+    assert reached.is_set()
+    assert (STREAM, "test.twin") in store._snapshots._kept
 
 
 def test_what_is_frozen_thaws():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import sqlite3
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -88,22 +89,86 @@ def test_processes_that_open_a_new_home_at_once_all_succeed(tmp_path, database_u
         assert store.streams() == []
 
 
-@pytest.mark.rule("T5.3")
-def test_a_copy_of_the_file_is_kept_before_a_migration(tmp_path, monkeypatch):
+@pytest.fixture
+def later(monkeypatch):
+    """A program with one more migration than this one."""
+
+    def step(_, cursor):
+        cursor.text("CREATE TABLE later (x TEXT)")
+
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, step))
+    monkeypatch.setattr(migrations, "VERSION", migrations.VERSION + 1)
+    return f"store.db.before-{migrations.VERSION}"
+
+
+@pytest.fixture
+def old_home(tmp_path):
+    """A home with one event, written before the later program came."""
     with Store.open(tmp_path / "home") as store:
         store.append(one("bench:a", counted(1)))
-    monkeypatch.setattr(
-        migrations,
-        "MIGRATIONS",
-        (*migrations.MIGRATIONS, lambda _, cursor: cursor.text("CREATE TABLE later (x TEXT)")),
-    )
-    monkeypatch.setattr(migrations, "VERSION", migrations.VERSION + 1)
+    return tmp_path / "home"
 
-    with Store.open(tmp_path / "home") as store:
+
+def kept(path):
+    """Return the version a kept copy has, and how many events; it needs no file beside it."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as database:
+        version = database.execute("SELECT value FROM meta WHERE key = 'schema_version'")
+        events = database.execute("SELECT count(*) FROM event")
+        return int(version.fetchone()[0]), events.fetchone()[0]
+
+
+@pytest.mark.rule("T5.3")
+def test_a_copy_of_the_file_is_kept_before_a_migration(old_home, later):
+    with Store.open(old_home) as store:
         assert numbers(store, "bench:a") == [1]
 
-    kept = tmp_path / "home" / f"store.db.before-{migrations.VERSION}"
-    assert kept.exists()
+    assert kept(old_home / later) == (migrations.VERSION - 1, 1)
+    assert sorted(path.name for path in old_home.iterdir()) == ["store.db", later]
+
+
+@pytest.mark.rule("T5.3", "T8.10")
+def test_the_copy_is_of_the_file_before_whoever_migrates_first(old_home, later, monkeypatch):
+    """Another process migrates after this one has seen that it is to be done."""
+    looked: list[int] = []
+    look = migrations._version
+
+    def slowly(database, cursor):
+        found = look(database, cursor)
+        if not looked:
+            looked.append(found)
+            Store.open(old_home).close()
+        return found
+
+    monkeypatch.setattr(migrations, "_version", slowly)
+    Store.open(old_home).close()
+
+    assert looked == [migrations.VERSION - 1]
+    assert kept(old_home / later) == (migrations.VERSION - 1, 1)
+
+
+@pytest.mark.rule("T5.3")
+def test_no_copy_goes_over_an_earlier_one(old_home, later):
+    (old_home / later).write_text("an earlier one")
+
+    Store.open(old_home).close()
+
+    assert (old_home / later).read_text() == "an earlier one"
+    assert kept(old_home / f"{later}.2") == (migrations.VERSION - 1, 1)
+
+
+@pytest.mark.rule("T5.3")
+def test_a_migration_that_fails_leaves_the_home_as_it_was(old_home, later, monkeypatch):
+    def fails(_, cursor):
+        cursor.text("CREATE TABLE later (x TEXT)")
+        raise StoreUnavailable("in the middle of it")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS[:-1], fails))
+        with pytest.raises(StoreUnavailable):
+            Store.open(old_home)
+
+    assert kept(old_home / "store.db") == (migrations.VERSION - 1, 1)
+    assert [path.name for path in old_home.iterdir()] == ["store.db"]
 
 
 @pytest.mark.rule("T8.11")

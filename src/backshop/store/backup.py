@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,19 @@ from backshop.base.limits import LOCK_WAIT_MS
 
 from . import engine, migrations
 from .blobs import Blobs, InlineBlobs
-from .copying import Copied, check_chains, copy_blobs, copy_rows
+from .copying import (
+    Copied,
+    check_arrival,
+    check_chains,
+    copy_blobs,
+    copy_rows,
+    require_empty,
+)
 from .service import Store
 from .spool import file_error, sync_folder
 
 _ABOUT = "backup.json"
 _SETTINGS = "settings.json"
-_BATCH = 500
 _FORMAT = 1
 
 
@@ -63,7 +70,8 @@ def restore_backup(
 ) -> Copied:
     """Make a home from a backup; the home must not exist yet, or be empty.
 
-    Every chain is checked before anything is made, and again where it arrives.
+    Every chain is checked before anything is made, and again where it arrives. A database on a
+    server gets its rows last and in one transaction: a restore that was stopped can be repeated.
     """
     _read_about(source)
     _require_empty(home)
@@ -75,14 +83,17 @@ def restore_backup(
         with _built_aside(home) as folder:
             if database_url is None:
                 shutil.copyfile(source / "store.db", folder / "store.db")
-            else:
-                _restore_to(backup, database_url)
             if (source / _SETTINGS).exists():
                 shutil.copyfile(source / _SETTINGS, folder / _SETTINGS)
             with Store.open(folder, database_url=database_url, blobs_url=blobs_url) as store:
-                _drop_snapshots(store.database)
-                copied = copy_blobs(backup, blobs, store.blobs)
-                check_chains(store.database, store.blobs)
+                if database_url is None:
+                    _drop_snapshots(store.database)
+                    copied = copy_blobs(backup, blobs, store.blobs)
+                    check_chains(store.database, store.blobs)
+                else:
+                    require_empty(store.database)
+                    copied = copy_blobs(backup, blobs, store.blobs)
+                    copy_rows(backup, store.database, partial(check_arrival, blobs=store.blobs))
     finally:
         backup.close()
     return copied
@@ -90,23 +101,10 @@ def restore_backup(
 
 def _copy_database(source: engine.Database, copy: engine.Sqlite) -> None:
     if isinstance(source, engine.Sqlite):
-        with source.reader() as reading, copy.reader() as writing:
-            reading.driver.backup(writing.driver)
+        source.copy_to(copy.path)
         return
     migrations.migrate(copy)
     copy_rows(source, copy)
-
-
-def _restore_to(backup: engine.Sqlite, url: str) -> None:
-    target = engine.connect(url, lock_wait_ms=LOCK_WAIT_MS)
-    try:
-        migrations.migrate(target)
-        with target.reader() as cursor:
-            if cursor.all("streams_all"):
-                raise ValidationFailed("the database is not empty", reason="target_exists")
-        copy_rows(backup, target)
-    finally:
-        target.close()
 
 
 def _drop_snapshots(database: engine.Database) -> None:

@@ -15,6 +15,7 @@ from backshop.base.canon import sha256_hex
 from backshop.base.errors import NotFound
 from backshop.base.ids import BlobId, check_sha256
 
+from .connection import Cursor
 from .engine import Database
 from .errors import StorageCorrupt, WriteFailed
 from .spool import TEMP, Batch, file_error, file_errors, sync_folders, write_durably
@@ -31,8 +32,23 @@ class InlineBlobs:
     def read(self, blob: BlobId) -> bytes | None:
         """Return the bytes, or None."""
         with self._database.reader() as cursor:
-            row = cursor.one("blob", {"sha256": blob})
-        return None if row is None else bytes(row[0])
+            return _inline(cursor, blob)
+
+
+class ArrivingBlobs(InlineBlobs):
+    """Small blobs as a transaction sees them that is not committed yet."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+
+    def read(self, blob: BlobId) -> bytes | None:
+        """Return the bytes, or None."""
+        return _inline(self._cursor, blob)
+
+
+def _inline(cursor: Cursor, blob: BlobId) -> bytes | None:
+    row = cursor.one("blob", {"sha256": blob})
+    return None if row is None else bytes(row[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +248,8 @@ class Blobs:
             if target.parent not in folders and not target.parent.exists():
                 target.parent.mkdir(exist_ok=True)
                 folders |= {self.folder, self.folder.parent}  # the folder's own name is new
+            self._verified[name] = _fingerprint(temp)  # just written: read back on a change
             temp.rename(target)
-            self._verified[name] = _fingerprint(target)  # just written: read back on a change
             folders.add(target.parent)
         sync_folders(self.folder, sorted(folders))
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from backshop.base.errors import NotFound
+from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.progress import report
 
 from . import engine, gc, health, schema
-from .blobs import Blobs, InlineBlobs
+from .blobs import ArrivingBlobs, Blobs, InlineBlobs
+from .connection import Cursor
 from .errors import StorageCorrupt
 from .spool import Batch
 
@@ -31,11 +32,12 @@ class Copied:
 def copy_rows(
     source: engine.Database,
     target: engine.Database,
-    settle: Callable[[], object] = lambda: None,
+    settle: Callable[[Cursor], object] = lambda _: None,
 ) -> None:
     """Copy every row of every table in one transaction; the target has the schema and is empty.
 
-    Caches are left out. `settle` runs before anything of it counts.
+    Caches are left out. `settle` runs before anything of it counts, with a cursor that sees what
+    arrived; when it raises, the target stays empty.
     """
     with source.snapshot() as reading, target.transaction() as writing:
         last = reading.one("last_seq")
@@ -55,7 +57,7 @@ def copy_rows(
                 "SELECT setval(pg_get_serial_sequence('event', 'seq'),"
                 " (SELECT coalesce(max(seq), 1) FROM event))"
             )
-        settle()
+        settle(writing)
 
 
 def copy_blobs(database: engine.Database, source: Blobs, target: Blobs) -> Copied:
@@ -96,6 +98,26 @@ def _copy_one(blob: BlobId, source: Blobs, batch: Batch) -> int:
     return path.stat().st_size
 
 
+def require_empty(database: engine.Database) -> None:
+    """Refuse a database that holds anything.
+
+    Raises:
+        ValidationFailed: `target_exists`.
+    """
+    with database.reader() as cursor:
+        if any(cursor.text(f"SELECT 1 FROM {table} LIMIT 1") for table in schema.TABLES):  # noqa: S608  # names of ours
+            raise ValidationFailed("the database is not empty", reason="target_exists")
+
+
+def check_arrival(cursor: Cursor, blobs: Blobs) -> None:
+    """Check every stream inside the transaction that brings it; `blobs` are those of the target.
+
+    Raises:
+        StorageCorrupt: one of them is not what was written.
+    """
+    _check_streams(cursor, blobs.with_inline(ArrivingBlobs(cursor)))
+
+
 def check_chains(database: engine.Database, blobs: Blobs) -> None:
     """Check every stream from its first event.
 
@@ -103,9 +125,13 @@ def check_chains(database: engine.Database, blobs: Blobs) -> None:
         StorageCorrupt: one of them is not what was written.
     """
     with database.reader() as cursor:
-        streams = [str(row[0]) for row in cursor.all("streams_all")]
-        for number, stream in enumerate(streams, 1):
-            found = health.check_stream(cursor, stream, blobs.has)
-            if not found.is_healthy:
-                raise StorageCorrupt(f"stream {stream} is damaged", reason=found.reason)
-            report("streams", number, len(streams))
+        _check_streams(cursor, blobs)
+
+
+def _check_streams(cursor: Cursor, blobs: Blobs) -> None:
+    streams = [str(row[0]) for row in cursor.all("streams_all")]
+    for number, stream in enumerate(streams, 1):
+        found = health.check_stream(cursor, stream, blobs.has)
+        if not found.is_healthy:
+            raise StorageCorrupt(f"stream {stream} is damaged", reason=found.reason)
+        report("streams", number, len(streams))

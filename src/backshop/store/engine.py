@@ -69,6 +69,17 @@ class Sqlite(Connections):
         finally:
             self._turn.release()
 
+    def copy_to(self, path: Path) -> None:
+        """Write what is committed to a file of its own, which needs no other one beside it."""
+        copy = Sqlite(path, lock_wait_ms=self._wait_ms)
+        try:
+            with self.reader() as reading, copy.reader() as writing:
+                reading.driver.backup(writing.driver)
+                writing.text("PRAGMA wal_checkpoint(TRUNCATE)")
+                writing.text("PRAGMA journal_mode=DELETE")
+        finally:
+            copy.close()
+
     def translated(self, error: BaseException) -> BackshopError:
         """Return our error for SQLite's result code."""
         code = getattr(error, "sqlite_errorcode", None)

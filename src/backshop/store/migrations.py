@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain, count
 from pathlib import Path
 
 from . import schema
 from .connection import Cursor
 from .engine import MIGRATION_LOCK, Database, Sqlite
 from .errors import NewerStore
+from .spool import file_errors, sync_files, sync_folder
 
 Migration = Callable[[Database, Cursor], None]
 
@@ -44,16 +49,16 @@ def migrate(database: Database) -> None:
     _refuse_newer(found)
     if found == VERSION:
         return
-    if isinstance(database, Sqlite) and found:
-        _keep_copy(database, found)
     with database.transaction() as cursor:
         if database.dialect == "postgresql":
             cursor.text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
         found = _version(database, cursor)  # another process may have been first
         _refuse_newer(found)
-        for step in MIGRATIONS[found:]:
-            step(database, cursor)
-        if found < VERSION:
+        if found == VERSION:
+            return
+        with _copy_kept(database, found):
+            for step in MIGRATIONS[found:]:
+                step(database, cursor)
             cursor.text("DELETE FROM meta WHERE key = 'schema_version'")
             cursor.text(f"INSERT INTO meta (key, value) VALUES ('schema_version', '{VERSION}')")  # noqa: S608  # a constant of ours
 
@@ -78,10 +83,39 @@ def _has_meta(database: Database, cursor: Cursor) -> bool:
     return bool(cursor.text("SELECT 1 FROM sqlite_master WHERE name = 'meta'"))
 
 
-def _keep_copy(database: Sqlite, version: int) -> Path:
-    """Keep the file as it was; WAL content is brought into it first."""
-    with database.reader() as cursor:
-        cursor.text("PRAGMA wal_checkpoint(TRUNCATE)")
-    copy = database.path.with_name(f"{database.path.name}.before-{version + 1}")
-    shutil.copyfile(database.path, copy)
+@contextmanager
+def _copy_kept(database: Database, version: int) -> Iterator[None]:
+    """Keep the file as it was before the block; a block that fails leaves no copy.
+
+    The caller holds the write lock: nobody migrates or writes while the copy is made.
+    """
+    if not isinstance(database, Sqlite) or not version:
+        yield
+        return
+    copy = _kept_copy(database, f"{database.path.name}.before-{version + 1}")
+    try:
+        yield
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
+
+
+def _kept_copy(database: Sqlite, name: str) -> Path:
+    """Copy the file durably beside itself, over no earlier copy."""
+    folder = database.path.parent
+    with file_errors():
+        handle, made = tempfile.mkstemp(prefix=f".{name}-", dir=folder)
+        os.close(handle)
+        temp = Path(made)
+        try:
+            database.copy_to(temp)
+            shutil.copymode(database.path, temp)
+            sync_files(folder, [temp])
+            names = chain([name], (f"{name}.{number}" for number in count(2)))
+            copy = next(folder / one for one in names if not (folder / one).exists())
+            temp.rename(copy)
+        except BaseException:
+            temp.unlink(missing_ok=True)
+            raise
+        sync_folder(folder)
     return copy

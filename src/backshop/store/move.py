@@ -7,15 +7,17 @@ that is stopped leaves nothing but contents, which the next one finds. The old p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from backshop.base.ambient import SystemClock
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import LOCK_WAIT_MS
 
-from . import engine, migrations, schema
+from . import engine, migrations
 from .blobs import Blobs, InlineBlobs
-from .copying import check_chains, copy_blobs, copy_rows
+from .connection import Cursor
+from .copying import check_arrival, check_chains, copy_blobs, copy_rows, require_empty
 from .errors import StorageCorrupt
 from .log import event_of, head_of
 from .service import Store
@@ -50,10 +52,7 @@ def move_store(store: Store, *, database_url: str | None, blobs_url: str | None)
             blobs = blobs_at(blobs_url, store.home, target, SystemClock())
         copied = copy_blobs(store.database, store.blobs, blobs)
         if target is not store.database:
-            copy_rows(
-                store.database, target, lambda: copy_blobs(store.database, store.blobs, blobs)
-            )
-            _check_arrival(store.database, target, blobs)
+            copy_rows(store.database, target, partial(_settle, store, blobs))
         with target.reader() as cursor:
             newest = cursor.one("last_seq")
     finally:
@@ -70,9 +69,7 @@ def _opened(url: str) -> engine.Database:
         if isinstance(target, engine.Sqlite):
             _require_folder(target.path)
         migrations.migrate(target)
-        with target.reader() as cursor:
-            if any(cursor.text(f"SELECT 1 FROM {table} LIMIT 1") for table in schema.TABLES):  # noqa: S608  # names of ours
-                raise ValidationFailed("the new database is not empty", reason="target_exists")
+        require_empty(target)
     except BaseException:
         target.close()
         raise
@@ -84,20 +81,13 @@ def _require_folder(path: Path) -> None:
         raise ValidationFailed("the folder of the new database is missing", reason="bad_target")
 
 
-def _check_arrival(source: engine.Database, target: engine.Database, blobs: Blobs) -> None:
-    """Check every chain where it arrived, and that it is the one that was sent."""
-    try:
-        check_chains(target, blobs)
-        with source.reader() as here, target.reader() as there:
-            for row in there.all("streams_all"):
-                head = head_of(row)
-                sent = here.one("read_one", {"stream": head.stream, "idx": head.last_idx})
-                if sent is None or event_of(sent).hash != head.last_hash:
-                    raise StorageCorrupt(
-                        f"stream {head.stream} did not arrive", reason="head_mismatch"
-                    )
-    except StorageCorrupt:
-        with target.transaction() as cursor:
-            for table in schema.TABLES:
-                cursor.text(f"DELETE FROM {table}")  # noqa: S608  # names of ours
-        raise
+def _settle(store: Store, blobs: Blobs, there: Cursor) -> None:
+    """Bring contents that came late; check every chain that arrives, and that it was sent."""
+    copy_blobs(store.database, store.blobs, blobs)
+    check_arrival(there, blobs)
+    with store.database.reader() as here:
+        for row in there.all("streams_all"):
+            head = head_of(row)
+            sent = here.one("read_one", {"stream": head.stream, "idx": head.last_idx})
+            if sent is None or event_of(sent).hash != head.last_hash:
+                raise StorageCorrupt(f"stream {head.stream} did not arrive", reason="head_mismatch")

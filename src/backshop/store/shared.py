@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from backshop.base.ambient import Clock
@@ -72,10 +73,18 @@ class SharedBlobs(Blobs):
         """Return the bytes; the database, the cache and the storage are asked in turn."""
         data = self._inline.read(check_blob(blob))
         if data is None:
-            return self.path(blob).read_bytes()
+            with self.open(blob) as file:
+                return file.read()
         if sha256_hex(data) != blob:
             raise altered(blob)
         return data
+
+    def open(self, blob: BlobId) -> BinaryIO:
+        """Open the content for reading; what another process has just evicted is fetched again."""
+        try:
+            return self.path(blob).open("rb")
+        except FileNotFoundError:
+            return self._fetched(blob).open("rb")
 
     def path(self, blob: BlobId) -> Path:
         """Return a local file with the content, fetched if need be."""
@@ -133,8 +142,9 @@ class SharedBlobs(Blobs):
     def _name(self, written: dict[BlobId, Path]) -> None:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(self._upload, written, written.values()))
+        size = sum(path.stat().st_size for path in written.values())
         super()._name(written)
-        self._make_room(sum(self._file(name).stat().st_size for name in written))
+        self._make_room(size)
 
     def _upload(self, name: BlobId, path: Path) -> None:
         now_ms = self._clock.now_ms()
@@ -180,14 +190,21 @@ class SharedBlobs(Blobs):
                 self._cached += added
             if self._cached <= self._cache_bytes:
                 return
-            used = [(path.stat().st_atime_ns, path) for path in self.folder.glob("??/*")]
-            for _, path in sorted(used):
+            for _, size, path in self._by_use():
                 if self._cached <= self._cache_bytes * _KEEP:
                     return
                 with suppress(FileNotFoundError):
-                    size = path.stat().st_size
                     path.unlink()
-                    self._cached -= size
+                self._cached -= size
+
+    def _by_use(self) -> list[tuple[int, int, Path]]:
+        """Return time of use, size and path of what is cached; others may evict at any time."""
+        used = []
+        for path in self.folder.glob("??/*"):
+            with suppress(FileNotFoundError):
+                found = path.stat()
+                used.append((found.st_atime_ns, found.st_size, path))
+        return sorted(used)
 
 
 def blobs_at(

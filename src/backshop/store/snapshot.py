@@ -72,7 +72,8 @@ class Snapshots:
             state: S = thaw(bytes(data))
         except _BAD:
             return None
-        self._kept[stream, fold.name] = last.idx
+        with self._changed:
+            self._kept[stream, fold.name] = last.idx
         return Folded(state, last)
 
     def offer(self, stream: str, fold: Fold[S], folded: Folded[S]) -> None:
@@ -141,7 +142,8 @@ class Snapshots:
                 if cursor.one("head", {"stream": stream}) is not None:
                     cursor.run("snapshot_put", row)
         except BackshopError:  # busy or gone: somebody folds again, nothing is lost
-            self._kept.pop((stream, fold.name), None)
+            with self._changed:
+                self._kept.pop((stream, fold.name), None)
 
 
 def freeze(state: object) -> bytes:

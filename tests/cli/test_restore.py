@@ -1,0 +1,122 @@
+"""A restore that is stopped halfway leaves nothing behind that stands in the way of the next."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from tests.objects import KEYS, fresh_bucket
+from tests.postgres import fresh_database
+
+from backshop.cli import main
+from backshop.store import Part, Pin, Plan, Store, StoreUnavailable
+from backshop.store.shared import SharedBlobs
+from backshop.testing.conformance.store import counted
+
+CONTENT = b"far away" * 20_000
+
+
+class _Refusing(BaseHTTPRequestHandler):
+    """An object storage that lets nobody in."""
+
+    def _refuse(self) -> None:
+        self.send_response(403)
+        self.send_header("Content-Length", "0")
+        self.send_header("Connection", "close")
+        self.end_headers()
+
+    do_GET = do_HEAD = do_PUT = _refuse
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def refusing_storage() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), _Refusing) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join(5)
+
+
+@pytest.fixture
+def copy(tmp_path, capsys):
+    """A backup with one stream and one content that is no part of the database."""
+    with Store.open(tmp_path / "first") as store:
+        blob = store.blobs.put(CONTENT)
+        store.append(Plan((Part("session:a", [counted(1)], pins=[Pin(blob, "artifact")]),)))
+    assert main(["backup", str(tmp_path / "copy"), "--home", str(tmp_path / "first")]) == 0
+    capsys.readouterr()
+    return tmp_path / "copy", blob
+
+
+def run(capsys, *args):
+    code = main([*map(str, args), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def team(monkeypatch):
+    """An empty database on a server and an empty bucket, set for every command."""
+    with fresh_database() as url, fresh_bucket() as bucket:
+        monkeypatch.setenv("BACKSHOP_DATABASE_URL", url)
+        monkeypatch.setenv("BACKSHOP_BLOBS_URL", bucket)
+        yield url, bucket
+
+
+def _comes_back(capsys, tmp_path, copy, team):
+    path, blob = copy
+    code, done = run(capsys, "restore", path, "--home", tmp_path / "second")
+    assert (code, done["streams"], done["blobs"]) == (0, 1, 1)
+    with Store.open(tmp_path / "second", database_url=team[0], blobs_url=team[1]) as store:
+        assert store.blobs.read(blob) == CONTENT
+        assert store.health("session:a").is_healthy
+
+
+@pytest.mark.needs("postgres", "s3")
+@pytest.mark.rule("T5.4")
+def test_a_restore_whose_storage_was_away_can_be_repeated(
+    tmp_path, capsys, monkeypatch, copy, team
+):
+    with refusing_storage() as away, monkeypatch.context() as outage:
+        for name, value in {**KEYS, "AWS_ENDPOINT_URL": away}.items():
+            outage.setenv(name, value)
+        code, refused = run(capsys, "restore", copy[0], "--home", tmp_path / "second")
+
+    assert (code, refused["reason"]) == (1, "refused")
+    assert not (tmp_path / "second").exists()
+    _comes_back(capsys, tmp_path, copy, team)
+
+
+@pytest.mark.needs("postgres", "s3")
+@pytest.mark.rule("T5.4")
+def test_a_restore_whose_storage_went_away_at_the_last_check_can_be_repeated(
+    tmp_path, capsys, monkeypatch, copy, team
+):
+    def away(*_: object) -> bool:
+        raise StoreUnavailable("the object storage cannot be reached")
+
+    with monkeypatch.context() as outage:
+        outage.setattr(SharedBlobs, "has", away)
+        code, _ = run(capsys, "restore", copy[0], "--home", tmp_path / "second")
+
+    assert code == 1
+    assert not (tmp_path / "second").exists()
+    _comes_back(capsys, tmp_path, copy, team)
+
+
+@pytest.mark.needs("postgres", "s3")
+@pytest.mark.rule("T5.4", "T5.5")
+def test_a_database_that_holds_something_is_not_restored_into(tmp_path, capsys, copy, team):
+    assert run(capsys, "restore", copy[0], "--home", tmp_path / "one")[0] == 0
+
+    code, refused = run(capsys, "restore", copy[0], "--home", tmp_path / "two")
+
+    assert (code, refused["reason"]) == (1, "target_exists")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "first", "one"]
