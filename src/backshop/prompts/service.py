@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -27,10 +28,15 @@ from .rows import (
 )
 
 GROUP = "backshop.prompts"
+_BENCH_TAG = re.compile(r"wb_[0-9a-hjkmnp-tv-z]{26}")
+"""The id of a bench in lower case: what is kept under it is that bench's alone (P7.7)."""
 
 
 class Prompts:
-    """Prompts by namespace and key, and the store of their overrides."""
+    """Prompts by namespace and key, and the store of their overrides.
+
+    A tag that is the id of a bench is none of ours: it is refused, and left out of what is listed.
+    """
 
     def __init__(self, prompts: Iterable[Prompt[Any]], overrides: DocumentStore) -> None:
         self._prompts = {(one.namespace, one.key): one for one in prompts}
@@ -60,7 +66,7 @@ class Prompts:
                 purpose=one.purpose,
                 sections=sum(1 for _ in one.walk()),
                 tools=tuple(tool.name for node in one.walk() for tool in node.section.tools),
-                tags=self.overrides.tags(one.namespace, one.key),
+                tags=self._tags(one.namespace, one.key),
             )
             for _, one in sorted(self._prompts.items())
         )
@@ -107,6 +113,7 @@ class Prompts:
         `params` holds the values of each params type under the type's name.
         """
         one = self.find(namespace, key)
+        _require_free(tag)
         rendered = one.preview(
             *_values(one, params),
             overrides_store=self.overrides,
@@ -137,8 +144,12 @@ class Prompts:
         rows = []
         for space, name in self.overrides.prompts():
             if namespace in (None, space) and key in (None, name):
-                rows += [self._tag(space, name, tag) for tag in self.overrides.tags(space, name)]
+                rows += [self._tag(space, name, tag) for tag in self._tags(space, name)]
         return tuple(rows)
+
+    def _tags(self, namespace: str, key: str) -> tuple[str, ...]:
+        found = self.overrides.tags(namespace, key)
+        return tuple(tag for tag in found if _BENCH_TAG.fullmatch(tag) is None)
 
     def _tag(self, namespace: str, key: str, tag: str) -> TagRow:
         data = self.overrides_get(namespace, key, tag)
@@ -157,6 +168,7 @@ class Prompts:
         Raises:
             NotFound: `unknown_tag`.
         """
+        _require_free(tag)
         found = self.overrides.load(namespace, key, tag)
         if found is None:
             raise NotFound(
@@ -178,6 +190,7 @@ class Prompts:
     ) -> int:
         """Store the text of a section or of a tool; return the new revision."""
         descriptor = self.find(namespace, key).descriptor
+        _require_free(tag)
         if (section is None) == (tool is None):
             raise ValidationFailed("name a section or a tool", reason="bad_request")
         note = {"source": "user"}
@@ -215,28 +228,37 @@ class Prompts:
         if_revision: int | None = None,
     ) -> int:
         """Remove one entry; return the revision."""
+        _require_free(tag)
         return self.overrides.unset(
             namespace, key, tag, section=section, tool=tool, if_revision=if_revision
         )
 
     def overrides_delete(self, namespace: str, key: str, tag: str) -> None:
         """Remove a tag."""
+        _require_free(tag)
         self.overrides.delete(namespace, key, tag)
 
     def overrides_seed(self, namespace: str, key: str, tag: str) -> dict[str, Any]:
         """Create a tag from the prompt's own words, or return the one there is."""
+        _require_free(tag)
         return self.overrides.seed(self.find(namespace, key), tag)
 
     def overrides_export(
         self, namespace: str | None = None, key: str | None = None, tag: str | None = None
     ) -> dict[str, Any]:
         """Return a bundle of every matching tag."""
-        return self.overrides.export(namespace, key, tag)
+        bundle = self.overrides.export(namespace, key, tag)
+        files = [one for one in bundle["files"] if _BENCH_TAG.fullmatch(one["tag"]) is None]
+        return {**bundle, "files": files}
 
     def overrides_import(
         self, bundle: Mapping[str, Any], on_conflict: OnConflict = "fail"
     ) -> tuple[str, ...]:
         """Store a bundle; return what was written."""
+        files = bundle.get("files")
+        for one in files if isinstance(files, list) else ():
+            if isinstance(one, Mapping) and isinstance(one.get("tag"), str):
+                _require_free(one["tag"])
         return self.overrides.import_(bundle, on_conflict=on_conflict)
 
     def overrides_doctor(
@@ -288,6 +310,13 @@ class Prompts:
             one
             for (space, name), one in sorted(self._prompts.items())
             if namespace in (None, space) and key in (None, name)
+        )
+
+
+def _require_free(tag: str | None) -> None:
+    if tag is not None and _BENCH_TAG.fullmatch(tag) is not None:
+        raise ValidationFailed(
+            "what is kept under the id of a workbench is its own digest", reason="bench_tag"
         )
 
 

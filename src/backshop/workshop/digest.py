@@ -24,7 +24,7 @@ from backshop.prompts import (
 
 from . import digesting
 from .book import Book, prompt_session
-from .building import NAMESPACE, build_prompt
+from .building import build_prompt
 from .digestforms import (
     DigestGet,
     DigestRefresh,
@@ -36,8 +36,9 @@ from .digestforms import (
     PromptShow,
     SentPrompt,
 )
-from .digesting import PIN_KEY, BenchOverrides, Standing
+from .digesting import Standing
 from .params import Call, Gatherer
+from .pins import PIN_KEY, Pins, pin_tag
 
 DIGEST_MAX_BYTES = 64 * 1024
 FOCUS_MAX_CHARS = 2_000
@@ -58,7 +59,7 @@ class Digests:
     ) -> None:
         self._book = book
         self._gatherer = gatherer
-        self._overrides = overrides
+        self._pins = Pins(book.store, overrides, book.clock)
         self._adapters = adapters
         self._running: dict[str, Session] = {}
         self._lock = threading.Lock()
@@ -72,9 +73,9 @@ class Digests:
         store = self._book.store
         return Session(session_id=prompt_session(bench_id), log=store, clock=self._book.clock)
 
-    def overrides(self, bench_id: str) -> BenchOverrides:
+    def overrides(self, bench_id: str) -> PromptOverridesStore:
         """Return the overrides that calls of a bench are rendered with."""
-        return BenchOverrides(self._overrides, bench_id)
+        return self._pins.overrides(bench_id)
 
     def cancel(self, bench_id: str) -> bool:
         """Stop a digest run of this bench; say whether there was one."""
@@ -106,8 +107,7 @@ class Digests:
                 model_id=newest.model_id or None,
                 created_at=newest.created_at.isoformat(),
             )
-        own = digesting.pinned(self._overrides, digesting.pin_tag(bench_id)).sections
-        kept = own.get(DIGEST_KEY)
+        kept = self._pins.of(bench_id)
         if kept is None or not kept.body.strip():
             return DigestShown(body="", source="none")
         written_at = kept.provenance.get("fingerprint", "")
@@ -125,10 +125,15 @@ class Digests:
         """Write the digest anew from the files as they are.
 
         Raises:
+            ValidationFailed: `foreign_tag`, a digest is pinned for its own bench alone.
             ConsentRequired, ProviderNotConfigured: the model may not or cannot be asked.
             PromptEvaluationError: the run brought no digest; nothing was stored.
         """
         bench_id = self._known(request.workbench_id)
+        if request.tag not in (None, pin_tag(bench_id)):
+            raise ValidationFailed(
+                "a digest is pinned for its own workbench alone", reason="foreign_tag"
+            )
         if request.mode == "builder":
             return self._built(bench_id, request)
         return self._optimized(bench_id, request)
@@ -157,10 +162,9 @@ class Digests:
     def clear(self, request: DigestGet) -> Done:
         """Forget the digest, the pinned one too; the builder writes one before the next turn."""
         bench_id = self._known(request.workbench_id)
-        tag = digesting.pin_tag(bench_id)
         with self._by_hand(bench_id):
             self.session(bench_id).workspace_digest.clear()
-            self._overrides.unset(NAMESPACE, PIN_KEY, tag, section=DIGEST_KEY)
+            self._pins.clear(bench_id)
         return Done()
 
     def prompt_show(self, request: PromptShow) -> SentPrompt:
@@ -233,7 +237,7 @@ class Digests:
         digesting.note_fingerprint(session, digesting.standing_of(session, files))
         kept: tuple[str, ...] = ("session",)
         if request.scope == "global":
-            self._pin(bench_id, item.body, "builder", item.fingerprint, tag=request.tag)
+            self._pin(bench_id, item.body, "builder", item.fingerprint)
             kept = (*kept, "overrides")
         return DigestWritten(digest=item.body, persisted=kept)
 
@@ -256,8 +260,8 @@ class Digests:
             result = adapter.optimize(
                 build_prompt(PIN_KEY, gathered.facts),
                 store_scope=OptimizationScope(request.scope),
-                overrides_store=self._overrides if is_global else None,
-                overrides_tag=(request.tag or digesting.pin_tag(bench_id)) if is_global else None,
+                overrides_store=self._pins.opened(bench_id) if is_global else None,
+                overrides_tag=pin_tag(bench_id) if is_global else None,
                 focus_areas=_focus(request.focus),
                 session=session,
             )
@@ -285,25 +289,13 @@ class Digests:
             with self._lock:
                 self._running.pop(bench_id, None)
 
-    def _pin(
-        self, bench_id: str, body: str, source: str, fingerprint: str, *, tag: str | None = None
-    ) -> None:
+    def _pin(self, bench_id: str, body: str, source: str, fingerprint: str) -> None:
         clean = normalise_digest(body)
         if clean.suspect:
             raise ValidationFailed(
                 "the text reads like instructions and is not pinned", reason="suspect_digest"
             )
-        prompt = digesting.bare_prompt()
-        self._overrides.set_override(
-            NAMESPACE,
-            PIN_KEY,
-            tag or digesting.pin_tag(bench_id),
-            DIGEST_KEY,
-            clean.body,
-            descriptor=prompt.descriptor,
-            mode="literal",
-            provenance={"source": source, "fingerprint": fingerprint},
-        )
+        self._pins.put(bench_id, clean.body, {"source": source, "fingerprint": fingerprint})
 
 
 def _focus(text: str | None) -> MarkdownSection | None:

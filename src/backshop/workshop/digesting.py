@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from backshop.base.errors import BackshopError
 from backshop.bench import BenchManifest, Manifests
 from backshop.prompts import (
     DIGEST_KEY,
     DigestItem,
-    LayeredOverridesStore,
     Manifest,
     ManifestChange,
-    Prompt,
-    PromptDescriptor,
     PromptOverridesStore,
-    Resolved,
     Session,
     WorkspaceFingerprint,
     build_digest,
@@ -29,12 +24,9 @@ from backshop.prompts import (
     read_manifest,
 )
 
-from .building import NAMESPACE, build_prompt
 from .cutting import cut_bytes
-from .facts import Facts
+from .pins import bare_prompt
 
-PIN_KEY = "research"
-"""The prompt whose overrides hold the pinned digest of a bench, for all its prompts."""
 KEPT_CHANGES_MAX = 25  # P7.7
 KEPT_CHANGES_SHARE = 0.2
 _NOTES_MAX_BYTES = 8_192
@@ -180,43 +172,9 @@ def keep(session: Session, drawn: Drawn) -> DigestItem:
     )
 
 
-def bare_prompt(key: str = PIN_KEY) -> Prompt[Any]:
-    """Return a bundled prompt without facts, for its descriptor."""
-    return build_prompt(key, Facts())
-
-
-def pin_tag(bench_id: str) -> str:
-    """Return the tag a bench's pinned digest is kept under: others must not read it."""
-    return bench_id.lower()
-
-
-def pinned(overrides: PromptOverridesStore, tag: str) -> Resolved:
-    """Return what is pinned under a tag."""
-    return overrides.resolve(bare_prompt().descriptor, tag)
-
-
 def has_override(overrides: PromptOverridesStore | None) -> bool:
     """Say whether a stored digest would be shown if the session had none."""
     if overrides is None:
         return False
     found = overrides.resolve(bare_prompt().descriptor, "latest").sections.get(DIGEST_KEY)
     return found is not None and bool(found.body.strip())
-
-
-class BenchOverrides(LayeredOverridesStore):
-    """The overrides of a home, with the digest that is pinned for one bench."""
-
-    def __init__(self, overrides: PromptOverridesStore, bench_id: str) -> None:
-        super().__init__([overrides])
-        self._tag = pin_tag(bench_id)
-
-    def resolve(self, descriptor: PromptDescriptor, tag: str = "latest") -> Resolved:
-        """Return what applies; of digests only the bench's own, whatever prompt asks (P7.7)."""
-        found = super().resolve(descriptor, tag)
-        if descriptor.namespace != NAMESPACE:
-            return found
-        own = pinned(self.layers[0], self._tag).sections.get(DIGEST_KEY)
-        sections = {key: one for key, one in found.sections.items() if key != DIGEST_KEY}
-        if own is not None:
-            sections[DIGEST_KEY] = own
-        return Resolved(found.found, found.revision, sections, found.tools, found.ignored)

@@ -18,12 +18,12 @@ from backshop.store import StoreUnavailable
 from . import agent, artifacts, beginning, closing, decide, requests
 from .answers import Answered, CancelAnswer, PlanView
 from .book import Book, prompt_session
-from .digesting import BenchOverrides
 from .errors import ModelUnavailable, TurnActive
 from .events import Problem
 from .handing import Hands, is_left_to_us
 from .holding import Hold, held, is_alive, owner_of
 from .params import Gatherer
+from .pins import Pins
 from .run import Afterwards, Run, Settings, problem_of
 from .signals import Publish, silent
 from .state import BUSY, Turn, WorkshopState
@@ -67,7 +67,7 @@ class Turns:
         self._driving = Driving(rails)
         self._publish = publish
         self._settings = settings or Settings()
-        self._overrides = overrides
+        self._pins = None if overrides is None else Pins(book.store, overrides, book.clock)
         self._gatherer = gatherer or Gatherer(book.bench, book.clock)
         self._holds: dict[TurnId, Hold] = {}
         self._sessions: dict[str, Session] = {}
@@ -261,9 +261,7 @@ class Turns:
             gatherer=self._gatherer,
             publish=self._publish,
             settings=self._settings,
-            overrides=None
-            if self._overrides is None
-            else BenchOverrides(self._overrides, bench_id),
+            overrides=None if self._pins is None else self._pins.overrides(bench_id),
         )
         deadline = session.now() + timedelta(minutes=self._settings.max_turn_minutes)
         with self._guard:

@@ -261,14 +261,16 @@ class DocumentStore(ABC):
         for document in documents:
             if document.place in taken and on_conflict == "skip":
                 continue
-            self._put(document)
+            self._put(document, over=on_conflict == "replace")
             written.append(document.place.name)
         return tuple(written)
 
-    def _put(self, document: Document) -> None:
-        """Store a document as it is; over another one, as its next revision."""
+    def _put(self, document: Document, *, over: bool) -> None:
+        """Store a document as it is; `over` another one as its next revision, else not at all."""
 
         def change(now: Document) -> Document:
+            if now.revision and not over:  # written since it was looked for
+                return now
             # `_change` counts one up: a fresh place keeps the revision it was exported with.
             base = now.revision or document.revision - 1
             return replace(document, revision=base)
