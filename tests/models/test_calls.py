@@ -56,6 +56,26 @@ def test_arguments_that_are_no_object_are_not_run(raw):
     assert problem.reason == "bad_arguments"
 
 
+@pytest.mark.rule("M9.6")
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"value": 1e999}',
+        '{"value": [-1e999]}',
+        {"value": float("nan")},
+        '{"value": 9007199254740993}',
+        {"value": b"bytes"},
+        '{"value": ' + "[" * 300 + "]" * 300 + "}",
+    ],
+)
+def test_values_that_nothing_can_store_are_answered(raw):
+    arguments, problem = parse_arguments(raw)
+
+    assert arguments == {}
+    assert problem is not None
+    assert problem.reason == "bad_arguments"
+
+
 @given(raw=st.text() | st.none() | st.integers() | st.lists(st.text()))
 def test_reading_arguments_never_fails(raw):
     arguments, _ = parse_arguments(raw)

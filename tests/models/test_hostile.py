@@ -7,10 +7,12 @@ import logging
 import socket
 import threading
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
+from backshop.models import Attendant
 from backshop.models.errors import KeyUnusable, SecretsUnreadable
 from backshop.models.messages import Failed, Image, Message, Role
 from backshop.models.requests import (
@@ -19,7 +21,7 @@ from backshop.models.requests import (
     UpsertLocal,
 )
 from backshop.models.vaults import KeyringVault
-from backshop.prompts import CancelToken, Session
+from backshop.prompts import CancelToken, Session, Tool, ToolContext, ToolResult
 
 from .calling import KEY, WIRES, call, request
 from .prompting import Ask, Review, make_prompt
@@ -128,6 +130,34 @@ def test_a_call_nothing_could_store_is_made_storable(shop, name):
     assert response.output == Review("fine")
     (record,) = response.tool_results
     assert (record.ok, record.message) == (True, "a\N{REPLACEMENT CHARACTER}\0:1")
+
+
+@dataclass(frozen=True)
+class Weight:
+    value: float
+
+
+def weigh(params: Weight, *, context: ToolContext) -> ToolResult:
+    return ToolResult(ok=True, message=f"{params.value:g} kg")
+
+
+@pytest.mark.rule("M9.6")
+@pytest.mark.parametrize("number", ["1e999", "9007199254740993"])
+def test_a_number_nothing_could_store_is_answered_and_the_loop_goes_on(shop, name, number):
+    wire, make = WIRES[name]
+    tool = Tool("weigh", "Weigh it.", Weight, weigh, effects="read")
+    call_it = make(calls=(("c1", "weigh", f'{{"value": {number}}}'),))
+    with serving(Reply(call_it), Reply(make("fine"))) as server:
+        models = far(shop, server.url, wire=wire, path="" if name == "messages" else "/v1")
+        response = models.adapter("local-far:m").attended(
+            make_prompt(output=None, tools=(tool,)),
+            Ask("Weigh it."),
+            attendant=Attendant(),
+            session=Session(log=shop.store),
+        )
+
+    (record,) = response.tool_results
+    assert (record.ok, record.code, response.text) == (False, "bad_arguments", "fine")
 
 
 @pytest.mark.rule("M9.8", "M8.7")

@@ -282,3 +282,45 @@ def test_a_workflow_drives_turns_of_the_other_flow_only(compat):
     answer = compat.refused("WorkshopRunAgent", message_id=message, workflow_id="wr.rpi")
 
     assert answer[:2] == ("VALIDATION_FAILED", "bad_params")
+
+
+def unstorable(value: str) -> str:
+    """Return a proposal with a value, written as JSON, in an operation."""
+    whole = changeset(writes=[], ops=[{**DOC, "ops": [{**DOC["ops"][0], "size": "HERE"}]}])
+    return json.dumps(whole).replace('"HERE"', value)
+
+
+@pytest.mark.rule("W14.4")
+@pytest.mark.parametrize(
+    "first",
+    [
+        changeset(ops=[{**DOC, "kind": []}]),
+        changeset(ops=[{**DOC, "kind": {}}]),
+        changeset(ops=[{**DOC, "ops": [{"op": {}}]}]),
+        changeset(ops=[{**DOC, "ops": [{"op": ["append_paragraph"]}]}]),
+        changeset(schema_version=[2]),
+        unstorable("NaN"),
+        unstorable("1e999"),
+        unstorable("9007199254740993"),
+        unstorable('"\\ud800"'),
+    ],
+    ids=[
+        "kind-list",
+        "kind-object",
+        "op-object",
+        "op-list",
+        "version",
+        "nan",
+        "inf",
+        "int",
+        "half",
+    ],
+)
+def test_a_proposal_of_odd_values_is_repaired_once(compat, first):
+    wire = compat.play(proposes(first, changeset()))
+
+    done = compat.ask("Change it")
+
+    assert done["status"] == "complete"
+    assert compat.draft_bytes("a.md") == b"new\n"
+    assert [r.purpose.value for r in wire.requests] == ["reply", "proposal", "proposal"]

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backshop.base.canon import canonical
+from backshop.base.errors import ValidationFailed
 from backshop.base.limits import CALLS_PER_TURN_MAX
 
 from .assembly import whole
@@ -91,17 +93,22 @@ def parse_arguments(raw: Any) -> tuple[dict[str, Any], Problem | None]:
                 "bad_arguments", f"the arguments are not JSON: {error}", unparsable=True
             )
     if isinstance(value, Mapping):
-        return _storable(dict(value)), None
+        return _stored(dict(value))
     if value is None:
         return {}, None
     return {}, Problem("bad_arguments", "the arguments are not a JSON object", unparsable=True)
 
 
-def _storable(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments without halves of characters, which nothing can store or send."""
-    text = json.dumps(arguments, ensure_ascii=False)
-    fixed = whole(text)
-    return arguments if fixed is text else dict(json.loads(fixed))
+def _stored(arguments: dict[str, Any]) -> tuple[dict[str, Any], Problem | None]:
+    """Return the arguments without halves of characters, or why nothing can store or send them."""
+    try:
+        text = json.dumps(arguments, ensure_ascii=False)
+        fixed = whole(text)
+        found = arguments if fixed is text else dict(json.loads(fixed))
+        canonical(found)
+    except (ValidationFailed, ValueError, TypeError, RecursionError) as error:
+        return {}, Problem("bad_arguments", f"the arguments cannot be used: {error}")
+    return found, None
 
 
 def fit(

@@ -5,13 +5,12 @@ Nothing here touches a file. What is wrong is said in sentences a model can act 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from backshop.base import paths
+from backshop.base import canon, paths
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import MIB
 
@@ -108,7 +107,10 @@ class Read:
 
 def read(text: str) -> Read:
     """Take a proposal out of what a model wrote."""
-    value = _object(text)
+    try:
+        value = _object(text)
+    except ValidationFailed as error:
+        return Read(problems=(f"The JSON in the answer cannot be used: {error.message}.",))
     if value is None:
         return Read(problems=("There is no JSON object in the answer.",))
     if _deletes(value):
@@ -128,14 +130,15 @@ def nothing(why: str) -> Changeset:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """Return the JSON object of a text; what stands around its outermost braces is cut off."""
+    """Return the JSON object of a text; what stands around its outermost braces is cut off.
+
+    Raises:
+        ValidationFailed: it is no JSON, or holds what cannot be stored.
+    """
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start or end - start > _TEXT_MAX_CHARS:
         return None
-    try:
-        value = json.loads(text[start : end + 1])
-    except (ValueError, RecursionError):
-        return None
+    value = canon.parse(text[start : end + 1])
     return value if isinstance(value, dict) else None
 
 
@@ -208,7 +211,7 @@ def _ops_problems(entries: list[Any]) -> Iterator[str]:
         total += len(one["ops"])
         yield from _path_problems(where, one.get("path"))
         kind = one.get("kind")
-        if kind not in OPERATIONS or kind != _kind(one.get("path")):
+        if not isinstance(kind, str) or kind != _kind(one.get("path")):
             yield f"{where}.kind is the ending of its file: docx, xlsx or pptx."
         if not isinstance(one.get("summary"), str) or not one["summary"].strip():
             yield f"{where}.summary says what changes in this file."
@@ -217,7 +220,7 @@ def _ops_problems(entries: list[Any]) -> Iterator[str]:
         allowed = OPERATIONS.get(str(kind), frozenset())
         for place, op in enumerate(one["ops"]):
             name = op.get("op") if isinstance(op, dict) else None
-            if name not in allowed:
+            if not isinstance(name, str) or name not in allowed:
                 yield f"{where}.ops[{place}].op is one of {', '.join(sorted(allowed))}."
     if total > OPS_MAX:
         yield f"There are {total} operations; at most {OPS_MAX} are possible."
