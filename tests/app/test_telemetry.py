@@ -45,7 +45,15 @@ class Histogram(metrics.NoOpHistogram):
     def record(self, amount, attributes=None, context=None):
         durations.append([self.told, sorted(attributes)])
 
+class Counter(metrics.NoOpCounter):
+    def add(self, amount, attributes=None, context=None):
+        counts.append([self.told, amount, attributes])
+
 class Meter(metrics.NoOpMeter):
+    def create_counter(self, name, **kwargs):
+        made = Counter(name)
+        made.told = name
+        return made
     def create_histogram(self, name, **kwargs):
         made = Histogram(name)
         made.told = name
@@ -55,7 +63,7 @@ class Meters(metrics.NoOpMeterProvider):
     def get_meter(self, name, *args, **kwargs):
         return Meter(name)
 
-spans, durations = [], []
+spans, durations, counts = [], [], []
 trace.set_tracer_provider(Provider())
 metrics.set_meter_provider(Meters())
 
@@ -74,9 +82,13 @@ def handler(_, *, context):
     return ToolResult(ok=True, message="secret")
 look = Tool("look", "Look.", None, handler, effects="read")
 section = MarkdownSection("Say", "Say hello.", key="say", tools=(look,))
-adapter = scripted([{"respond": {"tool_calls": [{"name": "look"}]}}, {"respond": {"text": "hi"}}])
+steps = [
+    {"tool_calls": [{"name": "look"}], "usage": {"input_tokens": 11, "output_tokens": 5}},
+    {"text": "hi", "usage": {"input_tokens": 23, "output_tokens": 2}},
+]
+adapter = scripted([{"respond": step} for step in steps])
 adapter.evaluate(Prompt("tests/x", "x", sections=[section]), session=Session())
-print(json.dumps([spans, durations]))
+print(json.dumps([spans, durations, counts]))
 """
 BARE = """
 import sys
@@ -102,7 +114,8 @@ def run(script: str, home: Path, **env: str) -> str:
 
 @pytest.mark.rule("S10.1")
 def test_commands_model_calls_and_tools_have_spans_without_content(tmp_path):
-    spans, durations = json.loads(run(WATCHED, tmp_path / "home", OTEL_SERVICE_NAME="test"))
+    told = run(WATCHED, tmp_path / "home", OTEL_SERVICE_NAME="test")
+    spans, durations, counts = json.loads(told)
 
     assert [(one["name"], one["status"]) for one in spans] == [
         ("backshop.command", None),
@@ -112,9 +125,22 @@ def test_commands_model_calls_and_tools_have_spans_without_content(tmp_path):
         ("backshop.model", None),
     ]
     assert spans[1]["attributes"] == {"command": "WorkbenchOpen", "error.type": "NOT_FOUND"}
-    assert spans[2]["attributes"] == {"model": "scripted:script", "purpose": "other"}
+    about = {"model": "scripted:script", "purpose": "other"}
+    assert spans[2]["attributes"] == {**about, "tokens.input": 11, "tokens.output": 5}
     assert spans[3]["attributes"] == {"tool": "look"}
-    assert ["backshop.command.duration", ["command"]] in durations
+    assert durations == [
+        ["backshop.command.duration", ["command"]],
+        ["backshop.command.duration", ["command", "error.type"]],
+        ["backshop.model.duration", ["model", "purpose"]],
+        ["backshop.tool.duration", ["tool"]],
+        ["backshop.model.duration", ["model", "purpose"]],
+    ]
+    assert counts == [
+        ["backshop.tokens", 11, {"direction": "input", **about}],
+        ["backshop.tokens", 5, {"direction": "output", **about}],
+        ["backshop.tokens", 23, {"direction": "input", **about}],
+        ["backshop.tokens", 2, {"direction": "output", **about}],
+    ]
     assert "secret" not in json.dumps(spans)
 
 

@@ -229,3 +229,46 @@ def test_an_error_names_what_it_is_about(tmp_path):
 
     assert again.returncode == 1
     assert "twice.txt" in again.stderr
+
+
+@pytest.mark.rule("S4.1", "B6.7")
+def test_files_that_are_not_taken_are_told_and_fail_the_command(tmp_path, capsys):
+    home = ["--home", str(tmp_path / "home")]
+    (tmp_path / "a.txt").write_text("a")
+    (tmp_path / "folder").mkdir()
+    main(["bench", "create", "Files", *home])
+    capsys.readouterr()
+    sources = [str(tmp_path / name) for name in ("a.txt", "missing.txt", "folder")]
+
+    refused = main(["bench", "add", "Files", *sources, *home])
+    told = capsys.readouterr().out
+    again = main(["bench", "add", "Files", sources[0], "--on-conflict", "skip", *home])
+
+    assert (refused, again) == (1, 0)
+    lines = [line.split(maxsplit=1) for line in told.splitlines()[1:]]
+    assert [line[0] for line in lines] == ["added", "skipped", "skipped"]
+    assert "not there, or not readable" in lines[1][1]
+    assert "--recursive takes it" in lines[2][1]
+
+
+@pytest.mark.rule("S4.1", "M2.1")
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["bnech", "list"], 2, "Did you mean bench?"),
+        (["bench", "lst"], 2, "Did you mean list"),
+        (["publish", "Files", "--tree", "abc"], 2, "that `backshop review BENCH` ends with"),
+        (["send", "Files", "hello"], 1, "`backshop provider set-key PROVIDER`, or `backshop model"),
+        (["model", "use", "gpt-5"], 1, "openai:gpt-5"),
+        (["workflow", "inspect", "wr.change_revue"], 1, "`backshop workflow list` shows all"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_to_type(tmp_path, capsys, monkeypatch, words, code, told):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    home = ["--home", str(tmp_path / "home")]
+    main(["bench", "create", "Files", *home])
+    capsys.readouterr()
+
+    assert main([*words, *home]) == code
+
+    assert told in capsys.readouterr().err

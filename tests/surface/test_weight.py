@@ -31,26 +31,30 @@ PAGE_S = 0.030
 PAGES = 40
 
 
-def base_install() -> dict[str, metadata.Distribution]:
-    """Return what `pip install backshop` brings: the package and all it needs, no extras."""
+def base_install(package: metadata.Distribution) -> dict[str, metadata.Distribution]:
+    """Return what an installation of a package brings: itself and all it needs, no extras."""
     found: dict[str, metadata.Distribution] = {}
-    wanted = ["backshop"]
+    wanted = {plain(package.name): package}
     while wanted:
-        name = re.sub(r"[-_.]+", "-", wanted.pop()).lower()
-        if name not in found:
-            found[name] = metadata.distribution(name)
-            needs = [Requirement(text) for text in found[name].requires or ()]
-            wanted += [
-                one.name
-                for one in needs
-                if one.marker is None or one.marker.evaluate({"extra": ""})
-            ]
+        name, one = wanted.popitem()
+        found[name] = one
+        needs = [Requirement(text) for text in one.requires or ()]
+        names = {plain(need.name) for need in needs if is_base(need)}
+        wanted |= {other: metadata.distribution(other) for other in names - set(found)}
     return found
+
+
+def plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def is_base(need: Requirement) -> bool:
+    return need.marker is None or need.marker.evaluate({"extra": ""})
 
 
 @pytest.mark.rule("S2.5")
 def test_the_base_install_is_small():
-    packages = base_install()
+    packages = base_install(metadata.distribution("backshop"))
     own = [path for path in (ROOT / "src").rglob("*") if "__pycache__" not in path.parts]
     files = [
         Path(str(file.locate()))

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import httpx2
 import pytest
+from tests.surface.test_weight import base_install, plain
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
@@ -41,16 +43,31 @@ def wheel(tmp_path_factory) -> Path:
     return folder / run(sys.executable, "-c", BUILD, folder).split()[-1]
 
 
+def needs_of(wheel: Path) -> list[metadata.Distribution]:
+    """Return what the wheel itself says it needs, and what that needs, as it is installed here."""
+    (told,) = metadata.Distribution.discover(name="backshop", path=[str(wheel)])
+    return [one for name, one in base_install(told).items() if name != "backshop"]
+
+
+def lend(packages: list[metadata.Distribution], place: Path) -> None:
+    """Let an environment see exactly these of the packages that the tests have."""
+    for one in packages:
+        for file in one.files or ():  # one by one: several packages may share a folder
+            if ".." not in file.parts and file.suffix != ".pyc":
+                (place / file).parent.mkdir(parents=True, exist_ok=True)
+                (place / file).symlink_to(Path(str(one.locate_file(file))))
+
+
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory) -> Path:
-    """An environment with the wheel; the libraries it needs are lent by the one of the tests."""
+    """An environment with the wheel and what it asks for, lent by the one of the tests."""
     place: Path = tmp_path_factory.mktemp("env") / "venv"
     base = Path(sysconfig.get_path("stdlib")).parents[1] / "bin" / "python3"
     run(base if base.exists() else sys.executable, "-m", "venv", place)
     python = place / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel)
     own = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
-    (own / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    lend(needs_of(wheel), own)
     return place / "bin"
 
 
@@ -66,6 +83,34 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
 
     assert packed == there
     assert "backshop/py.typed" in packed
+
+
+@pytest.mark.rule("S2.3")
+def test_an_installed_package_has_nothing_but_what_it_asks_for(installed):
+    seen = run(installed / "python", "-m", "pip", "list", "--format=json")
+    listed = {plain(one["name"]) for one in json.loads(seen)}
+
+    assert "No broken requirements" in run(installed / "python", "-m", "pip", "check")
+    assert not listed & {"pytest", "openpyxl", "psycopg", "obstore", "opentelemetry-sdk"}
+
+
+WALK = """
+import importlib, pkgutil, backshop
+for one in pkgutil.walk_packages(backshop.__path__, "backshop."):
+    if not one.name.endswith("__main__"):
+        try:
+            importlib.import_module(one.name)
+        except ModuleNotFoundError as error:
+            print(one.name, error.name)
+"""
+
+
+@pytest.mark.rule("S2.3")
+def test_only_what_belongs_to_an_extra_lacks_a_library(installed):
+    lacking = run(installed / "python", "-c", WALK).splitlines()
+
+    ours = [one for one in lacking if not one.startswith("backshop.testing.")]
+    assert ours == ["backshop.app.worker procrastinate"]  # backshop[postgres]
 
 
 @pytest.mark.rule("S2.3", "S4.2")

@@ -160,20 +160,11 @@ def add(
     }
     if dest_dir is not None:
         request["dest_dir"] = dest_dir
-    door.show(
-        ask(door, "WorkbenchFilesAdd", bench, **request),
-        lambda value: table(
-            [
-                (
-                    one["status"],
-                    one.get("path", one["source_path"]),
-                    one.get("detail", one.get("reason", "")),
-                )
-                for one in value["add_results"]
-            ],
-            ("", "file", ""),
-        ),
-    )
+    done = ask(door, "WorkbenchFilesAdd", bench, **request)
+    door.show(done, _added)
+    named = set(request["source_paths"])
+    if any(_is_refused(one) for one in done["add_results"] if one["source_path"] in named):
+        raise click.exceptions.Exit(1)
 
 
 @bench_group.command()
@@ -335,6 +326,28 @@ def _benches(value: dict[str, Any]) -> str:
     if not rows:
         return "no workbenches yet; `backshop bench create NAME` makes one"
     return table(rows, ("id", "name", "files", "", ""))
+
+
+NOT_ADDED = {  # why a file was not taken, for people (B6.7)
+    "directory": "a folder; --recursive takes it with all it holds",
+    "inside_home": "inside Backshop's own folder",
+    "symlink": "a symbolic link",
+    "unreadable": "not there, or not readable",
+}
+
+
+def _is_refused(one: dict[str, Any]) -> bool:
+    """Say whether a file was not taken, other than by the person's own `--on-conflict skip`."""
+    return one["status"] == "skipped" and one.get("reason") != "duplicate"
+
+
+def _added(value: dict[str, Any]) -> str:
+    rows = []
+    for one in value["add_results"]:
+        reason = one.get("reason", "")
+        why = one.get("detail") or NOT_ADDED.get(reason, reason)
+        rows.append((one["status"], one.get("path", one["source_path"]), why))
+    return table(rows, ("", "file", ""))
 
 
 def _results(results: list[dict[str, Any]]) -> str:

@@ -62,9 +62,16 @@ LAZY = {
 WAYS = {  # what a person at a terminal can do, by the action an error offers (M11)
     "confirm_deletions": "`backshop review BENCH --confirm-deletions`",
     "discard_draft": "`backshop discard BENCH`",
+    "grant_consent": "`backshop consent grant BENCH`",
     "publish_draft": "`backshop publish BENCH`",
     "repair_published": "`backshop bench repair BENCH`",
     "review_draft": "`backshop review BENCH`",
+    "switch_model": "`backshop model use ID --bench BENCH` (`backshop model list`)",
+}
+SETTINGS = {  # where `open_settings` leads, by the code of the error
+    "BUDGET_CAP_REACHED": "`backshop config set budget.tokens N` or `budget.usd N`",
+    "PROVIDER_AUTH_FAILED": "`backshop provider set-key PROVIDER`",
+    "PROVIDER_NOT_CONFIGURED": "`backshop provider set-key PROVIDER`",
 }
 RECONCILE = "`backshop draft reconcile BENCH --keep theirs|ours|both`"  # B9.16
 
@@ -155,9 +162,11 @@ def _report(error: Exception, state: Door) -> None:
         else:
             click.echo("  choose: " + ", ".join(clean(str(one)) for one in choices), err=True)
     if suggestion := details.get("suggestion"):
-        click.echo(f"  next: {clean(str(suggestion))}", err=True)
-    if ways := [WAYS[action] for action in details.get("actions", ()) if action in WAYS]:
-        click.echo("  next: " + ", or ".join(ways), err=True)
+        told = clean(str(suggestion)).replace("list_workflows", "`backshop workflow list`")
+        click.echo(f"  next: {told}", err=True)
     code = details.get("error_code") or details.get("code")
+    known = WAYS | ({"open_settings": SETTINGS[code]} if code in SETTINGS else {})
+    if ways := [known[action] for action in details.get("actions", ()) if action in known]:
+        click.echo("  next: " + ", or ".join(ways), err=True)
     reason = details.get("reason")
     click.echo(f"  ({code}{': ' + reason if reason else ''})", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,8 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
             lines.append(f"what was there before is kept as {value['checkpoint_id']}")
         return "\n".join(lines)
 
+    if tree is not None and not re.fullmatch("[0-9a-f]{64}", tree):
+        raise click.UsageError("--tree takes the id that `backshop review BENCH` ends with")
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
         if tree is None:

@@ -156,7 +156,10 @@ def serve_http(
         listening = socket.create_server(("127.0.0.1", port))
     except OSError as error:
         raise ValidationFailed(
-            f"port {port} cannot be listened on", reason="bad_params", detail=error.strerror
+            f"port {port} cannot be listened on",
+            reason="bad_params",
+            detail=error.strerror,
+            hints=("choose another port with --port",),
         ) from error
     config = uvicorn.Config(
         application(offering, token),

@@ -205,7 +205,11 @@ def with_overlay(catalog: Catalog, entries: Iterable[Any]) -> Catalog:
 
 
 def _near(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    return tuple(get_close_matches(name[:160], list(known), n=3, cutoff=0.5))
+    """Return names that come near, those of models also without their provider."""
+    asked, names = name[:160], list(known)
+    near = get_close_matches(asked, names, n=3, cutoff=0.5)
+    short = {one.partition(":")[2]: one for one in names}
+    return tuple(near or (short[one] for one in get_close_matches(asked, short, n=3, cutoff=0.5)))
 
 
 def scripted_model(model_id: str) -> ModelRecord:
