@@ -7,11 +7,12 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.histories import Histories
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CORPORA = Path(os.environ.get("BACKSHOP_CORPORA") or REPOSITORY.parent / "shared" / "corpora")
@@ -130,6 +131,15 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)  # type: ignore[arg-type]  # passed through as it came
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def _told_histories(record_property: Callable[[str, object], None]) -> Iterator[None]:
+    """A simulation tells how many histories it went through."""
+    before = Histories.ended
+    yield
+    if ended := Histories.ended - before:
+        record_property("histories", ended)
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tomllib
@@ -272,12 +273,18 @@ def _rate(counts: list[dict[str, str]]) -> str:
 def _words(test: str) -> str:
     """Return the name of a test as words."""
     name, _, case = test.partition("[")
-    said = name.removeprefix("test_").replace("_", " ")
+    parts = [
+        one for one in name.split("::") if one != "runTest"
+    ]  # what unittest calls its only test
+    spaced = (re.sub(r"(?<=[a-z])(?=[A-Z])", " ", one.removeprefix("Test")) for one in parts)
+    said = ": ".join(one.removeprefix("test_").replace("_", " ") for one in spaced)
     return f"{said}: {case.rstrip(']')}" if case else said
 
 
 def _command(file: str, test: str) -> str:
-    return f'`make proof PART={file} ARGS="-k {test.partition("[")[0]}"`'
+    name = test.partition("[")[0]
+    wanted = f"'{name.replace('::', ' and ')}'" if "::" in name else name
+    return f'`make proof PART={file} ARGS="-k {wanted}"`'
 
 
 def _counts(files: dict[str, Any]) -> Iterator[str]:

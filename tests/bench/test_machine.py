@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from tests.bench.programs import Here, Program, There
 from tests.conftest import PROOF
+from tests.histories import Histories
 from tests.postgres import fresh_database
 
 from backshop.base.errors import BackshopError
@@ -175,6 +176,7 @@ class BenchMachine(RuleBasedStateMachine):
             shop.close()
         self.opened.close()
         shutil.rmtree(self.folder)
+        Histories.ended += 1
 
     def call(self, which: int, name: str, /, **request):
         return self.shops[which].call(name, {"workbench_id": self.id, **request})

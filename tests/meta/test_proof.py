@@ -159,6 +159,13 @@ def test_figures_of_benchmarks_are_told_with_their_bars(tmp_path):
     assert said["a run"].endswith("| `make bench ARGS=rails` |")
 
 
+def test_a_test_in_a_class_is_told_in_words_with_a_command_that_finds_it():
+    assert proof._words("TestLargeBench::runTest") == "Large Bench"
+    assert proof._words("TestText::test_a_map_is_small[1]") == "Text: a map is small: 1"
+    command = "`make proof PART=tests/a.py ARGS=\"-k 'TestText and test_a_map'\"`"
+    assert proof._command("tests/a.py", "TestText::test_a_map[1]") == command
+
+
 def test_what_is_kept_is_one_line_for_each_case():
     kept = {"files": {"tests/a.py": {"test_a": {"result": "passed"}, "test_b": None}}}
 

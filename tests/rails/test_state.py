@@ -1,14 +1,23 @@
-"""The state of a session: folded step by step or at once, its shortcuts agree with the rules."""
+"""Random histories of a session: whatever happens, it says what a plain model says.
+
+Two programs act on one home, in any order, from any earlier place. One is opened anew, calls are
+sent again by the other, and programs die before or after what they commit. The model knows only
+which values were sent along on the way to a place. Folded step by step or at once, the state and
+its shortcuts agree with the rules.
+"""
 
 from __future__ import annotations
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import PROOF
+from tests.histories import Histories
 
 from backshop.rails import graph, lineage, recap
 from backshop.rails.fold import apply
@@ -17,33 +26,62 @@ from backshop.testing.agent import Agent, rails_of
 from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
 
 WORK = flow(*(step(f"s{n}", **(LOOP_CONTROL if n % 3 == 1 else {})) for n in range(30)))
+MOMENTS = ["nothing", "opened anew", "died before the commit", "died after it", "sent again"]
 ACTS = st.lists(
     st.tuples(
-        st.sampled_from(["advance", "silent", "fail", "checkpoint", "mode"]), st.integers(0, 50)
+        st.sampled_from(["advance", "silent", "fail", "checkpoint", "mode"]),
+        st.integers(0, 50),
+        st.integers(0, 1),
+        st.sampled_from(MOMENTS),
     ),
     min_size=1,
     max_size=16,
 )
 
 
+class _Died(BaseException):
+    """What a killed process never gets to raise; the connection is dropped as it would be."""
+
+
 @pytest.mark.rule("R5.8", "R5.3", "R5.7", "R5.13", "R5.15", "R5.17", "R5.19", "R7.23")
-@settings(max_examples=25)
+@pytest.mark.timeout(7200 if PROOF else 120)
+@settings(max_examples=1000 if PROOF else 25)
 @given(ACTS)
 def test_whatever_happens_the_state_says_what_the_events_say(acts):
     with tempfile.TemporaryDirectory() as folder:
-        agent = Agent(rails_of(Path(folder), workflows=[WORK]))
-        places = [agent.start("user.flow")]
-        for number, (act, where) in enumerate(acts):
-            at = agent.look(places[where % len(places)])
-            places.append(_done(agent, act, at, number))
+        home = Path(folder)
+        agents = [Agent(rails_of(home, workflows=[WORK])), Agent(rails_of(home))]
+        places: list[tuple[Any, set[str]]] = [(agents[0].start("user.flow"), set())]
+        for number, (act, where, who, moment) in enumerate(acts):
+            place, sent = places[where % len(places)]
+            if moment == "opened anew":
+                agents[who].rails.sessions.store.close()
+                agents[who] = Agent(rails_of(home))
+            at = agents[who].look(place)
+            before = agents[who].events(at)
+            if moment.startswith("died"):
+                _die(home, moment, act, at, number)
+                assert (agents[who].events(at) == before) == (moment != "died after it")
+            answer = _done(agents[who], act, at, number)
+            if moment == "sent again":
+                after = agents[who].events(at)
+                assert _done(agents[1 - who], act, at, number) == answer
+                assert agents[1 - who].events(at) == after
+            places.append((answer, sent if act == "checkpoint" else {*sent, f"k{number}"}))
         session, run_id = at["session"]["sessionId"], at["session"]["runId"]
-        state = agent.rails.sessions.state(session)
+        state = agents[0].rails.sessions.state(session)
+        other = agents[1].rails.sessions.state(session)
         folded = EMPTY
-        for event in agent.rails.sessions.store.read(f"session:{session}"):
+        for event in agents[0].rails.sessions.store.read(f"session:{session}"):
             folded = apply(folded, event)
-        agent.rails.sessions.store.close()
+        for agent in agents:
+            agent.rails.sessions.store.close()
+    Histories.ended += 1
 
-    assert folded == state
+    assert folded == state == other
+    assert sorted(sorted(node.context) for node in state.nodes.values()) == sorted(
+        sorted(sent) for _, sent in places
+    )
     assert state.runs[run_id].preferred == graph.leaves(state, run_id)[0].node_id
     for node in state.nodes.values():
         chain = graph.lineage(state, node.node_id)
@@ -56,6 +94,25 @@ def test_whatever_happens_the_state_says_what_the_events_say(acts):
             assert lineage.at_depth(state, node, upper.depth) == upper
         if node.is_rewound:
             _check_branches(state, node)
+
+
+def _die(home, moment, act, at, number):
+    """Let a third program do the act, and end before or right after its first commit."""
+    dying = Agent(rails_of(home))
+    database = dying.rails.sessions.store.database
+    run = database.execute
+
+    def until_commit(connection, text, params=None):
+        if not text.endswith("COMMIT"):
+            return run(connection, text, params)
+        if moment == "died after it":
+            run(connection, text, params)
+        raise _Died
+
+    database.execute = until_commit  # type: ignore[method-assign]
+    with suppress(_Died):
+        _done(dying, act, at, number)
+    dying.rails.sessions.store.close()
 
 
 def _label(node):

@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from tests.conftest import PROOF
+from tests.histories import Histories
 from tests.postgres import fresh_database
 
 from backshop.base.ids import BlobId
@@ -61,6 +62,7 @@ class StoreMachine(RuleBasedStateMachine):
         for store in self.stores:
             store.close()
         shutil.rmtree(self.folder)
+        Histories.ended += 1
 
     def known(self, stream: str, key: int) -> bool:
         return any(key == other for other, _ in self.model.get(stream, ()))

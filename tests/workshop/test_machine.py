@@ -18,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from tests.bench.conftest import AGENT
 from tests.bench.test_machine import refusal
 from tests.conftest import PROOF
+from tests.histories import Histories
 
 from backshop.app import Backshop
 from backshop.bench import Put
@@ -94,6 +95,7 @@ class ChatMachine(RuleBasedStateMachine):
         for shop in self.shops:
             shop.close()
         shutil.rmtree(self.folder)
+        Histories.ended += 1
 
     def call(self, which: int, name: str, /, **request):
         return self.shops[which].call(name, {"workbench_id": self.id, **request})
