@@ -131,6 +131,32 @@ def test_the_tools_of_a_bench_need_the_role_for_it(tmp_path):
     team.serve(story)
 
 
+@pytest.mark.rule("T6.4", "T6.5", "W13.7")
+def test_a_turn_begun_over_http_is_of_the_person_who_began_it(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        bench = shop.call("WorkbenchCreate", {"name": "Ours"})["workbench_id"]
+    team = Team(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=bench)
+    ada, about = team.ada["user_id"], {"workbench_id": bench}
+    team.shop.call("AccessSet", {**about, "user_id": ada, "role": "write"})
+    wanted = {"workflowId": "wr.rpi", "context": {"prompt": "Write a note"}}
+
+    async def story(url: str) -> None:
+        async with client_of(url, team.ada["token"]) as client:
+            elsewhere = await call(client, "start_workflow", {**wanted, "workspacePath": "/"})
+            begun = await call(client, "start_workflow", wanted)
+            turns = team.shop.workshop.turns_of(ada)
+            before = team.shop.call("WorkshopGetState", about)["active_turn"]
+            team.shop.call("UserRemove", {"user_id": ada})
+            after = team.shop.call("WorkshopGetState", about)["active_turn"]
+
+        assert code_of(elsewhere) == "ACCESS_DENIED"
+        assert not begun["_error"]
+        assert [bench_id for bench_id, _ in turns] == [bench]
+        assert (before["cancel_requested"], after["cancel_requested"]) == (False, True)
+
+    team.serve(story)
+
+
 @pytest.mark.rule("T6.4", "S6.1", "S5.3")
 def test_a_wrong_or_ended_token_is_refused_in_words_and_guessing_is_slow(team):
     async def story(url: str) -> None:

@@ -14,7 +14,7 @@ from tests.web.browsing import serving
 @pytest.fixture
 def anna(served):
     made = served.call("UserAdd", name=f"Anna {len(served.call('UserList')['users'])}")
-    with httpx2.Client(base_url=served.address) as entering:
+    with httpx2.Client(base_url=served.address, timeout=20) as entering:
         answer = entering.post("/login", data={"token": made["token"]})
         cookies = dict(answer.cookies)
     assert answer.status_code == 303
@@ -260,7 +260,7 @@ def test_the_owner_adds_a_person_on_the_page_and_sees_the_token_once(served, new
     accessible = violations(page)
     page.goto(f"{served.address}/settings")
     again = page.content()
-    with httpx2.Client(base_url=served.address) as entering:
+    with httpx2.Client(base_url=served.address, timeout=20) as entering:
         entered = entering.post("/login", data={"token": token})
         refused = entering.post("/settings/people", data={"name": "C"})
 
@@ -282,7 +282,7 @@ def test_a_bench_is_shared_on_its_page_and_others_see_it_at_once(served, new_pag
     made = {name: served.call("UserAdd", name=name) for name in ("Carl", "Dora <i>")}
     carl, dora = made["Carl"]["user_id"], made["Dora <i>"]["user_id"]
     theirs = browser.new_context()
-    with httpx2.Client(base_url=served.address) as entering:
+    with httpx2.Client(base_url=served.address, timeout=20) as entering:
         cookies = entering.post("/login", data={"token": made["Carl"]["token"]}).cookies
     theirs.add_cookies([{"name": n, "value": v, "url": served.address} for n, v in cookies.items()])
     list_of_carl = theirs.new_page()

@@ -195,25 +195,6 @@ def test_a_server_that_others_can_reach_takes_no_paths_of_the_machine(tmp_path):
     assert not (tmp_path / "b").exists()
 
 
-@pytest.mark.rule("S7.5")
-def test_no_command_names_a_path_of_the_server_without_being_known_for_it(served):
-    from dataclasses import fields
-
-    from backshop.web.rpc import PATH_FIELDS, PATH_WORDS
-
-    known = {(name, field) for name, found in PATH_FIELDS.items() for field in found}
-    suspects = set()
-    for bound in served.shop.commands:
-        names = {field.name for field in fields(bound.command.request)}
-        if "workbench_id" not in names:  # there, a path is one of the bench
-            suspects |= {(bound.command.name, one) for one in names & SUSPECT - PATH_WORDS}
-
-    assert suspects - known == set()
-
-
-SUSPECT = {"path", "destination", "folder", "directory", "file", "home", "repository"}
-
-
 @pytest.mark.rule("T6.4", "S7.2")
 def test_wrong_tokens_are_refused_and_guessing_is_slowed_down(tmp_path):
     with serving(tmp_path / "home") as served, served.client(logged_in=False) as client:

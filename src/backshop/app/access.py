@@ -7,7 +7,7 @@ call with one is checked here before the command runs, whatever door it came thr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from backshop.base.command import Command
@@ -51,8 +51,10 @@ MAKING = frozenset(
         *("start_session", "start_workflow"),
     }
 )
-# Fields that name a place on the server's disk.
-PATHS = ("source_paths", "destination_dir", "workspace_path", "path_on_server")
+# Fields that name a place on the server's disk, whatever the request and however deep in it.
+PATHS = frozenset({"destination_dir", "source_path", "source_paths", "workspace_path"})
+# And those that do so in these commands alone: elsewhere the word means a path of the bench.
+PATHS_OF = {"RailsWorkflowValidate": frozenset({"path"}), "StoreBackup": frozenset({"path"})}
 
 
 class Gate:
@@ -80,8 +82,7 @@ class Gate:
             raise AccessDenied("this token is not valid any more", reason="user_removed")
         bench_id = getattr(request, "workbench_id", None)
         self._limiter.admit(command.name, user, bench_id if isinstance(bench_id, str) else None)
-        if any(getattr(request, name, None) for name in PATHS):
-            raise AccessDenied("only the home's owner names paths of the server", reason="paths")
+        self.require_no_path(user, command.name, request)
         if getattr(request, "reuse", False):  # what is there may be somebody else's
             raise AccessDenied("only the home's owner reuses a workbench", reason="owner_only")
         subjects, role = self._subjects(request), role_for(command)
@@ -113,6 +114,15 @@ class Gate:
         """
         if user is not None and not self._people.state.role(user, subject).includes(role):
             raise AccessDenied(f"this needs the role {role.value!r}", reason="role")
+
+    def require_no_path(self, user: UserId | None, command: str, request: Any) -> None:
+        """Refuse a person who names a path of the server, whatever their role (S7.5).
+
+        Raises:
+            AccessDenied: `paths`.
+        """
+        if user is not None and names_server_path(command, request):
+            raise AccessDenied("only the home's owner names paths of the server", reason="paths")
 
     def require_room(self, user: UserId | None) -> None:
         """Refuse a person who stores as much as they may; for doors that bring files.
@@ -175,3 +185,21 @@ def role_for(command: Command[Any, Any, Any]) -> Role:
         return Role.PUBLISH
     usual = Role.WRITE if command.writes else Role.READ
     return OWN_ROLE.get(command.name, usual)
+
+
+def names_server_path(command: str, request: object) -> bool:
+    """Say whether a decoded request names a path of the machine the server runs on.
+
+    Free JSON in it, such as the context of a run, is data: nothing there is opened.
+    """
+    return _names(request, PATHS | PATHS_OF.get(command, frozenset()))
+
+
+def _names(value: object, names: frozenset[str]) -> bool:
+    if is_dataclass(value):
+        parts = ((one.name, getattr(value, one.name)) for one in fields(value))
+        return any(
+            (name in names and part is not None and part != ()) or _names(part, names)
+            for name, part in parts
+        )
+    return isinstance(value, tuple) and any(_names(part, names) for part in value)

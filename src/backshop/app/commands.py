@@ -11,11 +11,11 @@ from typing import Any
 from backshop.base.acting import acting
 from backshop.base.codec import decode, encode
 from backshop.base.command import Command
-from backshop.base.errors import BackshopError, NotFound
+from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import UserId
 from backshop.base.telemetry import watch
 
-from .access import Gate
+from .access import Gate, names_server_path
 from .engine import LastErrors
 
 
@@ -126,3 +126,10 @@ class Registry:
             return bound.facade
         self._gate.admit(bound.command, request, user)
         return self._gate.facade(bound.facade, bound.command.name, user)
+
+    def names_server_path(self, name: str, data: object) -> bool:
+        """Say whether a call names a path of this machine; one that cannot be run names none."""
+        try:
+            return names_server_path(name, decode(self.find(name).command.request, data))
+        except (NotFound, ValidationFailed):
+            return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from backshop.base.acting import acting
 from backshop.base.codec import compact, encode
 from backshop.base.errors import CODES, DEFAULT_AFTER_MS, ErrorInfo, Retry, RetryKind
 from backshop.base.ids import UserId
@@ -43,7 +44,8 @@ def _offered(tool: Tool, seat: Outside, answer: Mapping[str, Any], admit: Admit)
 
         try:
             admit(tool, user)
-            result, entry_id = seat.call(tool, arguments)
+            with acting(user):
+                result, entry_id = seat.call(tool, arguments)
         except Exception as error:  # the outermost handler of this door
             fault = fault_of(error, PHASE)
             return Called((fault.message,), {"error": fault.envelope}, is_error=True)

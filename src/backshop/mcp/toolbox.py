@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from backshop.base.acting import acting
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import UserId
 
@@ -116,6 +117,7 @@ def _rails_tools(shop: Backshop, seat: Outside | None) -> list[OfferedTool]:
 
     def admitted(name: str, user: UserId, request: Any) -> Rails:
         if seat is not None and seat.is_about(request):
+            shop.gate.require_no_path(user, name, request)
             shop.gate.admit_to(user, seat.bench_id, Role.WRITE)
             return seat.rails
         found: Rails = shop.commands.admitted(name, request, user)
@@ -124,7 +126,8 @@ def _rails_tools(shop: Backshop, seat: Outside | None) -> list[OfferedTool]:
     def adapted(tool: RailsTool) -> OfferedTool:
         def call(arguments: Mapping[str, Any], user: UserId | None) -> Called:
             admit = partial(admitted, tool.name, user) if user is not None else None
-            answer = tool.call(rails, arguments, admit)
+            with acting(user):
+                answer = tool.call(rails, arguments, admit)
             return Called(answer.texts, dict(answer.structured), answer.is_error)
 
         return OfferedTool(

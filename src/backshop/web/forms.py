@@ -16,7 +16,7 @@ from backshop.base.canon import parse
 from backshop.base.errors import AccessDenied, ValidationFailed
 
 from .pages.kit import Redirect, Visit, route, safe_path
-from .rpc import names_server_path
+from .rpc import NOT_LOOPBACK
 
 _OURS = frozenset({"next", "back"})
 
@@ -24,8 +24,8 @@ _OURS = frozenset({"next", "back"})
 def do(visit: Visit) -> Redirect:
     """Run the command, then go on; a refusal becomes a page with a way back."""
     command, request = visit.params["command"], fields(visit.form)
-    if not visit.site.door.loopback and names_server_path(command, request):
-        raise AccessDenied("this server is not on loopback: files come and go by its pages")
+    if not visit.site.door.loopback and visit.shop.commands.names_server_path(command, request):
+        raise AccessDenied(NOT_LOOPBACK, reason="paths")
     answer = visit.call(command, **request)
     return Redirect(safe_path(visit.form.get("next")) or "/", proof=_proof_of(answer))
 
