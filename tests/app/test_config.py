@@ -238,3 +238,52 @@ def test_passwords_are_masked_when_shown():
     config = load(environ={"BACKSHOP_DATABASE_URL": "postgresql://me:hunter2@host/db"})
 
     assert config.values["database_url"].shown == "postgresql://me:***@host/db"
+
+
+@pytest.mark.rule("S3.1")
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        (
+            "database_url",
+            "postgresql://me:hunter2@host/db?sslmode=require",
+            "postgresql://me:***@host/db?sslmode=require",
+        ),
+        (
+            "database_url",
+            "postgresql://host/db?user=me&p%61ssword=hunter2&sslpassword=hunter2&sslmode=require",
+            "postgresql://host/db?user=me&p%61ssword=***&sslpassword=***&sslmode=require",
+        ),
+        ("database_url", "postgresql://me@host/db", "postgresql://me@host/db"),
+        (
+            "rails.git_sources",
+            [
+                {"url": "https://x:hunter2@host/a.git", "ref": "main"},
+                {"url": "https://hunter2@host/a.git", "token": "hunter2"},
+                {"url": "https://host/a.git?private_token=hunter2#a"},
+                {"url": "ssh://git@host/a.git"},
+            ],
+            (
+                {"url": "https://***@host/a.git", "ref": "main"},
+                {"url": "https://***@host/a.git", "token": "***"},
+                {"url": "https://host/a.git?private_token=***#a"},
+                {"url": "ssh://git@host/a.git"},
+            ),
+        ),
+    ],
+)
+def test_a_setting_is_shown_without_the_secrets_in_it(tmp_path, name, value, shown):
+    (tmp_path / "settings.json").write_text(json.dumps({name: value}), encoding="utf-8")
+
+    assert load(home=tmp_path, environ={}).values[name].shown == shown
+
+
+@pytest.mark.rule("S3.3")
+@pytest.mark.parametrize(
+    "value", ["host=db user=me password=hunter2", "host=db password='hunter2 x'"]
+)
+def test_a_refused_setting_is_named_without_the_secrets_in_it(tmp_path, value):
+    with pytest.raises(ValidationFailed) as refused:
+        load(home=tmp_path, environ={"BACKSHOP_DATABASE_URL": value})
+
+    assert "hunter2" not in refused.value.message

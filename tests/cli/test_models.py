@@ -163,6 +163,20 @@ def test_consent_of_a_bench_is_shown_granted_and_revoked(run, tmp_path):
     run("consent", "list", "Nothing", code=1)
 
 
+@pytest.mark.rule("S4.3", "B5.3")
+def test_no_workbench_is_too_old_to_be_listed_and_named(run):
+    with Backshop.open() as shop:
+        shop.call("WorkbenchCreate", {"name": "Oldest"})
+        for n in range(200):
+            shop.call("WorkbenchCreate", {"name": f"Newer {n}"})
+
+    listed = run("bench", "list")
+
+    assert len(listed["workbenches"]) == 201
+    assert listed["workbenches"][-1]["name"] == "Oldest"
+    assert run("consent", "list", "Oldest")["consented"] is False
+
+
 @pytest.mark.rule("M4.9")
 def test_the_consent_mode_needs_approval(run):
     assert run("consent", "mode") == {"mode": "ask"}

@@ -11,6 +11,7 @@ from .guessing import Guesses, wait_s
 from .hub import About, Hub, Subscription
 from .links import Links
 from .logs import attach, begin
+from .naming import every_bench
 from .notices import Notification
 from .parcels import Parcels
 from .people import Role
@@ -44,6 +45,7 @@ __all__ = [
     "begin",
     "default_home",
     "discover",
+    "every_bench",
     "examine",
     "fault_of",
     "load",

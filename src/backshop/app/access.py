@@ -80,8 +80,7 @@ class Gate:
         state = self._people.state
         if user not in state.users:
             raise AccessDenied("this token is not valid any more", reason="user_removed")
-        bench_id = getattr(request, "workbench_id", None)
-        self._limiter.admit(command.name, user, bench_id if isinstance(bench_id, str) else None)
+        self._limiter.count(user)
         self.require_no_path(user, command.name, request)
         if getattr(request, "reuse", False):  # what is there may be somebody else's
             raise AccessDenied("only the home's owner reuses a workbench", reason="owner_only")
@@ -94,6 +93,7 @@ class Gate:
                 raise AccessDenied(
                     f"this needs the role {role.value!r}, yours is {has.value!r}", reason="role"
                 )
+        self._limiter.admit(command.name, user, subjects)
 
     def admit_to(self, user: UserId | None, subject: str, role: Role) -> None:
         """Let somebody's use of one thing pass, and count it, for tools that are no commands.
@@ -103,8 +103,9 @@ class Gate:
             LimitExceeded: `user_limit`.
         """
         if user is not None:
-            self._limiter.admit("", user, subject if subject.startswith("wb_") else None)
+            self._limiter.count(user)
             self.require(user, subject, role)
+            self._limiter.admit("", user, {subject})
 
     def require(self, user: UserId | None, subject: str, role: Role) -> None:
         """Refuse a person without this role; for doors that hand out what no command does.
@@ -138,39 +139,28 @@ class Gate:
         return None if user is None else Listener(user, lambda: self._people.state)
 
     def facade(self, facade: Any, command: str, user: UserId) -> Any:
-        """Return the facade as this person has it: their sessions, and what they make is theirs."""
+        """Return the facade as this person has it: what they see, and what they make, is theirs."""
         from backshop.bench import Bench  # loaded by now if the command is one of theirs
         from backshop.rails import Rails
 
         giving = self._people.giving(user) if command in MAKING else None
+        state = self._people.state
+
+        def visible(subject: str) -> bool:
+            return state.role(user, subject).includes(Role.READ)
+
         if isinstance(facade, Rails):
-            state = self._people.state
-            return facade.only(
-                lambda session: state.role(user, session).includes(Role.READ),
-                whose=user,
-                giving=giving,
-            )
-        if isinstance(facade, Bench) and giving is not None:
-            return facade.giving(giving)
+            return facade.only(visible, whose=user, giving=giving)
+        if isinstance(facade, Bench):
+            seen = facade.only(visible)
+            return seen if giving is None else seen.giving(giving)
         return facade
 
-    def filtered(self, response: Any, user: UserId) -> Any:
-        """Leave out of an answer what is not theirs: workbenches, and places on the disk."""
-        from backshop.bench import BenchList, Scope  # loaded by now if the command is of there
+    def filtered(self, response: Any) -> Any:
+        """Leave out of an answer to a person the places on the disk."""
+        from backshop.bench import Scope  # loaded by now if the command is of there
 
-        if isinstance(response, Scope):
-            return replace(response, sandbox_root=None)
-        if not isinstance(response, BenchList):
-            return response
-        state = self._people.state
-        return replace(
-            response,
-            workbenches=tuple(
-                one
-                for one in response.workbenches
-                if state.role(user, one.workbench_id).includes(Role.READ)
-            ),
-        )
+        return replace(response, sandbox_root=None) if isinstance(response, Scope) else response
 
     def _subjects(self, request: Any) -> set[str]:
         bench = getattr(request, "workbench_id", None)

@@ -111,7 +111,7 @@ class Registry:
             self.errors.note(data, error.info(bound.command.phase))
             raise
         if self._gate is not None and user is not None:
-            answer = self._gate.filtered(answer, user)
+            answer = self._gate.filtered(answer)
         return encode(answer)
 
     def admitted(self, name: str, request: Any, user: UserId | None) -> Any:

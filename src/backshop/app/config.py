@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote
 
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, ValidationFailed
@@ -27,6 +28,12 @@ from .settings import SETTINGS
 
 ENV_PREFIX = "BACKSHOP_"
 _FILE_MAX_BYTES = 1024 * 1024
+_SECRET_NAME = re.compile(
+    r"passw|passphrase|^pass$|pwd|secret|token|credential|signature|api[_-]?key|access[_-]?key",
+    re.IGNORECASE,
+)
+_USERINFO = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<who>[^\s/?#]*)@")
+_ASSIGNED = re.compile(r"(?P<before>^|[?&;\s])(?P<name>[^\s?&;=#]+)=(?:'[^']*'|[^\s&;#]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ class Effective:
             return None
         if self.setting.secret:
             return "***"
-        return _without_password(self.value) if isinstance(self.value, str) else self.value
+        return _masked(self.value)
 
 
 class ConfigUnreadable(BackshopError):
@@ -227,7 +234,7 @@ def _checked(name: str, raw: Any, where: str) -> Any:
     try:
         return setting.parse(raw)
     except ValueError as error:
-        shown = "a secret" if setting.secret else repr(_without_password(str(raw)))
+        shown = "a secret" if setting.secret else repr(_without_secrets(str(raw)))
         raise ValidationFailed(
             f"{where}: {shown} is not a value of {name}; allowed: {setting.allowed}",
             reason="bad_setting",
@@ -247,8 +254,31 @@ def _refuse_unknown_environment(env: Mapping[str, str]) -> None:
             )
 
 
-def _without_password(text: str) -> str:
-    parts = urlsplit(text) if "://" in text else None
-    if parts is None or parts.password is None:
-        return text
-    return text.replace(f":{parts.password}@", ":***@", 1)
+def _masked(value: Any) -> Any:
+    """Return a value with every secret in it masked, however deep."""
+    if isinstance(value, str):
+        return _without_secrets(value)
+    if isinstance(value, Mapping):
+        return {
+            key: "***" if isinstance(part, str) and _SECRET_NAME.search(key) else _masked(part)
+            for key, part in value.items()
+        }
+    return tuple(map(_masked, value)) if isinstance(value, list | tuple) else value
+
+
+def _without_secrets(text: str) -> str:
+    return _ASSIGNED.sub(_hide_assigned, _USERINFO.sub(_hide_userinfo, text))
+
+
+def _hide_userinfo(found: re.Match[str]) -> str:
+    """Hide the password; of a web address all before the host, where a token is often the name."""
+    scheme = found["scheme"]
+    name, has_password, _ = found["who"].partition(":")
+    if "http" in scheme.lower():
+        return f"{scheme}://***@"
+    return f"{scheme}://{name}:***@" if has_password else found[0]
+
+
+def _hide_assigned(found: re.Match[str]) -> str:
+    secret = _SECRET_NAME.search(unquote(found["name"]))
+    return f"{found['before']}{found['name']}=***" if secret else found[0]

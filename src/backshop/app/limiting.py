@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 
 from backshop.base.ambient import Clock
@@ -64,15 +64,22 @@ class Limiter:
         self._permits: dict[str, _Permits] = {}
         self._lock = threading.Lock()
 
-    def admit(self, command: str, user: UserId, bench_id: str | None) -> None:
-        """Count a call, and refuse it where a limit is reached.
+    def count(self, user: UserId) -> None:
+        """Count a call of somebody's, whatever becomes of it.
+
+        Raises:
+            LimitExceeded: `user_limit`, with the name of the setting.
+        """
+        self._count("team.requests_per_minute", user, self._limits.requests_per_minute)
+
+    def admit(self, command: str, user: UserId, subjects: Collection[str]) -> None:
+        """Count a call that somebody may make against the workbenches it is about.
 
         Raises:
             LimitExceeded: `user_limit`, with the name of the setting.
         """
         limits = self._limits
-        self._count("team.requests_per_minute", user, limits.requests_per_minute)
-        if bench_id is not None:
+        for bench_id in sorted(one for one in subjects if one.startswith("wb_")):
             most = limits.bench_requests_per_minute
             self._count("team.bench_requests_per_minute", bench_id, most)
         if limits.turns and command in TURNS and self._turns_of(user) >= limits.turns:

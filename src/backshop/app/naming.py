@@ -8,22 +8,31 @@ from typing import Any
 
 from backshop.base.errors import NotFound, ValidationFailed
 
+PAGE = 200  # the longest there is (B5.3)
 
-def named_bench(call: Callable[[str, object], Any], text: str) -> str:
+
+def every_bench(
+    call: Callable[[str, dict[str, Any]], Any], *, include_trash: bool
+) -> list[dict[str, Any]]:
+    """Return all workbenches that whoever calls may see, newest change first."""
+    found: list[dict[str, Any]] = []
+    request: dict[str, Any] = {"limit": PAGE, "include_trash": include_trash}
+    while True:
+        page = call("WorkbenchList", request)
+        found += page["workbenches"]
+        if (cursor := page.get("next_cursor")) is None:
+            return found
+        request["cursor"] = cursor
+
+
+def named_bench(call: Callable[[str, dict[str, Any]], Any], text: str) -> str:
     """Return the id of the one workbench that `text` stands for.
 
     Raises:
         NotFound: nothing is called so; the hints list names that are near.
         ValidationFailed: `ambiguous`; the hints list the candidates.
     """
-    found: list[dict[str, Any]] = []
-    request: dict[str, Any] = {"limit": 200, "include_trash": True}
-    while True:
-        page = call("WorkbenchList", request)
-        found += page["workbenches"]
-        if (cursor := page.get("next_cursor")) is None:
-            break
-        request = {**request, "cursor": cursor}
+    found = every_bench(call, include_trash=True)
     exact = [one for one in found if text in (one["workbench_id"], one["name"])]
     matches = exact or [one for one in found if one["workbench_id"].startswith(text)]
     live = [one for one in matches if "deleted_at" not in one]

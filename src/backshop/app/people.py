@@ -124,7 +124,8 @@ def apply(state: PeopleState, fact: PeopleEvent, at_ms: int) -> PeopleState:
             )
         case AccessChanged(subject=subject, user_id=user_id, role=role, owner=owner):
             grants = {k: v for k, v in state.grants.items() if k != (subject, user_id)}
-            if role is not Role.NONE:
+            # What somebody was making when they were removed is nobody's.
+            if role is not Role.NONE and user_id in state.users:
                 grants[subject, user_id] = Grant(role, owner)
             return replace(state, grants=grants)
     assert_never(fact)
@@ -137,7 +138,7 @@ def _apply(state: PeopleState, stored: Event) -> PeopleState:
     return apply(state, fact, stored.at_ms)
 
 
-FOLD: Fold[PeopleState] = Fold("people", 1, PeopleState(), _apply)
+FOLD: Fold[PeopleState] = Fold("people", 2, PeopleState(), _apply)
 
 
 # ---------------------------------------------------------------- requests and answers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backshop.base.ambient import timestamp
@@ -77,8 +77,10 @@ def _salvaged(desk: Desk, state: BenchState) -> list[str]:
     return ["altered_bytes_salvaged"] if desk.views.salvage_blobs(state.bench_id, named) else []
 
 
-def list_benches(desk: Desk, request: requests.WorkbenchList) -> BenchList:
-    """List benches, damaged ones too, newest change first (B5.3)."""
+def list_benches(
+    desk: Desk, request: requests.WorkbenchList, visible: Callable[[str], bool]
+) -> BenchList:
+    """List the benches that are visible, damaged ones too, newest change first (B5.3)."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 200 workbenches", reason="bad_params")
     trash.purge(desk)
@@ -86,6 +88,8 @@ def list_benches(desk: Desk, request: requests.WorkbenchList) -> BenchList:
     states: dict[str, BenchState] = {}
     for head in reversed(desk.store.streams("bench")):
         bench_id = head.stream.partition(":")[2]
+        if not visible(bench_id):
+            continue
         try:
             state = desk.raw_state(bench_id)
         except BenchDamaged:

@@ -6,7 +6,7 @@ One method for each command, named after it. The work is in the modules beside t
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from backshop.base import paths
 from backshop.base.ambient import Clock, Mint
@@ -86,6 +86,13 @@ class Bench:
         """Says what a Draft is about; set by whoever keeps the conversation (B13.2)."""
         self.retell: forking.Retell = forking.no_conversation
         """Tells the conversation again for a fork; set by the same."""
+        self._visible: Callable[[str], bool] = _everything
+
+    def only(self, visible: Callable[[str], bool]) -> Bench:
+        """Return the same benches for somebody whose lists show only some of them."""
+        shared = copy.copy(self)
+        shared._visible = visible
+        return shared
 
     def giving(self, beginning: Beginning) -> Bench:
         """Return the same benches for somebody who gets what they make."""
@@ -108,7 +115,7 @@ class Bench:
 
     def list(self, request: requests.WorkbenchList) -> BenchList:
         """List workbenches."""
-        return lifecycle.list_benches(self.desk, request)
+        return lifecycle.list_benches(self.desk, request, self._visible)
 
     def rename(self, request: requests.WorkbenchRename) -> Done:
         """Give a workbench another name."""
@@ -304,6 +311,11 @@ class Bench:
     def audit_export(self, request: requests.BenchRequest) -> AuditText:
         """Return the whole audit log as JSON Lines."""
         return audit.export(self.desk, request)
+
+
+def _everything(_: str) -> bool:
+    """Nothing is kept from whoever asks."""
+    return True
 
 
 def _unsaid(_: BenchState) -> None:

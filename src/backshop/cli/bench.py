@@ -57,7 +57,11 @@ def create(door: Door, name: str, profile: str) -> None:
 @pass_door
 def list_(door: Door, trash: bool) -> None:
     """List workbenches, newest change first."""
-    door.call("WorkbenchList", {"limit": 200, "include_trash": trash}, _benches)
+    from backshop.app import every_bench  # loaded when needed
+
+    with door.shop() as shop:
+        found = every_bench(shop.call, include_trash=trash)
+    door.show({"workbenches": found}, _benches)
 
 
 @bench_group.command()

@@ -29,6 +29,7 @@ class Quotas:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
+        self._swept = 0  # the minute before which nothing is left
 
     def draw(self, name: str, wanted: int, most: int) -> Drawn:
         """Take up to `wanted`, as far as `most` in this minute allows."""
@@ -42,4 +43,13 @@ class Quotas:
             if granted:
                 put = {"name": name, "minute": minute, "used": used + granted}
                 cursor.run("quota_put", put)
+        if minute > self._swept:
+            self._sweep(int(minute))
         return Drawn(granted, int((minute + 1) * MINUTE_MS - now_ms))
+
+    def _sweep(self, minute: int) -> None:
+        """Drop the rows of minutes that are over: in a transaction that holds nothing else."""
+        with self._database.transaction() as cursor:
+            cursor.lock_lease("quota")
+            cursor.run("quota_drop", {"minute": minute})
+        self._swept = minute

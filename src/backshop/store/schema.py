@@ -144,6 +144,7 @@ STATEMENTS = {
     "quota": "SELECT used FROM quota WHERE name = :name AND minute = :minute",
     "quota_put": "INSERT INTO quota (name, minute, used) VALUES (:name, :minute, :used)"
     " ON CONFLICT (name) DO UPDATE SET minute = excluded.minute, used = excluded.used",
+    "quota_drop": "DELETE FROM quota WHERE minute < :minute",
     "snapshot": "SELECT code, idx, hash, checksum, data FROM snapshot"
     " WHERE stream = :stream AND fold = :fold",
     "snapshot_put": "INSERT INTO snapshot (stream, fold, code, idx, hash, checksum, data)"

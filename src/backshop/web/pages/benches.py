@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from backshop.app import every_bench
+
 from .kit import Page, Redirect, Visit, bench_context, route
 
 OFFLINE = "scripted:demo"
@@ -24,7 +26,7 @@ def cards(visit: Visit) -> Page:
 
 
 def _cards(visit: Visit) -> dict[str, Any]:
-    found = visit.call("WorkbenchList", limit=200, include_trash=True)["workbenches"]
+    found = every_bench(lambda name, asked: visit.call(name, **asked), include_trash=True)
     return {
         "benches": [one for one in found if not one.get("deleted_at")],
         "trash": [one for one in found if one.get("deleted_at")],
@@ -39,8 +41,8 @@ def create(visit: Visit) -> Redirect:
 
 
 def sample(visit: Visit) -> Redirect:
-    """Open the workbench of sample files with the offline model, making it on first use."""
-    made = visit.call("WorkbenchCreateSample", reuse=True)
+    """Open a workbench of sample files with the offline model; the owner's is made once (B18.1)."""
+    made = visit.call("WorkbenchCreateSample", reuse=visit.user is None)
     if made["created"]:
         here = {"workbench_id": made["workbench_id"], "model_id": OFFLINE}
         visit.call("WorkshopSwitchModel", **here)

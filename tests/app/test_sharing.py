@@ -1,0 +1,106 @@
+"""What people who share a home see, keep and use up of each other's (T6.4, T6.5)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backshop.app import Backshop, Role
+from backshop.base.codec import decode
+from backshop.base.errors import AccessDenied, LimitExceeded, ValidationFailed
+from backshop.testing.ambient import FixedClock
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Backshop]:
+    with Backshop.open(tmp_path / "home", settings={"team.requests_per_minute": 0}) as opened:
+        yield opened
+
+
+def person(shop: Backshop, name: str) -> Any:
+    return shop.call("UserAdd", {"name": name})["user_id"]
+
+
+def bench(shop: Backshop, name: str, user: Any = None) -> str:
+    return str(shop.call("WorkbenchCreate", {"name": name}, user=user)["workbench_id"])
+
+
+@pytest.mark.rule("T6.4", "B5.3")
+def test_a_page_of_workbenches_is_a_page_of_ones_own(shop):
+    ada = person(shop, "Ada")
+    hers = [bench(shop, f"Hers {n}", ada) for n in range(3)]
+    others = [bench(shop, f"Not hers {n}") for n in range(3)]
+
+    first = shop.call("WorkbenchList", {"limit": 2}, user=ada)
+    rest = shop.call("WorkbenchList", {"limit": 2, "cursor": first["next_cursor"]}, user=ada)
+    with pytest.raises(ValidationFailed):
+        shop.call("WorkbenchList", {"cursor": others[1]}, user=ada)
+
+    assert [one["workbench_id"] for one in first["workbenches"]] == [hers[2], hers[1]]
+    assert first["next_cursor"] == hers[1]
+    assert [one["workbench_id"] for one in rest["workbenches"]] == [hers[0]]
+    assert "next_cursor" not in rest
+
+
+@pytest.mark.rule("T6.4")
+def test_what_somebody_was_making_when_they_were_removed_is_nobodys(shop):
+    ada, ben = person(shop, "Ada"), person(shop, "Ben")
+    command = shop.commands.find("WorkbenchCreate").command
+    request = decode(command.request, {"name": "Late"})
+    admitted = shop.commands.admitted("WorkbenchCreate", request, ada)
+    shop.call("UserRemove", {"user_id": ada})
+    made = command.run(admitted, request).workbench_id
+    about = {"workbench_id": made}
+    shop.call("AccessSet", {**about, "user_id": ben, "role": "read"})
+
+    access = shop.call("AccessList", about)["access"]
+
+    assert [(one["name"], one["role"], one["owner"]) for one in access] == [("Ben", "read", False)]
+    assert shop.call("AccessList", {})["access"] == access
+
+
+LIMITS = {"team.requests_per_minute": 0, "team.bench_requests_per_minute": 2}
+
+
+@pytest.mark.rule("T6.5")
+def test_who_may_not_use_a_workbench_uses_up_nothing_of_it(tmp_path):
+    clock = FixedClock()
+    with Backshop.open(tmp_path / "home", settings=LIMITS, clock=clock) as shop:
+        ada, eve = person(shop, "Ada"), person(shop, "Eve")
+        hers = {"workbench_id": bench(shop, "Hers", ada)}
+        for wanted in [*[hers] * 5, {"workbench_id": "x" * 500}]:
+            with pytest.raises(AccessDenied):
+                shop.call("WorkbenchOpen", wanted, user=eve)
+        with pytest.raises(AccessDenied):
+            shop.gate.admit_to(eve, hers["workbench_id"], Role.READ)
+        for _ in range(2):
+            shop.call("WorkbenchOpen", hers, user=ada)
+        with pytest.raises(LimitExceeded) as refused:
+            shop.call("WorkbenchOpen", hers, user=ada)
+
+        assert refused.value.detail == "team.bench_requests_per_minute"
+        assert counted(shop) == {hers["workbench_id"]}
+
+
+@pytest.mark.rule("T6.5", "T1.5")
+def test_counts_of_minutes_that_are_over_are_not_kept(tmp_path):
+    clock = FixedClock()
+    with Backshop.open(tmp_path / "home", settings=LIMITS, clock=clock) as shop:
+        ada = person(shop, "Ada")
+        first, second = bench(shop, "First", ada), bench(shop, "Second", ada)
+        shop.call("WorkbenchOpen", {"workbench_id": first}, user=ada)
+        before = counted(shop)
+        clock.move(61_000)
+        shop.call("WorkbenchOpen", {"workbench_id": second}, user=ada)
+
+        assert (before, counted(shop)) == ({first}, {second})
+
+
+def counted(shop: Backshop) -> set[str]:
+    """Return everything that is counted in the database."""
+    with sqlite3.connect(shop.config.home / "store.db") as database:
+        return {name for (name,) in database.execute("SELECT name FROM quota")}
