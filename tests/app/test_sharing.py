@@ -46,6 +46,28 @@ def test_a_page_of_workbenches_is_a_page_of_ones_own(shop):
     assert "next_cursor" not in rest
 
 
+@pytest.mark.rule("T6.4", "R7.26")
+def test_a_page_of_sessions_is_a_page_of_ones_own(shop):
+    ada = person(shop, "Ada")
+    hers = [begun(shop, ada) for _ in range(3)]
+    for _ in range(3):
+        begun(shop)
+
+    first = shop.call("RailsSessionsList", {"limit": 2}, user=ada)
+    more = {"limit": 2, "cursor": first["nextCursor"]}
+    rest = shop.call("RailsSessionsList", more, user=ada)
+
+    assert [len(one["sessions"]) for one in (first, rest)] == [2, 1]
+    seen = [*first["sessions"], *rest["sessions"]]
+    assert {one["sessionId"] for one in seen} == set(hers)
+    assert "nextCursor" not in rest
+
+
+def begun(shop: Backshop, user: Any = None) -> str:
+    started = shop.call("start_workflow", {"workflowId": "wr.rpi", "goal": "x"}, user=user)
+    return str(started["session"]["sessionId"])
+
+
 @pytest.mark.rule("T6.4")
 def test_what_somebody_was_making_when_they_were_removed_is_nobodys(shop):
     ada, ben = person(shop, "Ada"), person(shop, "Ben")
