@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -124,5 +123,5 @@ def test_counts_of_minutes_that_are_over_are_not_kept(tmp_path):
 
 def counted(shop: Backshop) -> set[str]:
     """Return everything that is counted in the database."""
-    with sqlite3.connect(shop.config.home / "store.db") as database:
-        return {name for (name,) in database.execute("SELECT name FROM quota")}
+    with shop.store.database.reader() as reading:
+        return {name for (name,) in reading.text("SELECT name FROM quota")}
