@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import ExitStack
 
 import pytest
 from tests import objects, postgres
+from tests.team import load
 from tests.team.conftest import Team, until
 from tests.team.flaky import way_to
+from tests.web.browsing import serving
 
 from backshop.store import StoreBusy, StoreUnavailable
 
@@ -94,3 +97,58 @@ def test_contents_away_for_half_a_minute(away, scaled, record_property):
     assert {path: desk.store.blobs.read(one.sha256) for path, one in held.items()} == {
         name: (name * 40_000).encode() for name in ("before", "after")
     }
+
+
+@pytest.fixture
+def served(tmp_path):
+    """Two web servers on a database that can be killed."""
+    with ExitStack() as stack:
+        database = stack.enter_context(postgres.private_server())
+        settings = {"database_url": database.url(), "blobs_url": f"file://{tmp_path}/contents"}
+        homes = (tmp_path / "first", tmp_path / "second")
+        yield database, [stack.enter_context(serving(home, settings=settings)) for home in homes]
+
+
+@pytest.mark.rule("T7", "T6.3", "T2.5", "S5.2")
+def test_a_database_restarted_under_writers_and_a_follower(served, scaled, record_property):
+    database, servers = served
+    benches = [servers[0].bench(name) for name in ("One", "Two")]
+    start, seen = servers[0].shop.hub.position, []
+    follower = threading.Thread(
+        target=lambda: seen.extend(load.read_on(load.frames(servers[0], start))), daemon=True
+    )
+    follower.start()
+    writers = [  # at each bench one through each server
+        load.Writer(server, bench, f"{at}-{n}")
+        for at, server in enumerate(servers)
+        for n, bench in enumerate(benches)
+    ]
+    for one in writers:
+        one.start()
+    for _ in range(scaled(2, 10)):
+        load.hold_on(writers)
+        database.kill()
+        database.restart()
+    load.hold_on(writers)
+    for one in writers:
+        one.stop()
+    servers[1].call("UserAdd", name="The end")
+    follower.join(load.WAIT_S)
+
+    acknowledged = sum(len(one.acknowledged) for one in writers)
+    record_property("restarts of the database server under writers", scaled(2, 10))
+    record_property("files acknowledged", acknowledged)
+    for one in writers:
+        held = servers[0].shop.benches.desk
+        entries = held.entries(held.state(one.bench).published)
+        for path in one.acknowledged:
+            assert held.store.blobs.read(entries[path].sha256) == one.content(path)
+    assert seen == load.read_on(load.frames(servers[1], start))  # nothing left out, nothing twice
+    positions = [position for position, _, _ in seen]
+    assert positions == sorted(positions)
+    assert len(seen) >= acknowledged
+    assert all(
+        one.shop.store.health(h.stream).is_healthy
+        for one in servers
+        for h in one.shop.store.streams()
+    )

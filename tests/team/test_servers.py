@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -37,6 +37,23 @@ class Pair:
     def listed(self) -> set[str]:
         assert self.servers[0].paths(self.bench) == self.servers[1].paths(self.bench)
         return self.servers[0].paths(self.bench)
+
+    def published(self) -> dict[str, str]:
+        """Return Published as the log knows it."""
+        desk = self.servers[0].shop.benches.desk
+        found = desk.entries(desk.state(self.bench).published).items()
+        return {path: desk.store.blobs.read(one.sha256).decode() for path, one in found}
+
+    def overtake(self, act: Callable[[], object]) -> None:
+        """Let the second server act after the first worked a change out, before it commits."""
+        desk = self.servers[0].shop.benches.desk
+
+        def late(*args: Any, **kwargs: Any) -> Any:
+            del vars(desk)["commit"]
+            act()
+            return desk.commit(*args, **kwargs)
+
+        vars(desk)["commit"] = late
 
     def waiting(self) -> int:
         return len(self.servers[0].shop.store.streams("upload"))
@@ -151,3 +168,73 @@ def test_another_machines_work_is_never_taken_for_an_outside_edit(pair):
         assert not repaired.get("salvaged")
         opened, held = shown(shop)
         assert (opened["health"], held) == ("ok", wanted)
+
+
+CHANGES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    "WorkbenchFilesAdd": ({}, {"a.txt": "a", "b.txt": "b", "new.txt": "new"}),
+    "WorkbenchFilesRemove": ({"workbench_paths": ["a.txt"]}, {"b.txt": "b"}),
+    "WorkbenchFileRename": ({"path": "a.txt", "new_path": "c.txt"}, {"c.txt": "a", "b.txt": "b"}),
+    "PublishedRepair": ({"mode": "adopt"}, {"a.txt": "by hand", "b.txt": "b"}),
+}
+
+
+@pytest.mark.rule("B3.9", "T6.1", "T2.3")
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_that_another_machine_overtook_is_worked_out_anew(pair, tmp_path, name):
+    first = pair.servers[0]
+    wish, wanted = CHANGES[name]
+    for server in pair.servers:
+        pair.send(0, "add", {"a.txt": b"a", "b.txt": b"b"}, on_conflict="skip")
+        server.call("WorkbenchOpen", workbench_id=pair.bench)
+    if name == "PublishedRepair":
+        edited = first.shop.benches.desk.views.folder(pair.bench) / "published" / "a.txt"
+        edited.unlink()
+        edited.write_text("by hand")
+    if name == "WorkbenchFilesAdd":
+        (tmp_path / "new.txt").write_text("new")
+        wish = {"source_paths": [str(tmp_path / "new.txt")]}
+
+    pair.overtake(lambda: pair.send(1, "add", {"theirs.txt": b"theirs"}, upload="theirs"))
+    first.call(name, workbench_id=pair.bench, **wish)
+
+    assert pair.published() == {**wanted, "theirs.txt": "theirs"}
+    for server in pair.servers:
+        opened = server.call("WorkbenchOpen", workbench_id=pair.bench)
+        assert (opened["health"], opened["warnings"]) == ("ok", [])
+
+
+@pytest.mark.rule("B3.9", "T6.1", "B14.12")
+def test_context_items_of_two_machines_both_stay(pair):
+    first, second = pair.servers
+
+    def tell(server: Served, category: str) -> None:
+        text = f"---\nname: {category}\ndescription: We make boats.\n---\nBoats.\n"
+        files = [{"path": "SKILL.md", "content": text}]
+        wish = {"category": category, "files": files, "create": True}
+        server.call("ContextUpdateDirect", workbench_id=pair.bench, **wish)
+
+    pair.overtake(lambda: tell(second, "department-context"))
+    tell(first, "company-context")
+
+    items = first.call("ContextList", workbench_id=pair.bench)["items"]
+    active = {one["category"] for one in items if one["status"] == "active"}
+    assert active == {"company-context", "department-context"}
+
+
+@pytest.mark.rule("B3.9", "B9.3")
+def test_a_publish_that_a_write_overtook_publishes_all_of_the_draft_with_its_records(pair):
+    first, second = pair.servers
+
+    def write(server: Served, name: str) -> None:
+        text = name.encode()
+        puts = [Put(path=f"{name}.txt", blob=server.shop.store.blobs.put(text), size=len(text))]
+        server.shop.benches.apply_batch(pair.bench, puts, AGENT)
+
+    write(first, "ours")
+    pair.overtake(lambda: write(second, "theirs"))
+    first.call("DraftPublish", workbench_id=pair.bench)
+
+    assert pair.published() == {"ours.txt": "ours", "theirs.txt": "theirs"}
+    assert pair.listed() == {"ours.txt", "theirs.txt"}
+    records = first.shop.benches.desk.state(pair.bench).files.records
+    assert set(records) == {"ours.txt", "theirs.txt"}

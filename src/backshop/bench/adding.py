@@ -18,6 +18,7 @@ from backshop.base.progress import report
 from backshop.formats import FormatError, classify
 
 from . import decide, requests, sources
+from .again import decided_again
 from .answers import Added, AddResult
 from .desk import Desk
 from .sources import Gate, Skip
@@ -57,6 +58,7 @@ class _Adding:
         )
 
 
+@decided_again
 def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
     """Copy files in; conflicts and limits are judged for the request as a whole."""
     if not 1 <= len(request.source_paths) <= SOURCES_MAX:
@@ -283,7 +285,9 @@ def _commit(
     )
     done = desk.commit(
         request.workbench_id,
-        lambda now: decide.add(now, built.id, list(facts.values()), after, kept),
+        lambda now: decide.add(
+            decide.unmoved(now, state), built.id, list(facts.values()), after, kept
+        ),
         blobs=tuple(built.nodes.values()),
     )
     return Added(add_results=results, warnings=done.warnings)

@@ -18,6 +18,7 @@ from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
 
 from . import decide, requests, skill
+from .again import decided_again
 from .answers import Done
 from .desk import Desk
 from .errors import ConfirmationRequired
@@ -25,6 +26,7 @@ from .processing import FILE_MAX_BYTES, FILES_MAX, ITEM_MAX_BYTES, is_allowed, m
 from .requests import ContextFile
 from .soundness import UNREADABLE
 from .sources import read_source
+from .state import BenchState
 from .values import ItemChange
 
 CATEGORIES = ("company-context", "department-context", "situation", "document-style")
@@ -110,6 +112,7 @@ def artifact(desk: Desk, head: TreeId, category: str) -> dict[str, str]:
     }
 
 
+@decided_again
 def update(desk: Desk, request: requests.ContextUpdateDirect) -> ContextItem:
     """Replace an item's files by the person's own; with `create` also an empty slot's (B14.12)."""
     category = request.category
@@ -132,7 +135,7 @@ def update(desk: Desk, request: requests.ContextUpdateDirect) -> ContextItem:
             paths.bench_path(f"{category}/{path}"): None for path in old if _is_artifact(path)
         }
         changes |= _stored(desk, category, wanted, edited)
-        _commit(desk, request.workbench_id, category, "added" if is_new else "updated", changes)
+        _commit(desk, state, category, "added" if is_new else "updated", changes)
     return _item(desk, desk.state(request.workbench_id).context_tree, category)
 
 
@@ -174,6 +177,7 @@ def take_file(desk: Desk, bench_id: str, text: str) -> tuple[str, BlobId]:
     return read_source(text, desk.store.blobs, desk.store.home, limit)
 
 
+@decided_again
 def put_processed(
     desk: Desk,
     bench_id: str,
@@ -207,7 +211,7 @@ def put_processed(
             name = _source_name(material.original_filename or "")
             file = tree.File(material.source, desk.store.blobs.size(material.source))
             changes[paths.bench_path(f"{category}/{_SOURCE_FOLDER}{name}")] = file
-        _commit(desk, bench_id, category, "updated" if old else "added", changes)
+        _commit(desk, state, category, "updated" if old else "added", changes)
     return _item(desk, desk.state(bench_id).context_tree, category)
 
 
@@ -266,6 +270,7 @@ def scope_texts(desk: Desk, bench_id: str) -> list[tuple[str, str]]:
     return found
 
 
+@decided_again
 def delete(desk: Desk, request: requests.ContextSlot) -> Done:
     """Empty a slot at once; what was said before is not rewritten (B14.13)."""
     _require_category(request.category)
@@ -277,20 +282,21 @@ def delete(desk: Desk, request: requests.ContextSlot) -> Done:
         changes: dict[BenchPath, tree.File | None] = {
             paths.bench_path(f"{request.category}/{path}"): None for path in found
         }
-        return _commit(desk, request.workbench_id, request.category, "deleted", changes)
+        return _commit(desk, state, request.category, "deleted", changes)
 
 
 def _commit(
     desk: Desk,
-    bench_id: str,
+    state: BenchState,
     category: str,
     action: str,
     changes: dict[BenchPath, tree.File | None],
 ) -> Done:
-    built = desk.grow(desk.state(bench_id).context_tree, changes)
+    assert state.bench_id is not None
+    built = desk.grow(state.context_tree, changes)
     done = desk.commit(
-        bench_id,
-        lambda now: decide.change_context(now, category, action, built.id),
+        state.bench_id,
+        lambda now: decide.change_context(decide.unmoved(now, state), category, action, built.id),
         blobs=tuple(built.nodes.values()),
     )
     return Done(warnings=done.warnings)

@@ -17,6 +17,10 @@ class BenchBusy(BackshopError):
     code = "BENCH_BUSY"
 
 
+class Overtaken(BenchBusy):
+    """Another machine changed the workbench while a change was worked out; it is begun anew."""
+
+
 class PublishedChanged(BackshopError):
     """Published is not what the Draft began from, so publishing would undo that change."""
 

@@ -14,6 +14,7 @@ from backshop.base.paths import BenchPath
 from backshop.formats import TAIL_BYTES, FormatError, Kind, check_end, classify, kind_of_name
 
 from . import decide, requests, sources
+from .again import decided_again
 from .answers import (
     Extracted,
     FileEntry,
@@ -106,6 +107,7 @@ def kind_of(desk: Desk, path: str, blob: BlobId) -> tuple[str, str, str, bool, s
 # ---------------------------------------------------------------- remove, rename, extract
 
 
+@decided_again
 def remove(desk: Desk, request: requests.WorkbenchFilesRemove) -> Removed:
     """Take files out of Published, keeping a checkpoint (B6.13)."""
     with desk.locked(request.workbench_id) as state:
@@ -120,7 +122,7 @@ def remove(desk: Desk, request: requests.WorkbenchFilesRemove) -> Removed:
         )
         done = desk.commit(
             request.workbench_id,
-            lambda now: decide.remove(now, built.id, wanted, kept),
+            lambda now: decide.remove(decide.unmoved(now, state), built.id, wanted, kept),
             blobs=tuple(built.nodes.values()),
         )
     return Removed(
@@ -128,6 +130,7 @@ def remove(desk: Desk, request: requests.WorkbenchFilesRemove) -> Removed:
     )
 
 
+@decided_again
 def rename(desk: Desk, request: requests.WorkbenchFileRename) -> Renamed:
     """Give a Published file another path, keeping a checkpoint (B6.16)."""
     path = paths.bench_path(request.path)
@@ -148,7 +151,9 @@ def rename(desk: Desk, request: requests.WorkbenchFileRename) -> Renamed:
         )
         done = desk.commit(
             request.workbench_id,
-            lambda now: decide.rename_file(now, built.id, path, new_path, kept),
+            lambda now: decide.rename_file(
+                decide.unmoved(now, state), built.id, path, new_path, kept
+            ),
             blobs=tuple(built.nodes.values()),
         )
     return Renamed(path=new_path, checkpoint_id=kept.checkpoint_id, warnings=done.warnings)

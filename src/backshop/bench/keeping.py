@@ -9,6 +9,7 @@ from backshop.base.errors import ValidationFailed
 from backshop.base.ids import CheckpointId, TreeId, check_id
 
 from . import context, decide, requests, review
+from .again import decided_again
 from .answers import (
     CheckpointInfo,
     CheckpointList,
@@ -115,6 +116,7 @@ def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
         return _restore(desk, request, begin)
 
 
+@decided_again
 def _restore(desk: Desk, request: requests.CheckpointRestore, progress: Begin) -> Restored:
     wanted = CheckpointId(check_id(request.checkpoint_id, "cp"))
     with desk.locked(request.workbench_id, damaged_ok=True) as state:
@@ -139,7 +141,9 @@ def _restore(desk: Desk, request: requests.CheckpointRestore, progress: Begin) -
         text = f"Before restoring {local_minute(target.created_ms)}"
         done = desk.commit(
             request.workbench_id,
-            lambda now: decide.restore(now, wanted, pre, message, totals, text, items),
+            lambda now: decide.restore(
+                decide.unmoved(now, state), wanted, pre, message, totals, text, items
+            ),
         )
         progress("finalizing")
         proofs = desk.views.proofs(done.state, found)

@@ -9,6 +9,7 @@ from backshop.base.errors import LimitExceeded, ValidationFailed
 from backshop.base.paths import BenchPath
 
 from . import decide, requests
+from .again import decided_again
 from .answers import Repaired
 from .desk import Desk
 from .drafting import Author, Put, write
@@ -41,6 +42,7 @@ def rescan(desk: Desk, request: requests.RepairMode) -> Repaired:
     return Repaired(published_generation=state.generation, draft_revision_id=done.draft_revision_id)
 
 
+@decided_again
 def repair_published(desk: Desk, request: requests.RepairMode) -> Repaired:
     """Put Published's own files back, or take outside edits as the person's change (B9.5)."""
     if request.mode not in ("restore", "adopt"):
@@ -65,7 +67,7 @@ def _adopt(desk: Desk, state: BenchState, puts: list[Put]) -> BenchState:
     kept = kept_before(desk, state)
     done = desk.commit(
         state.bench_id,
-        lambda now: decide.adopt(now, built.id, facts, removed, kept),
+        lambda now: decide.adopt(decide.unmoved(now, state), built.id, facts, removed, kept),
         blobs=tuple(built.nodes.values()),
     )
     return done.state

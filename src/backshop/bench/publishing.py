@@ -10,6 +10,7 @@ from backshop.base.ids import TreeId, check_id, check_sha256
 from backshop.base.paths import BenchPath
 
 from . import decide, requests, review
+from .again import decided_again
 from .answers import ChangedFile, Done, Published
 from .compare import Change
 from .desk import Desk
@@ -40,6 +41,7 @@ def publish(desk: Desk, request: requests.DraftPublish) -> Published:
         return _publish(desk, request, begin)
 
 
+@decided_again
 def _publish(desk: Desk, request: requests.DraftPublish, progress: Begin) -> Published:
     reviewed = None
     if request.reviewed_tree is not None:
@@ -61,7 +63,7 @@ def _publish(desk: Desk, request: requests.DraftPublish, progress: Begin) -> Pub
         progress("swap_directories")
         done = desk.commit(
             request.workbench_id,
-            lambda now: decide.publish(now, wish, checkpoint_id, message_id),
+            lambda now: decide.publish(decide.unmoved(now, state), wish, checkpoint_id, message_id),
         )
         progress("finalizing")
         proofs = desk.views.proofs(done.state, found)

@@ -45,6 +45,7 @@ from .refuse import (
     require_exists,
     require_no_draft,
     require_room,
+    unmoved,
 )
 
 __all__ = [
@@ -91,5 +92,6 @@ __all__ = [
     "set_limits",
     "settle",
     "undelete",
+    "unmoved",
     "with_facts",
 ]

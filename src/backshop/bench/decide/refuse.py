@@ -11,7 +11,7 @@ from backshop.base.ids import (
     CheckpointId,
 )
 from backshop.base.paths import BenchPath
-from backshop.bench.errors import ConfirmationRequired, DraftExists
+from backshop.bench.errors import ConfirmationRequired, DraftExists, Overtaken
 from backshop.bench.history import Draft
 from backshop.bench.state import BenchState, Checkpoint
 
@@ -22,6 +22,19 @@ def require_exists(state: BenchState) -> None:
     """Refuse when the bench was never made or lies in the trash."""
     if not state.exists:
         raise NotFound("there is no such workbench", reason="not_found")
+
+
+def unmoved(state: BenchState, planned: BenchState) -> BenchState:
+    """Return the state if its trees are those a change was worked out from, else refuse (B3.9)."""
+    if _heads(state) != _heads(planned):
+        raise Overtaken("the workbench was changed meanwhile")
+    return state
+
+
+def _heads(state: BenchState) -> tuple[object, ...]:
+    draft = state.draft
+    ours = None if draft is None else (draft.draft_id, draft.tree)
+    return state.generation, state.published, state.context_tree, ours
 
 
 def require_no_draft(state: BenchState) -> None:
