@@ -11,7 +11,7 @@ from typing import Any
 from tests.crash import workshop_story as story
 from tests.team import apart
 
-from backshop.app import Backshop, queue
+from backshop.app import Backshop, queue, worker
 from backshop.base.ambient import SystemClock
 from backshop.workshop import holding
 
@@ -42,7 +42,7 @@ def opened(wish: dict[str, Any]) -> Backshop:
     clock = SkewedClock(wish.get("skew_ms", 0))
     settings = {"model.default": "scripted:story", **wish["settings"]}
     shop = Backshop.open(wish["home"], settings=settings, clock=clock)
-    shop.models.play("story", script(wish.get("delay_ms", 0)))
+    shop.models.play("story", wish.get("script") or script(wish.get("delay_ms", 0)))
     return shop
 
 
@@ -85,6 +85,20 @@ class Worker:
         return self.process.exitcode
 
 
+def calling(wish: dict[str, Any], name: str, request: dict[str, Any]) -> Any:
+    """Start a server in a process of its own that was asked for one thing."""
+    made = _FORKS.Process(target=_call, args=(wish, dict(os.environ), name, request), daemon=True)
+    made.start()
+    return made
+
+
+def _call(wish: dict[str, Any], environment: dict[str, str], name: str, request: Any) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    with opened(wish) as shop:
+        shop.call(name, request)
+
+
 def _child(wish: dict[str, Any], environment: dict[str, str], log: str, ready: Any) -> None:
     os.environ.clear()
     os.environ.update(environment)
@@ -97,6 +111,8 @@ def _child(wish: dict[str, Any], environment: dict[str, str], log: str, ready: A
     if name:  # a process that others on this machine cannot look for
         holding._machine = lambda: name  # type: ignore[assignment]
     wish["settings"] = {**wish["settings"], "team.workers": "inside"}
+    if "store_tries" in wish:
+        vars(worker)["STORE_TRIES"] = wish["store_tries"]
     if "version" in wish:
         vars(queue)["__version__"] = wish["version"]
     with opened(wish) as shop:

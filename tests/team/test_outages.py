@@ -99,6 +99,26 @@ def test_contents_away_for_half_a_minute(away, scaled, record_property):
     }
 
 
+@pytest.mark.rule("T6.2", "T4.3")
+def test_a_turn_whose_tries_run_out_waits_for_its_person(away):
+    team, _, way = away
+    bench, message = team.bench()
+    worker = team.worker(store_tries=0).wait_ready()
+    running = team.begin(bench, message)
+    until(lambda: team.tools(bench) >= 1, "a tool call")
+
+    way.is_down = True
+    stopped = running.result(ENDS_S)
+    way.is_down = False
+
+    assert stopped["status"] == "paused"
+    assert set(team.answers(bench)) == {"interrupted"}
+    assert "a turn is left to its person" in worker.said
+    again = team.begin(bench, message).result(ENDS_S)
+    assert again["status"] == "complete"
+    team.check_done(bench)
+
+
 @pytest.fixture
 def served(tmp_path):
     """Two web servers on a database that can be killed."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import time
 from functools import partial
+from typing import Any
 
 import pytest
 from tests import objects
 from tests.crash import workshop_story as story
-from tests.team import apart
+from tests.team import apart, hosts
 from tests.team.conftest import Team, until
 
 from backshop.app import Backshop
@@ -122,6 +123,49 @@ def test_a_worker_told_to_stop_leaves_its_turn_to_another(team):
 
     assert running.result(ENDS_S)["status"] == "complete"
     team.check_done(bench)
+
+
+@pytest.mark.rule("T6.2")
+def test_a_worker_told_to_stop_with_grace_finishes_its_turn(team):
+    bench, message = team.bench()
+    before = team.shop.store.last_seq()
+    alone = team.worker(grace_s=ENDS_S).wait_ready()
+    running = team.begin(bench, message)
+    until(lambda: team.tools(bench) >= 2, "two tool calls")
+
+    assert alone.stop() == 0  # there is nobody who could have gone on with it
+
+    assert running.result(ENDS_S)["status"] == "complete"
+    team.check_done(bench)
+    assert all(one.kind != "workshop.turn_resumed" for one in team.shop.store.tail(before))
+
+
+@pytest.mark.rule("T6.2", "P7.11")
+def test_a_server_killed_while_a_model_writes_a_digest_leaves_none_behind(team):
+    bench, _ = team.bench()
+    before, wish = team.shop.store.last_seq(), {"workbench_id": bench, "mode": "model"}
+    was = team.shop.call("DigestGet", {"workbench_id": bench})
+    doomed = hosts.calling(team.host(script=digest(delay_ms=600_000)), "DigestRefresh", wish)
+    until(
+        lambda: any(one.kind == "prompt.rendered" for one in team.shop.store.tail(before)),
+        "the model asked",
+    )
+
+    doomed.kill()
+    doomed.join(10)
+
+    left = [one for one in team.shop.store.tail(before) if one.stream.startswith("bench:")]
+    assert left == []
+    assert team.shop.call("DigestGet", {"workbench_id": bench}) == was
+    team.shop.models.play("story", digest(delay_ms=0))
+    assert team.shop.call("DigestRefresh", wish)["digest"] == "Rows."
+    assert team.shop.call("DigestGet", {"workbench_id": bench})["body"] == "Rows."
+
+
+def digest(delay_ms: int) -> list[dict[str, Any]]:
+    """Return what a model says that is to describe the files."""
+    text = '```json\n{"digest": "Rows."}\n```'
+    return [{"when": {"purpose": "digest"}, "respond": {"text": text, "delay_ms": delay_ms}}]
 
 
 @pytest.mark.rule("M12.1", "T6.2")
