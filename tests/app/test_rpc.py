@@ -85,3 +85,93 @@ def test_the_terminal_speaks_it_line_by_line(tmp_path, capsys, monkeypatch):
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["result"]["applied"] is False
     assert second["error"]["code"] == -32601
+
+
+HOSTILE = [
+    b'{"jsonrpc":"2.0","id":1,"method":[]}',
+    b'{"jsonrpc":"2.0","id":1,"method":{}}',
+    b'{"jsonrpc":"2.0","id":1,"method":null}',
+    b'{"jsonrpc":"2.0","id":1}',
+    b'{"jsonrpc":"2.0","id":[],"method":"rpc.subscribe"}',
+    b'{"id":1,"method":"rpc.subscribe"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"rpc.subscribe","params":[1]}',
+    b'{"jsonrpc":"2.0","id":1,"method":"rpc.subscribe","params":{"after":[]}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"rpc.subscribe","params":{"after":-1}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"rpc.subscribe","params":{"workbench_id":{}}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"rpc.unsubscribe","params":{"subscription":[]}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"rpc.unsubscribe","params":{"subscription":{}}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"rpc.unsubscribe","params":{"subscription":true}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"rpc.unsubscribe"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"WorkshopRunAgent","params":[[]]}',
+    b"[" * 100_000,
+    b'{"a":' * 100_000,
+    b"[[]]",
+    b'[{"jsonrpc":"2.0","id":1,"method":[]}]',
+    b"9" * 10_000,
+    b"1e999",
+    b'{"jsonrpc":"2.0","id":1e400,"method":"StoreGc"}',
+    b"NaN",
+    b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}',
+    b"\xff\xfe",
+    b"\xef\xbb\xbf{}",
+    b"\x00",
+    b'{"jsonrpc":"2.0","id":1,"method":"a\x00b"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"a\\u0000b"}',
+    b'{"jsonrpc":"2.0","id":1,"id":2,"method":"StoreGc"}',
+]
+
+
+@pytest.mark.rule("S5.1", "S5.3")
+def test_no_line_ends_the_conversation(tmp_path, capsys, monkeypatch):
+    lines = b"\n".join([*HOSTILE, call("StoreGc", call_id="last").encode()])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+
+    assert main(["rpc", "--home", str(tmp_path / "home")]) == 0
+
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    answers = [one[0] if isinstance(one, list) else one for one in said]
+    codes = [one["error"]["code"] for one in answers if one["id"] != "last"]
+    assert (len(answers), len(codes)) == (len(HOSTILE) + 1, len(HOSTILE))
+    assert all(-32700 <= code <= -32000 for code in codes)
+    assert codes[:6] == [-32600] * 6
+    assert codes[6:13] == [-32602] * 7
+
+
+@pytest.mark.rule("S5.1")
+def test_what_is_asked_for_without_an_id_gets_no_answer(tmp_path, capsys, monkeypatch):
+    note = b'{"jsonrpc":"2.0","method":"rpc.subscribe"}\n'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(note)))
+
+    assert main(["rpc", "--home", str(tmp_path / "home")]) == 0
+
+    assert capsys.readouterr().out == ""
+
+
+class _Cut(io.BytesIO):
+    """Input whose other end fails after the last line."""
+
+    def __next__(self) -> bytes:
+        line = self.readline()
+        if not line:
+            raise OSError("the other end is gone")
+        return line
+
+
+@pytest.mark.rule("S5.1")
+def test_turns_are_finished_when_the_input_breaks_off(tmp_path, capsys, monkeypatch):
+    home = ["--home", str(tmp_path / "home")]
+    main(["bench", "create", "B", "--json", *home])
+    bench = json.loads(capsys.readouterr().out)["workbench_id"]
+    main(["model", "use", "scripted:demo", "--bench", "B", *home])
+    said = {"workbench_id": bench, "text": "hello", "mode": "ask"}
+    capsys.readouterr()
+    main(["call", "WorkshopSendUserMessage", json.dumps(said), *home])
+    message = json.loads(capsys.readouterr().out)["message_id"]
+    wish = {"workbench_id": bench, "message_id": message}
+    asked = call("WorkshopRunAgent", wish).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(_Cut(asked + b"\n")))
+
+    assert main(["rpc", *home]) == 1
+
+    answered = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert answered["result"]["status"] == "complete"

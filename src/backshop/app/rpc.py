@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from backshop.base.canon import JsonValue, parse
@@ -16,6 +17,16 @@ BATCH_MAX = 100
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 REFUSED = -32000  # with the envelope of M11.1 as data
 DISCOVER = "rpc.discover"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one request asks for; a notification is not answered."""
+
+    id: JsonValue
+    method: str
+    params: JsonValue
+    is_answered: bool
 
 
 def answer(
@@ -56,23 +67,32 @@ def discover(registry: Registry, version: str) -> dict[str, Any]:
 def _answer_one(
     registry: Registry, request: JsonValue, version: str, user: UserId | None
 ) -> dict[str, Any] | None:
+    asked = asked_for(request)
+    if asked is None:
+        return _error(None, INVALID_REQUEST, "not a JSON-RPC 2.0 request")
+    response = _run(registry, asked, version, user)
+    return response if asked.is_answered else None
+
+
+def asked_for(request: JsonValue) -> Asked | None:
+    """Return what a document asks for, None if it is no request."""
     if not isinstance(request, dict) or request.get("jsonrpc") != "2.0":
-        return _error(None, INVALID_REQUEST, "not a JSON-RPC 2.0 request")
-    call_id, method, params = request.get("id"), request.get("method"), request.get("params", {})
+        return None
+    call_id, method = request.get("id"), request.get("method")
     if not isinstance(method, str) or isinstance(call_id, (bool, list, dict)):
-        return _error(None, INVALID_REQUEST, "not a JSON-RPC 2.0 request")
-    response = _run(registry, call_id, method, params, version, user)
-    return response if "id" in request else None
+        return None
+    return Asked(call_id, method, request.get("params", {}), "id" in request)
 
 
-def _run(
-    registry: Registry,
-    call_id: JsonValue,
-    method: str,
-    params: JsonValue,
-    version: str,
-    user: UserId | None,
-) -> dict[str, Any]:
+def refusal(call_id: JsonValue, error: Exception, phase: str) -> dict[str, Any]:
+    """Return the response for whatever went wrong with a request."""
+    fault = fault_of(error, phase)
+    bad = isinstance(error, BackshopError) and error.reason == "bad_request"
+    return _error(call_id, INVALID_PARAMS if bad else REFUSED, fault.message, fault.envelope)
+
+
+def _run(registry: Registry, asked: Asked, version: str, user: UserId | None) -> dict[str, Any]:
+    call_id, method, params = asked.id, asked.method, asked.params
     if method == DISCOVER:
         return {"jsonrpc": "2.0", "id": call_id, "result": discover(registry, version)}
     if method not in registry:
@@ -84,10 +104,7 @@ def _run(
     try:
         return {"jsonrpc": "2.0", "id": call_id, "result": registry.call(method, params, user=user)}
     except Exception as error:  # a surface's outermost handler
-        fault = fault_of(error, phase)
-        bad = isinstance(error, BackshopError) and error.reason == "bad_request"
-        code = INVALID_PARAMS if bad else REFUSED
-        return _error(call_id, code, fault.message, fault.envelope)
+        return refusal(call_id, error, phase)
 
 
 def _nearest(registry: Registry, method: str) -> list[str]:

@@ -13,11 +13,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from backshop.base.canon import parse
-from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.errors import ValidationFailed
 
-from .faults import fault_of
 from .hub import About, Subscription
-from .rpc import REFUSED, answer
+from .rpc import Asked, answer, asked_for, refusal
 from .shop import Backshop
 
 SUBSCRIBE, UNSUBSCRIBE = "rpc.subscribe", "rpc.unsubscribe"
@@ -48,10 +47,11 @@ class RpcLine:
 
     def take(self, line: bytes) -> None:
         """Answer one line; what is long goes on beside the next ones."""
-        request = _request(line)
-        if request.get("method") in (SUBSCRIBE, UNSUBSCRIBE):
-            self._send(self._subscription(request))
-        elif request.get("method") in LONG:
+        asked = _asked(line)
+        if asked is not None and asked.method in (SUBSCRIBE, UNSUBSCRIBE):
+            answered = self._subscription(asked)
+            self._send(answered if asked.is_answered else None)
+        elif asked is not None and asked.method in LONG:
             thread = threading.Thread(target=self._answer, args=(line,), daemon=True)
             self._work.append(thread)
             thread.start()
@@ -75,20 +75,15 @@ class RpcLine:
             with self._lock:
                 self._write(document)
 
-    def _subscription(self, request: dict[str, Any]) -> dict[str, Any]:
-        call_id, params = request.get("id"), request.get("params") or {}
+    def _subscription(self, asked: Asked) -> dict[str, Any]:
+        params = asked.params or {}
         try:
             if not isinstance(params, dict):
                 raise ValidationFailed("params are an object", reason="bad_request")
-            if request["method"] == UNSUBSCRIBE:
-                result: dict[str, Any] = self._end(params)
-            else:
-                result = self._begin(params)
-        except BackshopError as error:
-            fault = fault_of(error)
-            detail = {"code": REFUSED, "message": fault.message, "data": fault.envelope}
-            return {"jsonrpc": "2.0", "id": call_id, "error": detail}
-        return {"jsonrpc": "2.0", "id": call_id, "result": result}
+            result = self._end(params) if asked.method == UNSUBSCRIBE else self._begin(params)
+        except Exception as error:  # a surface's outermost handler
+            return refusal(asked.id, error, "workbench")
+        return {"jsonrpc": "2.0", "id": asked.id, "result": result}
 
     def _begin(self, params: dict[str, Any]) -> dict[str, Any]:
         after = params.get("after")
@@ -110,7 +105,8 @@ class RpcLine:
         return {"subscription": number, "position": position}
 
     def _end(self, params: dict[str, Any]) -> dict[str, Any]:
-        found = self._open.pop(params.get("subscription", 0), None)
+        number = params.get("subscription")
+        found = self._open.pop(number, None) if type(number) is int else None
         if found is None:
             raise ValidationFailed("there is no such subscription", reason="bad_request")
         found.close()
@@ -124,12 +120,12 @@ class RpcLine:
         self._open.pop(number, None)
 
 
-def _request(line: bytes) -> dict[str, Any]:
+def _asked(line: bytes) -> Asked | None:
+    """Return what a line asks for; where it is no request, `answer` says what is wrong with it."""
     try:
-        found = parse(line)
+        return asked_for(parse(line))
     except ValidationFailed:
-        return {}  # the answer says what is wrong with it
-    return dict(found) if isinstance(found, dict) else {}
+        return None
 
 
 def _text(params: dict[str, Any], name: str) -> str | None:

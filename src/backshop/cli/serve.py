@@ -122,12 +122,14 @@ def rpc(door: Door) -> None:
     from backshop.app import RpcLine, running
 
     def write(document: object) -> None:
-        click.echo(json.dumps(document, ensure_ascii=False))
+        click.echo(json.dumps(document))  # ASCII, whatever the locale writes
         sys.stdout.flush()
 
     with door.shop() as shop, running(shop.config, "rpc"):
         client = RpcLine(shop, __version__, write)
-        for line in sys.stdin.buffer:
-            if line.strip():
-                client.take(line)
-        client.close()
+        try:
+            for line in sys.stdin.buffer:
+                if line.strip():
+                    client.take(line)
+        finally:
+            client.close()
