@@ -3,7 +3,7 @@
 from .aio import AsyncBackshop
 from .applied import running
 from .commands import Registry
-from .config import Config, Effective, default_home, load, save
+from .config import Config, Effective, find_home, load, save
 from .doctor import examine
 from .faults import Fault, fault_of
 from .filing import open_formats
@@ -43,11 +43,11 @@ __all__ = [
     "answer",
     "attach",
     "begin",
-    "default_home",
     "discover",
     "every_bench",
     "examine",
     "fault_of",
+    "find_home",
     "load",
     "open_formats",
     "running",

@@ -91,6 +91,15 @@ def default_home() -> Path:
     return user_data_path("backshop", appauthor=False)
 
 
+def find_home(given: Path | None) -> Path:
+    """Return the folder everything is kept in: the one given, or that of the environment.
+
+    Raises:
+        ValidationFailed: `bad_setting`; it begins with a person this machine does not know.
+    """
+    return _home(given, os.environ)[0]
+
+
 def load(
     *,
     home: Path | None = None,
@@ -185,10 +194,17 @@ def _replace_file(home: Path, name: str, value: Any) -> None:
 
 def _home(given: Path | None, env: Mapping[str, str]) -> tuple[Path, str]:
     if given is not None:
-        return given.expanduser().absolute(), "command line"
+        return _expanded(given), "command line"
     if env.get("BACKSHOP_HOME"):
-        return Path(env["BACKSHOP_HOME"]).expanduser().absolute(), "environment BACKSHOP_HOME"
+        return _expanded(Path(env["BACKSHOP_HOME"])), "environment BACKSHOP_HOME"
     return default_home(), "default"
+
+
+def _expanded(home: Path) -> Path:
+    try:
+        return home.expanduser().absolute()
+    except RuntimeError as error:  # ~somebody, of whom nobody knows where they are at home
+        raise ValidationFailed(f"there is no home {str(home)!r}", reason="bad_setting") from error
 
 
 def _refuse_home_that_is_no_folder(home: Path, source: str) -> None:

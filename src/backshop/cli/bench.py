@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backshop.base.errors import ValidationFailed
-
-from .door import Door, DoorGroup, clean, pass_door, table
+from .door import Door, DoorGroup, clean, pass_door, table, write_lines
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -305,15 +303,8 @@ def repair(door: Door, bench: str, published: str) -> None:
 def _export(target: Path, entries: list[dict[str, Any]]) -> None:
     import json
 
-    from backshop.store import file_error
-
-    try:
-        with target.open("x", encoding="utf-8") as file:
-            file.writelines(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
-    except FileExistsError as error:
-        raise ValidationFailed("the file exists", reason="target_exists") from error
-    except OSError as error:
-        raise file_error(error) from error
+    lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
+    write_lines(target, lines, is_new=True)
 
 
 def _benches(value: dict[str, Any]) -> str:

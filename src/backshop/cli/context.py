@@ -6,10 +6,8 @@ from pathlib import Path
 
 import click
 
-from backshop.base.errors import ValidationFailed
-
 from .bench import BENCH, ask
-from .door import Door, DoorGroup, clean, pass_door, table
+from .door import Door, DoorGroup, clean, clean_lines, pass_door, read_text, table
 
 CATEGORY = click.argument("category", metavar="CATEGORY")
 
@@ -43,7 +41,7 @@ def context_show(door: Door, bench: str, category: str) -> None:
     door.show(
         found,
         lambda value: "\n".join(
-            f"# {one['path']}\n{clean(one['content'])}" for one in value["files"]
+            f"# {clean(one['path'])}\n{clean_lines(one['content'])}" for one in value["files"]
         ),
     )
 
@@ -90,9 +88,8 @@ def context_set(
 @pass_door
 def context_edit(door: Door, bench: str, category: str, source: Path, create: bool) -> None:
     """Replace an item's files by SOURCE: a text file, or a folder with SKILL.md and references."""
-    files = [
-        {"path": path, "content": _text(file)} for path, file in _named(category, source).items()
-    ]
+    named = _named(category, source)
+    files = [{"path": path, "content": read_text(file)} for path, file in named.items()]
     done = ask(door, "ContextUpdateDirect", bench, category=category, files=files, create=create)
     door.show(done, lambda value: f"{value['category']}: {clean(value['summary'])}")
 
@@ -111,10 +108,3 @@ def _named(category: str, source: Path) -> dict[str, Path]:
         return {"context.md" if category == "situation" else "SKILL.md": source}
     files = sorted(path for path in source.rglob("*") if path.is_file())
     return {path.relative_to(source).as_posix(): path for path in files}
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValidationFailed(f"{path.name} is not UTF-8 text", reason="bad_params") from error

@@ -7,10 +7,8 @@ from typing import Any
 
 import click
 
-from backshop.base.errors import ValidationFailed
-
 from .bench import BENCH, ask
-from .door import Door, DoorGroup, clean_lines, pass_door
+from .door import Door, DoorGroup, clean_lines, pass_door, read_text
 
 
 @click.group(cls=DoorGroup)
@@ -54,11 +52,7 @@ def digest_refresh(door: Door, bench: str, model: bool, scope: str, focus: str |
 @pass_door
 def digest_set(door: Door, bench: str, source: Path, pin: bool) -> None:
     """Write the digest by hand: SOURCE is a text file."""
-    try:
-        body = source.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValidationFailed(f"{source.name} is not UTF-8 text", reason="bad_params") from error
-    done = ask(door, "DigestSet", bench, body=body, pin=pin)
+    done = ask(door, "DigestSet", bench, body=read_text(source), pin=pin)
     door.show(done, lambda _: "pinned" if pin else "written")
 
 

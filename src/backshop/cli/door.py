@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
+
+from backshop.base.errors import BackshopError, ValidationFailed
 
 if TYPE_CHECKING:
     from backshop.app import Backshop, Config
@@ -155,9 +157,55 @@ def clean(text: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
-def clean_lines(text: str) -> str:
-    """Return a text of several lines that cannot do so either."""
-    return "\n".join(clean(line.replace("\t", "    ")) for line in text.split("\n"))
+def clean_lines(text: str, indent: str = "") -> str:
+    """Return a text of several lines that cannot do so either; all but the first are indented."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return f"\n{indent}".join("\t".join(map(clean, line.split("\t"))) for line in lines)
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """Return the fields that have a value."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+class FileUnreadable(BackshopError):
+    """A file the person named cannot be read."""
+
+    code = "FILE_READ_FAILED"
+
+
+def read_text(source: Path | IO[str]) -> str:
+    """Return what a text file holds that a person named, by its path or open already.
+
+    Raises:
+        FileUnreadable: the file system refuses.
+        ValidationFailed: `bad_params`; it is no UTF-8 text.
+    """
+    name = Path(source.name).name
+    try:
+        return source.read_text(encoding="utf-8") if isinstance(source, Path) else source.read()
+    except UnicodeDecodeError as error:
+        raise ValidationFailed(f"{name} is not UTF-8 text", reason="bad_params") from error
+    except OSError as error:
+        raise FileUnreadable(f"{name} cannot be read", detail=error.strerror) from error
+
+
+def write_lines(target: Path, lines: Iterable[str], *, is_new: bool = False) -> None:
+    """Write lines to a file that a person named; `is_new`: there must be none yet.
+
+    Raises:
+        DiskFull, WriteFailed: the file system refuses.
+        ValidationFailed: `target_exists`.
+    """
+    from backshop.store import file_error  # loaded when a command needs it (S2.4)
+
+    try:
+        with target.open("x" if is_new else "w", encoding="utf-8") as file:
+            file.writelines(lines)
+    except FileExistsError as error:
+        raise ValidationFailed("the file exists", reason="target_exists") from error
+    except OSError as error:
+        raise file_error(error) from error
 
 
 def _json_option() -> click.Option:

@@ -13,7 +13,7 @@ import click
 
 from backshop.formats import Formats, Json, Kind, Selector, Source, TextDiff
 
-from .door import Door, DoorGroup, clean, is_terminal, pass_door, table
+from .door import Door, DoorGroup, clean, clean_lines, is_terminal, pass_door, table
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _MAX_ROWS = 20  # of a list in a map, for people
@@ -54,7 +54,7 @@ def read(door: Door, /, path: Path, **selector: Any) -> None:
     """Print a part of PATH as text, and how to read on."""
     with _formats(door) as formats:
         part = formats.read(formats.source(path), Selector(**selector))
-    door.show(part.to_json(path.name), lambda value: _visible(value["text"]))
+    door.show(part.to_json(path.name), lambda value: clean_lines(value["text"]))
     if door.as_json:
         return
     for warning in part.warnings:
@@ -115,10 +115,6 @@ def _option(name: str) -> str:
     spelled = {"chunk_index": "chunk", "slide_index": "slide", "line_start": "line"}
     spelled["line_count"] = "lines"
     return "--" + spelled.get(name, name.replace("_", "-"))
-
-
-def _visible(text: str) -> str:
-    return "\n".join("\t".join(map(clean, line.split("\t"))) for line in text.split("\n"))
 
 
 def _outline(value: Mapping[str, Json]) -> str:
@@ -199,7 +195,9 @@ def _unified(found: TextDiff, before: Source, after: Source) -> str:
     for hunk in found.hunks:
         old, new = f"-{hunk.old_start},{hunk.old_count}", f"+{hunk.new_start},{hunk.new_count}"
         lines.append(f"@@ {old} {new} @@")
-        lines += [paint(_SIGNS[line.type] + _visible(line.text), line.type) for line in hunk.lines]
+        lines += [
+            paint(_SIGNS[line.type] + clean_lines(line.text), line.type) for line in hunk.lines
+        ]
     return "\n".join(lines)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from pathlib import Path
+from contextlib import suppress
 
 import click
 
 from backshop import __version__
-from backshop.base.errors import BackshopError
+from backshop.base.errors import BackshopError, ValidationFailed
 from backshop.base.progress import watched
 
 from .door import Door, DoorGroup
@@ -133,10 +132,10 @@ def _run(argv: list[str] | None, state: Door) -> object:
 
 def _keep_log(state: Door) -> None:
     """Send what fault_of logs to the home's log, whatever the command had opened by then."""
-    from backshop.app import attach, default_home
+    from backshop.app import attach, find_home
 
-    home = state.home or Path(os.environ.get("BACKSHOP_HOME") or default_home())
-    attach(home, "error")
+    with suppress(ValidationFailed):  # a home that cannot be found has no log
+        attach(find_home(state.home), "error")
 
 
 def _report(error: Exception, state: Door) -> None:

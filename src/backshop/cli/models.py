@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .door import Door, DoorCommand, DoorGroup, clean, pass_door, table
+from .door import Door, DoorCommand, DoorGroup, clean, given, pass_door, table
 
 _PHASES = ("research", "plan", "implement")
 
@@ -227,8 +227,8 @@ def list_consent(door: Door, bench: str, model_id: str | None, sent: bool) -> No
             found = shop.call("EgressListEvents", {"workbench_id": bench_id})
             door.show(found, _sent)
             return
-        request = {"workbench_id": bench_id}
-        found = shop.call("EgressGetConsentStatus", _with(request, model_id=model_id))
+        request = given(workbench_id=bench_id, model_id=model_id)
+        found = shop.call("EgressGetConsentStatus", request)
     door.show(found, _status)
 
 
@@ -239,7 +239,7 @@ def list_consent(door: Door, bench: str, model_id: str | None, sent: bool) -> No
 def grant(door: Door, bench: str, model_id: str | None) -> None:
     """Allow a workbench's content, as it is now, to go to a model, until you revoke it."""
     with door.shop() as shop:
-        request = _with({"workbench_id": shop.bench_id(bench)}, model_id=model_id)
+        request = given(workbench_id=shop.bench_id(bench), model_id=model_id)
         status = shop.call("EgressGetConsentStatus", request)
         fields = ("provider_id", "model_id", "scope_hash")
         shop.call(
@@ -258,8 +258,9 @@ def grant(door: Door, bench: str, model_id: str | None) -> None:
 def revoke(door: Door, bench: str, provider_id: str | None, model_id: str | None) -> None:
     """Take permissions back."""
     with door.shop() as shop:
-        request = {"workbench_id": shop.bench_id(bench)}
-        shop.call("EgressRevokeConsent", _with(request, provider_id=provider_id, model_id=model_id))
+        bench_id = shop.bench_id(bench)
+        request = given(workbench_id=bench_id, provider_id=provider_id, model_id=model_id)
+        shop.call("EgressRevokeConsent", request)
     door.show({}, lambda _: "revoked")
 
 
@@ -283,13 +284,9 @@ def mode(door: Door, value: str | None, yes: bool) -> None:
 def usage(door: Door, bench: str, run_id: str | None) -> None:
     """Show the tokens that models used for a workbench, and their price where it is known."""
     with door.shop() as shop:
-        request = {"workbench_id": shop.bench_id(bench)}
-        found = shop.call("UsageGet", _with(request, run_id=run_id))
+        request = given(workbench_id=shop.bench_id(bench), run_id=run_id)
+        found = shop.call("UsageGet", request)
     door.show(found, _used)
-
-
-def _with(request: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {**request, **{name: value for name, value in more.items() if value is not None}}
 
 
 def _key(one: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ import click
 
 from backshop.base.canon import parse
 
-from .door import Door, DoorGroup, clean, pass_door, table
+from .door import Door, DoorGroup, clean, clean_lines, given, pass_door, read_text, table
 
 Rows = list[tuple[str, ...]]
 
@@ -18,11 +18,6 @@ Rows = list[tuple[str, ...]]
 @click.group(cls=DoorGroup)
 def prompts() -> None:
     """Show, render and check prompts, and override their words."""
-
-
-def _text(value: str) -> str:
-    """Keep lines, show everything else that could move the cursor."""
-    return "\n".join(clean(line) for line in value.split("\n"))
 
 
 @prompts.command("list")
@@ -93,7 +88,7 @@ def render(
     request: dict[str, Any] = {
         "namespace": namespace,
         "key": key,
-        "params": parse(params.read_bytes()) if params else {},
+        "params": parse(read_text(params)) if params else {},
         "response_format": response_format,
     }
     if tag is not None:
@@ -112,7 +107,7 @@ def render(
         click.echo(
             "\n".join([summary, f"tokens: {value['tokens']}, tools: {tools}", *notes, ""]), err=True
         )
-        return _text(value["text"])
+        return clean_lines(value["text"])
 
     door.call("PromptsRender", request, human)
 
@@ -124,7 +119,7 @@ def render(
 def lint(door: Door, namespace: str | None, key: str | None) -> None:
     """Find what is legal in prompts and still not wise; exit 1 if there is anything."""
     with door.shop() as shop:
-        value = shop.call("PromptsLint", _given(namespace=namespace, key=key))
+        value = shop.call("PromptsLint", given(namespace=namespace, key=key))
     rows: Rows = [
         (one["code"], one["namespace"], one["key"], one["message"]) for one in value["findings"]
     ]
@@ -142,10 +137,6 @@ def override() -> None:
 
 
 prompts.add_command(override)
-
-
-def _given(**values: Any) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _numbers(tag: Any) -> tuple[str, str]:
@@ -173,7 +164,7 @@ def override_list(door: Door, namespace: str | None, key: str | None) -> None:
         head = ("namespace", "key", "tag", "revision", "entries")
         return table(rows, head) if rows else "nothing is overridden"
 
-    door.call("PromptOverridesList", _given(namespace=namespace, key=key), human)
+    door.call("PromptOverridesList", given(namespace=namespace, key=key), human)
 
 
 @override.command("show")
@@ -186,7 +177,7 @@ def override_show(door: Door, namespace: str, key: str, tag: str) -> None:
     door.call(
         "PromptOverridesGet",
         {"namespace": namespace, "key": key, "tag": tag},
-        lambda value: _text(json.dumps(value["document"], ensure_ascii=False, indent=2)),
+        lambda value: clean_lines(json.dumps(value["document"], ensure_ascii=False, indent=2)),
     )
 
 
@@ -214,8 +205,8 @@ def override_set(
     """Store BODY, or the content of --file, for ENTRY: a section path or `tool:NAME`."""
     if (body is None) == (file is None):
         raise click.UsageError("give the text or --file")
-    text = file.read_text(encoding="utf-8") if file else body
-    request = _given(
+    text = read_text(file) if file else body
+    request = given(
         namespace=namespace, key=key, tag=tag, body=text, mode=mode, if_revision=if_revision
     )
     door.call(
@@ -277,7 +268,7 @@ def override_seed(door: Door, namespace: str, key: str, tag: str) -> None:
 def override_export(door: Door, namespace: str | None, key: str | None, tag: str | None) -> None:
     """Print overrides as one JSON bundle."""
     with door.shop() as shop:
-        request = _given(namespace=namespace, key=key, tag=tag)
+        request = given(namespace=namespace, key=key, tag=tag)
         bundle = shop.call("PromptOverridesExport", request)["bundle"]
     door.show(bundle, lambda value: json.dumps(value, ensure_ascii=True, indent=2))
 
@@ -288,7 +279,7 @@ def override_export(door: Door, namespace: str | None, key: str | None, tag: str
 @pass_door
 def override_import(door: Door, file: Path, on_conflict: str) -> None:
     """Store a bundle; all of it is checked before any of it is written."""
-    request = {"bundle": parse(file.read_bytes()), "on_conflict": on_conflict}
+    request = {"bundle": parse(read_text(file)), "on_conflict": on_conflict}
     door.call(
         "PromptOverridesImport",
         request,
@@ -304,7 +295,7 @@ def override_import(door: Door, file: Path, on_conflict: str) -> None:
 def override_doctor(door: Door, namespace: str | None, key: str | None, tag: str | None) -> None:
     """Say of every stored text whether it applies; exit 1 if one does not."""
     with door.shop() as shop:
-        request = _given(namespace=namespace, key=key, tag=tag)
+        request = given(namespace=namespace, key=key, tag=tag)
         value = shop.call("PromptOverridesDoctor", request)
     rows: Rows = [
         (
@@ -336,7 +327,7 @@ def override_rebase(door: Door, namespace: str, key: str, path: str, tag: str, y
     def human(value: Any) -> str:
         done = value.get("revision")
         last = f"kept as revision {done}" if done else "say --yes to keep the stored text"
-        return f"{_text(value['diff'])}\n{last}"
+        return f"{clean_lines(value['diff'])}\n{last}"
 
     request = {"namespace": namespace, "key": key, "tag": tag, "section": path, "confirm": yes}
     door.call("PromptOverridesRebase", request, human)

@@ -12,7 +12,7 @@ import click
 from backshop.base.errors import NotFound
 
 from .bench import BENCH, ask, bench_of
-from .door import Door, DoorCommand, DoorGroup, clean, pass_door, table
+from .door import Door, DoorCommand, DoorGroup, clean, clean_lines, pass_door, table
 from .reviewed import recall, remember
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def diff_text(value: dict[str, Any]) -> str:
         lines = []
         for hunk in body["hunks"]:
             lines.append(f"@@ -{hunk['old_start']} +{hunk['new_start']} @@")
-            lines += [f"{signs[row['type']]}{clean(row['text'])}" for row in hunk["lines"]]
+            lines += [f"{signs[row['type']]}{clean_lines(row['text'])}" for row in hunk["lines"]]
         return "\n".join(lines) or "no difference in the text"
     if value["strategy"] == "cells":
         return "\n".join(_cell_lines(body)) or "no difference in the cells"

@@ -11,7 +11,7 @@ import click
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError
 
-from .door import Door, DoorGroup, clean, pass_door, table
+from .door import Door, DoorGroup, clean, clean_lines, given, pass_door, read_text, table
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -76,13 +76,13 @@ def start(
     risk_policy: str | None,
 ) -> None:
     """Start WORKFLOW and show its first step."""
-    request = _given(
+    request = given(
         workflowId=workflow_id,
         goal=goal,
         context=context,
         workspacePath=str(workspace.absolute()) if workspace else None,
         sessionToken=session_token,
-        preferences=_given(autonomy=autonomy, riskPolicy=risk_policy) or None,
+        preferences=given(autonomy=autonomy, riskPolicy=risk_policy) or None,
     )
     with door.shop() as shop:
         shop.rails.settings = replace(shop.rails.settings, driver="cli")  # the record says who
@@ -109,10 +109,10 @@ def continue_(
     risk_policy: str | None,
 ) -> None:
     """Acknowledge the pending step of RUN; without any output or --done, only show it."""
-    content = _given(
+    content = given(
         output=_output(notes, artifacts) or None,
         context=context,
-        preferences=_given(autonomy=autonomy, riskPolicy=risk_policy) or None,
+        preferences=given(autonomy=autonomy, riskPolicy=risk_policy) or None,
     )
     with door.shop() as shop:
         found, run_ref = None, _place(shop, run_ref)
@@ -177,7 +177,7 @@ def set_(
     door: Door, run_ref: str, context: Any, autonomy: str | None, risk_policy: str | None
 ) -> None:
     """Change the mode or the inputs of RUN from its newest node on."""
-    mode = _given(autonomy=autonomy, riskPolicy=risk_policy)
+    mode = given(autonomy=autonomy, riskPolicy=risk_policy)
     if not mode and not context:
         raise click.UsageError("give --autonomy, --risk-policy or --context")
     with door.shop() as shop:
@@ -193,14 +193,10 @@ def set_(
         door.show(found, lambda value: f"changed at {value['nodeId']}")
 
 
-def _given(**fields: Any) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
-
-
 def _output(notes: str | None, artifacts: tuple[Any, ...]) -> dict[str, Any]:
     if notes is not None and notes.startswith("@"):
-        notes = Path(notes[1:]).read_text(encoding="utf-8")
-    return _given(notesMarkdown=notes, artifacts=list(artifacts) or None)
+        notes = read_text(Path(notes[1:]))
+    return given(notesMarkdown=notes, artifacts=list(artifacts) or None)
 
 
 def _place(shop: Backshop, run_ref: str) -> str:
@@ -226,7 +222,8 @@ def _step(answer: dict[str, Any]) -> str:
     where = f"{place['workflowId']}  {place['resumeRef']}"
     lines = [where]
     for entry in answer.get("recap", {}).get("entries", ()):
-        lines += [f"  {clean(entry['title'])}: {clean(entry['notesMarkdown'][:200])}"]
+        notes = clean_lines(entry["notesMarkdown"][:200], "    ")
+        lines += [f"  {clean(entry['title'])}: {notes}"]
     for blocker in answer.get("blockers", ()):
         lines += [f"blocked: {clean(blocker['message'])}"]
         lines += [f"  fix: {clean(blocker['suggestedFix'])}"] if "suggestedFix" in blocker else []
@@ -236,7 +233,7 @@ def _step(answer: dict[str, Any]) -> str:
         return "\n".join([*lines, "complete"])
     pending = answer["pending"]
     lines += ["", f"{clean(pending['title'])} [{pending['stepId']}]", ""]
-    lines += [clean(line) for line in pending["prompt"].splitlines()]
+    lines += [clean_lines(pending["prompt"].rstrip("\n"))]
     lines += ["", f"then: backshop run continue {place['resumeRef']} --notes '…'"]
     return "\n".join(lines)
 

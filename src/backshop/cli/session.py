@@ -7,7 +7,17 @@ from typing import Any
 
 import click
 
-from .door import Door, DoorGroup, clean, pass_door, table
+from .door import (
+    Door,
+    DoorGroup,
+    clean,
+    clean_lines,
+    given,
+    pass_door,
+    read_text,
+    table,
+    write_lines,
+)
 
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
@@ -27,7 +37,7 @@ def list_(
     door: Door, status: str | None, workflow_id: str | None, query: str | None, limit: int
 ) -> None:
     """List sessions, the most recently used first."""
-    request = _given(status=status, workflowId=workflow_id, query=query, limit=limit)
+    request = given(status=status, workflowId=workflow_id, query=query, limit=limit)
     door.call("RailsSessionsList", request, _sessions)
 
 
@@ -47,7 +57,7 @@ def session_show(door: Door, session_id: str) -> None:
 @pass_door
 def session_start(door: Door, title: str | None, workspace: Path | None) -> None:
     """Make a session for notes outside any run."""
-    request = _given(title=title, workspacePath=str(workspace.absolute()) if workspace else None)
+    request = given(title=title, workspacePath=str(workspace.absolute()) if workspace else None)
     door.call("start_session", request, lambda value: value["session"]["sessionId"])
 
 
@@ -57,7 +67,7 @@ def session_start(door: Door, title: str | None, workspace: Path | None) -> None
 @pass_door
 def resume(door: Door, query: str | None, workspace: Path | None) -> None:
     """Find earlier work by words, or simply the most recent."""
-    request = _given(query=query, workspacePath=str(workspace.absolute()) if workspace else None)
+    request = given(query=query, workspacePath=str(workspace.absolute()) if workspace else None)
     door.call("resume_session", request, _candidates)
 
 
@@ -85,7 +95,7 @@ def export(
     output: Path | None,
 ) -> None:
     """Export SESSION to standard output or to a file."""
-    request = _given(format=kind, salvage=salvage, times=times)
+    request = given(format=kind, salvage=salvage, times=times)
     with door.shop() as shop:
         request["sessionId"] = shop.rails.session_id(session_id)
         if run_id is not None:
@@ -94,7 +104,7 @@ def export(
     if output is None:
         door.show(found, lambda value: str(value["text"]).rstrip("\n"))
         return
-    output.write_text(found["text"], encoding="utf-8")
+    write_lines(output, [found["text"]])
     door.show({"path": str(output), "format": kind}, lambda value: f"wrote {value['path']}")
 
 
@@ -103,7 +113,7 @@ def export(
 @pass_door
 def import_(door: Door, file: Path) -> None:
     """Bring in the session of a bundle; under new ids if it is here already."""
-    request = {"bundle": file.read_text(encoding="utf-8", errors="replace")}
+    request = {"bundle": read_text(file)}
     door.call("RailsSessionImport", request, lambda value: value["sessionId"])
 
 
@@ -140,10 +150,6 @@ def rotate_keys(door: Door) -> None:
     door.call("RailsKeysRotate", {}, lambda _: "tokens are signed with a new key")
 
 
-def _given(**fields: Any) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
-
-
 def _sessions(found: dict[str, Any]) -> str:
     if not found["sessions"]:
         return "no sessions yet"
@@ -169,7 +175,8 @@ def _session(found: dict[str, Any]) -> str:
     if rows:
         text += "\n" + table(rows, ("run", "resume ref", "workflow", "status", "title"))
     for note in found["notes"]:
-        text += f"\nnote: {clean(str(note.get('notesMarkdown', note.get('kind')))[:200])}"
+        said = str(note.get("notesMarkdown", note.get("kind")))
+        text += f"\nnote: {clean_lines(said[:200], '  ')}"
     return text
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from .door import Door, DoorGroup, clean, pass_door, table
+from .door import Door, DoorGroup, clean, clean_lines, given, pass_door, read_text, table
 
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 _WATCH_S = 0.5
@@ -47,7 +47,7 @@ def workflow() -> None:
 @pass_door
 def list_(door: Door, query: str | None, kind: str | None, workspace: Path | None) -> None:
     """Show the workflows there are, and the files that cannot run."""
-    request = _given(query=query, kind=kind, limit=200, **_place(workspace))
+    request = given(query=query, kind=kind, limit=200, **_place(workspace))
     door.call("list_workflows", request, _listed)
 
 
@@ -66,7 +66,7 @@ def inspect(door: Door, workflow_id: str, mode: str, workspace: Path | None) -> 
     """Show one workflow: its steps, its compiled form, or the file as it was written."""
     request = {"workflowId": workflow_id, **_place(workspace)}
     if mode == "source":
-        door.call("RailsWorkflowSource", request, lambda value: _lines(value["source"]))
+        door.call("RailsWorkflowSource", request, lambda value: clean_lines(value["source"]))
         return
     if mode == "pinned":
         door.call("RailsWorkflowPinned", {"workflowHash": workflow_id}, _inspected)
@@ -107,7 +107,7 @@ def new(
     door: Door, workflow_id: str, name: str | None, is_project: bool, workspace: Path | None
 ) -> None:
     """Write a commented starting point that runs as it is."""
-    request = _given(workflowId=workflow_id, name=name, **_into(is_project, workspace))
+    request = given(workflowId=workflow_id, name=name, **_into(is_project, workspace))
     door.call("RailsWorkflowNew", request, _saved)
 
 
@@ -127,7 +127,7 @@ def save(
 ) -> None:
     """Check FILE (- for standard input) strictly and put it among the workflows."""
     seen = "" if expected == "none" else expected
-    request = _given(source=file.read(), expectedHash=seen, **_into(is_project, workspace))
+    request = given(source=read_text(file), expectedHash=seen, **_into(is_project, workspace))
     door.call("RailsWorkflowSave", request, _saved)
 
 
@@ -157,10 +157,6 @@ def sync(door: Door) -> None:
 def builtins(door: Door) -> None:
     """List what a workflow can use: templates, features, contracts, refs, capabilities."""
     door.call("RailsBuiltinsList", {}, _builtins)
-
-
-def _given(**fields: Any) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _place(workspace: Path | None) -> dict[str, str]:
@@ -205,7 +201,7 @@ def _inspected(value: Mapping[str, Any]) -> str:
         return json.dumps(value["compiled"], ensure_ascii=False, indent=2)
     facts = value["metadata"]
     head = f"{value['workflowId']}  {facts.get('version', '')}\n{facts.get('name', '')}\n"
-    lines = [_lines(head + facts.get("description", ""))]
+    lines = [clean_lines(head + facts.get("description", ""))]
     lines += _outline(value.get("outline", ()), 1)
     return "\n".join(lines)
 
@@ -268,7 +264,3 @@ def _builtins(value: Mapping[str, Any]) -> str:
         (one["kind"], one["id"], one["title"]) for one in value["builtins"]
     ]
     return table(rows, ("KIND", "ID", "WHAT"))
-
-
-def _lines(text: str) -> str:
-    return "\n".join(map(clean, text.split("\n")))

@@ -16,7 +16,7 @@ from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.labels import PHASES, PROPOSALS
 
 from .bench import BENCH
-from .door import Door, DoorCommand, clean, clean_lines, pass_door
+from .door import Door, DoorCommand, clean, clean_lines, pass_door, write_lines
 from .interrupt import interrupts
 from .review import changed_lines, proof_lines
 
@@ -373,7 +373,6 @@ def _export(shop: Backshop, bench_id: str, path: Path) -> int:
             break
         request["before"] = page["messages"][0]["message_id"]
     records = [one for page in pages for one in page]
-    with path.open("w", encoding="utf-8") as file:
-        for one in records:
-            file.write(json.dumps(one, ensure_ascii=False, sort_keys=True) + "\n")
+    lines = (json.dumps(one, ensure_ascii=False, sort_keys=True) + "\n" for one in records)
+    write_lines(path, lines)
     return len(records)
