@@ -356,7 +356,8 @@ def test_a_server_without_a_free_connection_is_waited_for(tmp_path):
 def test_what_puts_all_appends_in_order_is_taken_and_let_go_by_one_message(tmp_path, monkeypatch):
     from tests.postgres import fresh_database
 
-    from backshop.store.engine import SEQ_LOCK, Postgres
+    from backshop.store.engine import Postgres
+    from backshop.store.locks import SEQ_LOCK
 
     sent: list[str] = []
     send = Postgres.execute

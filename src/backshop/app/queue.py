@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from backshop import __version__
 from backshop.base.errors import ValidationFailed
-from backshop.store import StoreUnavailable
+from backshop.store import QUEUE_LOCK, StoreUnavailable
 
 if TYPE_CHECKING:
     from procrastinate import App
@@ -21,7 +21,6 @@ T = TypeVar("T")
 
 QUEUE, TASK = "turns", "backshop.turn"
 SCHEMA = "backshop_queue"  # a schema of its own: its tables are none of ours
-_LOCK = 0x6261636B + 2  # key of the advisory lock under which the tables are made
 _WAIT_S = 5.0
 
 
@@ -137,8 +136,14 @@ def _configure(connection: Any) -> None:
 
 def _make_tables(connector: Any, app: App) -> None:
     with connector.pool.connection() as connection:  # one transaction: all of them or none
-        connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-        found = connection.execute(f"SELECT to_regclass('{SCHEMA}.procrastinate_jobs')")
-        if found.fetchone()[0] is None:
+        if _has_tables(connection):
+            return
+        connection.execute(f"SELECT pg_advisory_xact_lock({QUEUE_LOCK})")
+        if not _has_tables(connection):  # another process may have been first
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             connection.execute(app.schema_manager.get_schema())
+
+
+def _has_tables(connection: Any) -> bool:
+    found = connection.execute(f"SELECT to_regclass('{SCHEMA}.procrastinate_jobs')")
+    return found.fetchone()[0] is not None

@@ -20,6 +20,7 @@ from .errors import (
 from .gc import Swept
 from .health import Health, Status
 from .keyring import KeyRing
+from .locks import QUEUE_LOCK
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan, wire
 from .materialise import Shown, View
 from .move import Moved, move_store
@@ -30,6 +31,7 @@ from .service import Store, Write
 from .spool import Batch, file_error, file_errors
 
 __all__ = [
+    "QUEUE_LOCK",
     "Beginning",
     "COMMANDS",
     "Copied",

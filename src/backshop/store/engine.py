@@ -19,10 +19,8 @@ from backshop.base.errors import BackshopError, DiskFull, InternalError, Validat
 from .bulletin import NEWS, Bulletin
 from .connection import Ask, Connections, Cursor, NoConnectionLeft, Row, Rows
 from .errors import DuplicateKey, StorageCorrupt, StoreBusy, StoreUnavailable
+from .locks import SEQ_LOCK, SWEEP_LOCK
 
-SEQ_LOCK = 0x6261636B  # key of the advisory lock that puts `seq` in commit order (T2.4)
-MIGRATION_LOCK = SEQ_LOCK + 1
-SWEEP_LOCK = SEQ_LOCK + 2
 _IN_ORDER = f"SELECT pg_advisory_xact_lock({SEQ_LOCK})"
 _NEWS = f"SELECT pg_notify('{NEWS}', currval(pg_get_serial_sequence('event', 'seq'))::text)"
 _LOCKED = (5, 6)  # SQLite's BUSY and LOCKED

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from . import schema
 from .connection import Cursor
-from .engine import MIGRATION_LOCK, Database, Sqlite
+from .engine import Database, Sqlite
 from .errors import NewerStore
+from .locks import MIGRATION_LOCK
 from .spool import file_errors, sync_files, sync_folder
 
 Migration = Callable[[Database, Cursor], None]
