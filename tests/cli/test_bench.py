@@ -116,11 +116,17 @@ def test_discarding_from_the_terminal_and_what_cannot_be_done(run, tmp_path):
     assert run("draft", "rescan", "B")[0] == 2
 
 
-@pytest.mark.rule("S4.2", "B8.9")
-def test_taking_back_a_renamed_file_by_both_its_names(run, tmp_path):
+def with_a_file(run, tmp_path):
+    """Make workbench B with a.txt in it; return its id."""
     (tmp_path / "a.txt").write_text("a\n")
     bench = run("bench", "create", "B")[1].strip()
     run("bench", "add", "B", str(tmp_path / "a.txt"))
+    return bench
+
+
+@pytest.mark.rule("S4.2", "B8.9")
+def test_taking_back_a_renamed_file_by_both_its_names(run, tmp_path):
+    bench = with_a_file(run, tmp_path)
     agent_writes(tmp_path, bench, "b.txt", "b\n")
     run("draft", "rename", "B", "a.txt", "c.txt")
 
@@ -135,9 +141,7 @@ def test_taking_back_a_renamed_file_by_both_its_names(run, tmp_path):
 
 @pytest.mark.rule("S4.1", "S4.2")
 def test_taking_back_several_files_is_all_or_nothing(run, tmp_path):
-    (tmp_path / "a.txt").write_text("a\n")
-    bench = run("bench", "create", "B")[1].strip()
-    run("bench", "add", "B", str(tmp_path / "a.txt"))
+    bench = with_a_file(run, tmp_path)
     agent_writes(tmp_path, bench, "a.txt", "b\n")
 
     refused = run("discard", "B", "a.txt", "nope.txt")
@@ -155,9 +159,7 @@ def test_taking_back_several_files_is_all_or_nothing(run, tmp_path):
 
 @pytest.mark.rule("S4.1")
 def test_a_refusal_says_how_to_go_on_in_the_terminal(run, tmp_path):
-    (tmp_path / "a.txt").write_text("a\n")
-    bench = run("bench", "create", "B")[1].strip()
-    run("bench", "add", "B", str(tmp_path / "a.txt"))
+    bench = with_a_file(run, tmp_path)
     agent_writes(tmp_path, bench, "new.txt", "b\n")
     run("draft", "delete", "B", "a.txt")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from docx import Document as WordDocument
 from pptx import Presentation
+from pptx.util import Inches
 
 from backshop.formats import Applied, OpsRequest, Source
 from backshop.formats import docx as docx_format
@@ -110,3 +111,19 @@ def run(text: str) -> str:
 def show(path: Path) -> Any:
     """Open a presentation with the second reader."""
     return Presentation(str(path))
+
+
+def a_document_and_a_deck(folder: Path) -> dict[str, Path]:
+    """Make a document and a deck, small ones with a heading and a table each."""
+    document = WordDocument()
+    document.add_heading("One", 1)
+    document.add_paragraph("words")
+    document.add_table(2, 2)
+    document.save(str(folder / "a.docx"))
+    deck = Presentation()
+    deck.slides.add_slide(deck.slide_layouts[1]).shapes.title.text = "One"
+    deck.slides.add_slide(deck.slide_layouts[6]).shapes.add_table(
+        1, 2, Inches(1), Inches(1), Inches(4), Inches(1)
+    )
+    deck.save(str(folder / "a.pptx"))
+    return {kind: folder / f"a.{kind}" for kind in ("docx", "pptx")}

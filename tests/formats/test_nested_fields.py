@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from docx import Document as WordDocument
-from pptx import Presentation
-from pptx.util import Inches
 
 from backshop.formats import FormatError, OpsRequest
 from backshop.formats import docx as docx_format
@@ -24,7 +21,7 @@ from backshop.formats.xlsx import ops as xlsx_ops
 from backshop.formats.xlsx.stylesheet import LOOK_FIELDS
 
 from . import test_office_fields
-from .office import source
+from .office import a_document_and_a_deck, source
 from .xlsx import test_every_field
 from .xlsx.books import book
 
@@ -168,19 +165,8 @@ OTHER_TYPES: dict[type, list[Any]] = {
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("files")
-    document = WordDocument()
-    document.add_heading("One", 1)
-    document.add_paragraph("words")
-    document.add_table(2, 2)
-    document.save(str(folder / "a.docx"))
-    deck = Presentation()
-    deck.slides.add_slide(deck.slide_layouts[1]).shapes.title.text = "One"
-    deck.slides.add_slide(deck.slide_layouts[6]).shapes.add_table(
-        1, 2, Inches(1), Inches(1), Inches(4), Inches(1)
-    )
-    deck.save(str(folder / "a.pptx"))
     book(folder / "a.xlsx", ("S", [["k", "n"], ["x", 2]]))
-    return {kind: folder / f"a.{kind}" for kind in MODULES}
+    return {**a_document_and_a_deck(folder), "xlsx": folder / "a.xlsx"}
 
 
 def apply(path: Path, operation: dict[str, Any]) -> Any:

@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docx import Document as WordDocument
-from pptx import Presentation
-from pptx.util import Inches
 
 from backshop.formats import FormatError
 from backshop.formats.docx import schema as docx_schema
 from backshop.formats.ops import Arg, OpSpec
 from backshop.formats.pptx import schema as pptx_schema
 
-from .office import edit, warnings
+from .office import a_document_and_a_deck, edit, warnings
 
 Example = dict[str, Any]
 RULES = Path(__file__).resolve().parents[2] / "docs" / "spec" / "formats.md"
@@ -51,18 +48,7 @@ OTHER_TYPES = {str: 5, int: "5", bool: "perhaps", list: {"a": 1}, dict: [1]}
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("files")
-    document = WordDocument()
-    document.add_heading("One", 1)
-    document.add_table(2, 2)
-    document.save(str(folder / "a.docx"))
-    deck = Presentation()
-    deck.slides.add_slide(deck.slide_layouts[1]).shapes.title.text = "One"
-    deck.slides.add_slide(deck.slide_layouts[6]).shapes.add_table(
-        1, 2, Inches(1), Inches(1), Inches(4), Inches(1)
-    )
-    deck.save(str(folder / "a.pptx"))
-    return {kind: folder / f"a.{kind}" for kind in KINDS}
+    return a_document_and_a_deck(tmp_path_factory.mktemp("files"))
 
 
 def label(value: object) -> str:

@@ -246,11 +246,6 @@ class People:
             return None
         return self.state.by_token.get(_hash(token))
 
-    def name_of(self, user_id: UserId) -> str:
-        """Return a person's name, or their id if they were removed."""
-        found = self.state.users.get(user_id)
-        return found.name if found else user_id
-
     def user_add(self, request: UserAdd) -> UserMade:
         """Let somebody in with a token of their own."""
         name = request.name.strip()

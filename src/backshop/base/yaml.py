@@ -86,7 +86,7 @@ class _Reader:
             inner = rest.lstrip(" ")
             if not inner or inner.startswith("#"):
                 self._at += 1
-                found.append(self._below(indent, depth, line.number))
+                found.append(self._below(indent, depth))
                 continue
             column = indent + 1 + len(rest) - len(inner)
             self._raw[self._at] = " " * column + inner
@@ -107,7 +107,7 @@ class _Reader:
                 raise bad(line.number, f"duplicate key `{key}`")
             self._at += 1
             if not rest or rest.startswith("#"):
-                found[key] = self._below(indent, depth, line.number, in_mapping=True)
+                found[key] = self._below(indent, depth, in_mapping=True)
             else:
                 found[key] = self._value(rest, line.number, indent, depth)
         self._check_dedent(indent)
@@ -118,7 +118,7 @@ class _Reader:
         if line is not None and line.indent > indent:
             raise bad(line.number, "the indentation does not fit")
 
-    def _below(self, indent: int, depth: int, number: int, *, in_mapping: bool = False) -> object:
+    def _below(self, indent: int, depth: int, *, in_mapping: bool = False) -> object:
         """Read what stands under a key or a dash; nothing there is null."""
         line = self._next()
         if line is None:
