@@ -35,7 +35,7 @@ def stages(start: Path) -> tuple[list[Any], float]:
     return found, taken_ms
 
 
-@pytest.mark.rule("T2.5", "T8.4", "B3.2", "B9.13", "W15.7")
+@pytest.mark.rule("T2.5", "T7.8", "T8.4", "B3.2", "B9.13", "W15.7")
 def test_a_day_killed_at_any_moment_goes_on_from_its_last_answer(tmp_path, scaled):
     start = tmp_path / "start"
     start.mkdir()

@@ -67,7 +67,7 @@ def test_killed_during_append(harness, start, scaled):
         check_appends(kill.folder, kill.said)
 
 
-@pytest.mark.rule("T2.5")
+@pytest.mark.rule("T2.5", "T7.8")
 def test_killed_at_random_moments(harness, start, scaled):
     runs = harness.random_kills(f"{SCENARIOS}:append", start, count=scaled(15, 500), within_ms=120)
     for kill in runs:

@@ -55,7 +55,7 @@ def run_processes(target, *argument_lists) -> None:
     assert [child.exitcode for child in children] == [0] * len(children)
 
 
-@pytest.mark.rule("T2.7")
+@pytest.mark.rule("T2.7", "T7.3")
 def test_four_processes_on_four_streams_lose_nothing(open_store, database_url, scaled):
     store = open_store()
     count = scaled(40, 1000)
@@ -68,7 +68,7 @@ def test_four_processes_on_four_streams_lose_nothing(open_store, database_url, s
     assert len(tail) == 4 * count
 
 
-@pytest.mark.rule("T2.2", "T8.1")
+@pytest.mark.rule("T2.2", "T8.1", "T7.4")
 def test_four_processes_racing_on_one_key_record_it_once(open_store, database_url, scaled):
     store = open_store()
     rounds = scaled(25, 1000)
@@ -287,7 +287,7 @@ def test_a_lost_connection_is_replaced_and_the_key_finds_what_was_committed(tmp_
 
 
 @pytest.mark.needs("postgres")
-@pytest.mark.rule("T2.5", "T6.3")
+@pytest.mark.rule("T7.9", "T2.5", "T6.3")
 def test_a_database_server_killed_under_load_loses_nothing_acknowledged(tmp_path, scaled):
     from tests.postgres import private_server
 

@@ -479,3 +479,58 @@ def test_consent_is_asked_for_the_model_the_workbench_uses(tmp_path):
         status = shop.call("EgressGetConsentStatus", {"workbench_id": bench})
 
         assert status["model_id"] == "scripted:demo"
+
+
+@pytest.mark.rule("B22.26", "B7.8")
+def test_a_draft_is_reminded_of_by_its_age_and_by_its_rest(tmp_path):
+    clock, hour, second = FixedClock(), 3_600_000, 1_000
+    with Backshop.open(tmp_path / "home", clock=clock) as shop:
+        chat = Chat(shop, tmp_path)
+        chat.write({"a.txt": "a"})
+        clock.move(23 * hour)
+        chat.write({"a.txt": "b"})
+        clock.move(hour)
+        assert chat.state()["reminder"] == "none"
+        clock.move(second)
+        assert chat.state()["reminder"] == "age"
+        clock.move(7 * 24 * hour - hour)
+        assert chat.state()["reminder"] == "stale"
+
+
+@pytest.mark.rule("B22.34", "B9.4")
+def test_a_publish_leaves_one_checkpoint_one_card_and_no_open_revision(chat):
+    chat.add({"a.txt": "one"})
+    made = [chat.write({"a.txt": text}).draft_revision_id for text in ("two", "three")]
+
+    chat.call("DraftPublish")
+
+    [kept] = chat.call("CheckpointsList")["checkpoints"]
+    cards = [m.get("event_kind") for m in chat.call("WorkshopGetConversation")["messages"]]
+    state = chat.shop.benches.desk.state(chat.id)
+    assert kept["reason"] == "publish"
+    assert cards == ["draft_created", "checkpoint_published"]
+    assert {one.revision_id for one in state.revisions.all() if one.is_pruned} == set(made)
+    chat.call("CheckpointRestore", checkpoint_id=kept["checkpoint_id"])
+    assert chat.published() == {"a.txt": "one"}
+
+
+@pytest.mark.rule("B22.48", "W15.4")
+def test_a_rewind_before_a_publish_restores_its_files_and_can_be_taken_back(chat):
+    chat.add({"a.txt": "one"})
+    first = chat.send("First")
+    chat.write({"a.txt": "two"})
+    chat.call("DraftPublish")
+    chat.send("Second")
+
+    chat.call("WorkshopUndoToMessage", message_id=first, mode="restore_published")
+
+    assert chat.published() == {"a.txt": "one"}
+    kept = [
+        one["checkpoint_id"]
+        for one in chat.call("CheckpointsList")["checkpoints"]
+        if one["reason"] == "pre_restore"
+    ]
+    chat.call("CheckpointRestore", checkpoint_id=kept[0])
+    said = chat.call("WorkshopGetConversation")["messages"]
+    assert (len(kept), chat.published()) == (1, {"a.txt": "two"})
+    assert [m["text"] for m in said if m["role"] == "user"] == ["First", "Second"]
