@@ -13,6 +13,7 @@ import pytest
 from backshop.app import About, Backshop, Notification
 from backshop.app.notices import TABLE
 from backshop.prompts import MarkdownSection, Prompt, Session
+from backshop.store import StoreUnavailable
 
 WAIT_S = 60.0  # a bound for a busy machine; what is waited for comes in milliseconds
 
@@ -165,6 +166,117 @@ def test_a_client_far_behind_is_told_to_come_back_and_holds_nobody_up(shop, monk
 
         assert slow.lagged
         assert len(slow.take()) == 3
+
+
+def test_one_event_that_cannot_be_announced_ends_no_news_and_repeats_none(
+    shop, tmp_path, monkeypatch, caplog
+):
+    bench = make_bench(shop, tmp_path)
+    (row,) = TABLE["bench.renamed"]
+
+    def odd(fact):
+        return {}[fact.data["name"]] if fact.data["name"] == "Odd" else row[1](fact)
+
+    monkeypatch.setitem(TABLE, "bench.renamed", ((row[0], odd),))
+    begun = shop.hub.position
+    with shop.hub.subscribe(About(workbench_id=bench)) as live:
+        for name in ("One", "Odd", "Two"):
+            shop.call("WorkbenchRename", {"workbench_id": bench, "new_name": name})
+        heard = gather(live, 2)
+        shop.hub.publish_signal("WorkshopToolExecuting", {}, workbench_id=bench)
+        after = gather(live, 1)
+    with shop.hub.subscribe(About(workbench_id=bench), after=begun) as later:
+        replayed = later.take()
+
+    assert [one.payload["name"] for one in heard] == ["One", "Two"]
+    assert [one.name for one in after] == ["WorkshopToolExecuting"]
+    assert replayed == heard
+    assert "internal error err_" in caplog.text
+
+
+@pytest.mark.rule("S5.2")
+def test_a_store_that_is_away_in_the_middle_of_a_page_repeats_and_loses_nothing(
+    shop, tmp_path, monkeypatch
+):
+    bench = make_bench(shop, tmp_path)
+    (row,) = TABLE["bench.renamed"]
+    troubles = [StoreUnavailable("the database is away")] * 2
+
+    def sometimes(fact):
+        if fact.data["name"] == "Two" and troubles:
+            raise troubles.pop()
+        return row[1](fact)
+
+    with shop.hub.subscribe(About(workbench_id=bench)) as live, shop.hub._lock:
+        monkeypatch.setitem(TABLE, "bench.renamed", ((row[0], sometimes),))
+        for name in ("One", "Two", "Three"):  # all in one page: the follower has to wait
+            shop.call("WorkbenchRename", {"workbench_id": bench, "new_name": name})
+        shop.hub._lock.release()
+        heard = gather(live, 3)
+        shop.hub._lock.acquire()
+
+    assert troubles == []
+    assert [one.payload["name"] for one in heard] == ["One", "Two", "Three"]
+
+
+@pytest.mark.rule("S5.2")
+def test_a_long_replay_holds_nobody_up_and_what_comes_meanwhile_is_in_it_once(
+    shop, tmp_path, monkeypatch
+):
+    bench = make_bench(shop, tmp_path)
+    for name in ("One", "Two"):
+        shop.call("WorkbenchRename", {"workbench_id": bench, "new_name": name})
+    tail, reads, goes_on = shop.store.tail, threading.Event(), threading.Event()
+    found: list[Notification] = []
+
+    def slowly(*asked):
+        if threading.current_thread() is thread and not reads.is_set():
+            reads.set()
+            goes_on.wait(WAIT_S)
+        return tail(*asked)
+
+    def resume():
+        with shop.hub.subscribe(About(workbench_id=bench), after=1) as resumed:
+            found.extend(gather(resumed, 5))
+
+    thread = threading.Thread(target=resume, daemon=True)
+    with shop.hub.subscribe() as live:
+        monkeypatch.setattr(shop.store, "tail", slowly)
+        thread.start()
+        assert reads.wait(WAIT_S)
+        signalling = threading.Thread(
+            target=shop.hub.publish_signal, args=("WorkshopToolExecuting", {}), daemon=True
+        )
+        signalling.start()
+        signal = live.wait(5)
+        shop.call("WorkbenchRename", {"workbench_id": bench, "new_name": "Meanwhile"})
+        goes_on.set()
+        thread.join(WAIT_S)
+
+    assert [one.name for one in signal] == ["WorkshopToolExecuting"]
+    assert [one.payload.get("name") for one in found] == [None, None, "One", "Two", "Meanwhile"]
+    positions = [one.position or 0 for one in found]
+    assert positions == sorted(set(positions))
+
+
+def test_a_replay_longer_than_a_client_can_take_ends_there(shop, monkeypatch):
+    for number in range(20):
+        shop.call("WorkbenchCreate", {"name": f"Bench {number}"})
+    monkeypatch.setattr("backshop.app.hub.PENDING_MAX", 3)
+    monkeypatch.setattr("backshop.app.hub._PAGE", 2)
+    tail, asked = shop.store.tail, []
+
+    def counted(seq, limit):
+        if threading.current_thread() is threading.main_thread():
+            asked.append(seq)
+        return tail(seq, limit)
+
+    monkeypatch.setattr(shop.store, "tail", counted)
+    with shop.hub.subscribe(after=1) as slow:
+        assert slow.lagged
+        assert len(slow.take()) == 3
+
+    assert len(asked) < 10
 
 
 @pytest.mark.rule("M16", "M3.1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
@@ -62,3 +63,30 @@ def test_signals_carry_no_id(served):
 
     assert first == (None, "UsageUpdated", {"workbench_id": bench, "n": 1})
     assert second[1] == "WorkbenchChanged"
+
+
+@pytest.mark.rule("S5.2", "U1.3")
+def test_a_client_that_leaves_while_the_hub_is_busy_stops_nobody(served):
+    hub = served.shop.hub
+    with served.client() as client, client.stream("GET", "/events") as stream:
+        lines = stream.iter_lines()  # kept: without it the client would leave at once
+        next(lines)
+        held, done = threading.Event(), threading.Event()
+
+        def keep_busy():
+            with hub._lock:
+                held.set()
+                done.wait(30)
+
+        busy = threading.Thread(target=keep_busy, daemon=True)
+        busy.start()
+        held.wait(5)
+        stream.close()
+        try:
+            with served.client(logged_in=False) as other:
+                answers = [other.get("/healthz").status_code for _ in range(20)]
+        finally:
+            done.set()
+            busy.join(5)
+
+    assert set(answers) == {200}

@@ -21,6 +21,7 @@ from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
 from backshop.store import Event, Store
 
+from .faults import fault_of
 from .notices import CLUTTER, ONCE_A_SECOND, PER_FACT, Fact, Look, Notification, notifications
 from .people import PeopleState, Role
 
@@ -91,6 +92,7 @@ class Subscription:
         self._about = about
         self._wake = wake
         self._pending: deque[Notification] = deque()
+        self._reached = -1
         self._news = threading.Condition()
         self.lagged = False
         """It fell too far behind; the client re-subscribes from its last position."""
@@ -99,8 +101,14 @@ class Subscription:
         self.closed = False
 
     def offer(self, note: Notification) -> None:
-        """Queue a notification if it is wanted."""
-        if self.ended or not self._about.wants(note):
+        """Queue a notification if it is wanted and was not offered before."""
+        place = note.position
+        if self.ended or (place is not None and place <= self._reached):
+            return
+        is_wanted = self._about.wants(note)
+        if place is not None:
+            self._reached = place
+        if not is_wanted:
             return
         with self._news:
             if note.name in (ACCESS, PEOPLE):
@@ -176,12 +184,12 @@ class Hub:
         Between what is replayed and what is new nothing is lost and nothing comes twice.
         """
         made = Subscription(about or About(), wake)
+        seq = None if after is None else self._replay(made, after, max(after // PER_FACT - 1, 0))
         with self._lock:
             self._start()
             self._catch_up()  # what was committed before is not news to who comes now
-            assert self._seq is not None
-            if after is not None:
-                self._replay(made, after, self._seq)
+            if after is not None and seq is not None:
+                self._replay(made, after, seq)  # only what came since: nobody waits for the rest
             self._subscribers.add(made)
         try:
             yield made
@@ -261,14 +269,16 @@ class Hub:
                 if not self._ends.is_set():
                     _LOG.warning("the log could not be followed: %s", error.message)
                 self._ends.wait(FOLLOW_S)
+            except Exception as error:  # a worker's loop: news of everything else goes on
+                fault_of(error)
+                self._ends.wait(FOLLOW_S)
 
     def _catch_up(self) -> None:
         assert self._seq is not None
         while page := self._store.tail(self._seq, _PAGE):
             for event in page:
-                for note in self._announced(event):
-                    self._send(note)
-            self._seq = page[-1].seq
+                self._announce(event, self._send)
+                self._seq = event.seq
 
     def _send(self, note: Notification) -> None:
         if note.name == CLUTTER:
@@ -286,6 +296,8 @@ class Hub:
                 self._weigh()
             except BackshopError as error:  # a worker's loop: the store may come back
                 _LOG.warning("clutter could not be weighed: %s", error.message)
+            except Exception as error:  # a worker's loop: other benches are weighed
+                fault_of(error)
 
     def _weigh(self) -> None:
         """Say how crowded benches are now, where that is news (B16.8)."""
@@ -320,16 +332,29 @@ class Hub:
         for note in tuple(self._held.values()):
             self._send(note)
 
-    def _replay(self, made: Subscription, after: int, until_seq: int) -> None:
-        seq = max(after // PER_FACT - 1, 0)
-        while page := self._store.tail(seq, _PAGE):
+    def _replay(self, made: Subscription, after: int, seq: int) -> int:
+        """Offer what the log holds after a position; return the event it came to."""
+
+        def offer(note: Notification) -> None:
+            if note.position is not None and note.position > after:
+                made.offer(note)
+
+        while not made.lagged and (page := self._store.tail(seq, _PAGE)):
             for event in page:
-                if event.seq > until_seq:
-                    return
-                for note in self._announced(event):
-                    if note.position is not None and note.position > after:
-                        made.offer(note)
+                self._announce(event, offer)
             seq = page[-1].seq
+        return seq
+
+    def _announce(self, event: Event, send: Callable[[Notification], None]) -> None:
+        """Send what an event is announced by; one that cannot be is logged and left out."""
+        try:
+            for note in self._announced(event):
+                send(note)
+        except BackshopError:  # the store: whoever asked tries again
+            raise
+        except Exception as error:  # a worker's loop: one event must not end the news of the others
+            reference = fault_of(error).envelope.get("detail_ref")
+            _LOG.error("event %d is not announced: %s", event.seq, reference)
 
     def _announced(self, event: Event) -> list[Notification]:
         fact = Fact(

@@ -7,11 +7,12 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, suppress
 
+import anyio
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from backshop.app import About, Notification, Subscription
-from backshop.base.errors import AccessDenied, ValidationFailed
+from backshop.base.errors import AccessDenied, BackshopError, ValidationFailed
 
 from .security import user_of
 from .site import Site, fault_response
@@ -58,7 +59,8 @@ async def _stream(site: Site, about: About, after: int | None) -> AsyncIterator[
         with suppress(RuntimeError):  # the loop has ended, and with it this client
             loop.call_soon_threadsafe(news.set)
 
-    with ExitStack() as stack:
+    stack = ExitStack()
+    try:
         opened = site.hub.subscribe(about, after=after, wake=wake)
         subscription: Subscription = await site.run(stack.enter_context, opened)
         yield f"retry: {RETRY_MS}\n\n".encode()
@@ -75,6 +77,11 @@ async def _stream(site: Site, about: About, after: int | None) -> AsyncIterator[
                 await asyncio.wait_for(news.wait(), KEEP_ALIVE_S)
             except TimeoutError:
                 yield b": still here\n\n"
+    except BackshopError:  # the store is away: the client comes back and asks again
+        return
+    finally:
+        with anyio.CancelScope(shield=True):  # leaving may have to wait for the hub
+            await site.run(stack.close)
 
 
 def _frame(note: Notification) -> bytes:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from backshop.base.ambient import Clock
+from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 COOKIE_DAYS = 30
 _DAY_MS = 86_400_000
 IsHere = Callable[[UserId], Awaitable[bool]]
+Failed = Callable[["Scope", BackshopError], "ASGIApp"]
 OWNER = ""  # whoever has the login link is the home's owner
 
 CONTENT_POLICY = "; ".join(
@@ -146,7 +148,10 @@ class Door:
 
     def is_own_origin(self, origin: str, host: str) -> bool:
         """Say whether a request comes from one of our own pages."""
-        parts = urlsplit(origin)
+        try:
+            parts = urlsplit(origin)
+        except ValueError:  # no address at all
+            return False
         return parts.scheme in {"http", "https"} and parts.netloc == host
 
 
@@ -169,11 +174,14 @@ def _is_address(name: str) -> bool:
 class Gate:
     """Lets a request through to the pages, or answers it here: 403, or the way to log in."""
 
-    def __init__(self, app: ASGIApp, door: Door, login: Login, is_here: IsHere) -> None:
+    def __init__(
+        self, app: ASGIApp, door: Door, login: Login, is_here: IsHere, failed: Failed
+    ) -> None:
         self._app = app
         self._door = door
         self._login = login
         self._is_here = is_here
+        self._failed = failed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -189,8 +197,12 @@ class Gate:
         path = scope["path"]
         is_open = path in OPEN_PATHS or path.startswith("/static/")
         user = self._who(headers)
-        if user and not is_open and not await self._is_here(UserId(user)):
-            user = None  # removed since; the cookie alone would be good for weeks
+        try:
+            if user and not is_open and not await self._is_here(UserId(user)):
+                user = None  # removed since; the cookie alone would be good for weeks
+        except BackshopError as error:  # nobody can say whether they are let in
+            await self._failed(scope, error)(scope, receive, _with_headers(send))
+            return
         if user is not None or is_open:
             scope["backshop.user"] = UserId(user) if user else None
             await self._app(scope, receive, _with_headers(send))

@@ -11,13 +11,14 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from backshop import __version__
-from backshop.app import Backshop, Links, running, secret_of, wait_s
+from backshop.app import Backshop, Links, fault_of, running, secret_of, wait_s
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, LimitExceeded, NotFound, ValidationFailed
 
@@ -33,7 +34,7 @@ from .security import COOKIE_DAYS, Door, Gate, Login
 from .site import Site, fault_response
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Scope
 
 KEY_FILE = "web.key"
 BACKLOG = 128
@@ -71,11 +72,11 @@ def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
             *forms.ROUTES,
             *pages.ROUTES,
         ],
-        exception_handlers={HTTPException: _refused},
+        exception_handlers={HTTPException: _refused, BackshopError: _failed},
         lifespan=lifespan,
     )
     app.state.site = site
-    return Gate(app, door, login, site.is_here)
+    return Gate(app, door, login, site.is_here, _failure)
 
 
 async def healthz(_: Request) -> Response:
@@ -176,17 +177,31 @@ async def static(request: Request) -> Response:
 
 async def _refused(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    if status in REFUSALS and "text/html" in request.headers.get("accept", ""):
+    if status in REFUSALS and _wants_page(request.headers):
         title, code, message = REFUSALS[status]
-        context = {
-            "title": title,
-            "path": request.url.path,
-            "theme": "auto",
-            "back": "/",
-            "error": {"error_code": code, "message": message},
-        }
-        return HTMLResponse(render("error.html", context), status_code=status)
+        return _plain_page(title, {"error_code": code, "message": message}, status)
     return Response(status_code=status)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return _failure(request.scope, error)
+
+
+def _failure(scope: Scope, error: Exception) -> Response:
+    """Return a refusal that no page has caught: a page of its own for people, else data (U1.6)."""
+    if not _wants_page(Headers(scope=scope)):
+        return fault_response(error)
+    fault = fault_of(error)
+    return _plain_page("That did not work", fault.envelope, fault.http)
+
+
+def _wants_page(headers: Headers) -> bool:
+    return "text/html" in headers.get("accept", "")
+
+
+def _plain_page(title: str, error: dict[str, Any], status: int) -> Response:
+    context = {"title": title, "path": "", "theme": "auto", "back": "/", "error": error}
+    return HTMLResponse(render("error.html", context), status_code=status)
 
 
 def serve(

@@ -103,8 +103,9 @@ def route(path: str, handler: Handler, *methods: str) -> Route:
 
 
 def _answer(handler: Handler, visit: Visit) -> Response:
-    position = visit.site.hub.position  # before anything is read: what comes later is news
+    position = None
     try:
+        position = visit.site.hub.position  # before anything is read: what comes later is news
         if "bench_id" in visit.params:  # also what a page reads besides commands (T6.4)
             visit.shop.gate.require(visit.user, visit.params["bench_id"], Role.READ)
         made = handler(visit)
@@ -113,7 +114,7 @@ def _answer(handler: Handler, visit: Visit) -> Response:
         return _response(error_page(error, visit), visit, position)
 
 
-def _response(made: Page | Redirect | Response, visit: Visit, position: int) -> Response:
+def _response(made: Page | Redirect | Response, visit: Visit, position: int | None) -> Response:
     if isinstance(made, Response):
         return made
     if isinstance(made, Redirect):
@@ -131,7 +132,7 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int) -> 
     common = {
         "title": made.title,
         "path": visit.path,
-        "position": position,
+        "position": "" if position is None else position,
         "theme": theme if theme in THEMES else "auto",
         "actions": ACTIONS,
     }
