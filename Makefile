@@ -18,9 +18,9 @@ $(STAMP): pyproject.toml constraints.txt
 	fi
 	@touch $(STAMP)
 
-run: $(STAMP) ## the web app with sample files and the offline model; prints the link
+run: $(STAMP) ## the web app with sample files and the offline model; prints the link; ARGS="--port 8500"
 	@# compiled modules are kept even where the environment says otherwise: the second start needs them
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m backshop.cli demo
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m backshop.cli demo $(ARGS)
 
 test: $(STAMP) check ## everything, with seeded samples
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)

@@ -137,7 +137,9 @@ def read_file(home: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        raise ConfigUnreadable("settings.json cannot be read", reason="bad_setting") from error
+        raise ConfigUnreadable(
+            f"{str(path)!r} cannot be read", reason="bad_setting", detail=error.strerror
+        ) from error
     if len(data) > _FILE_MAX_BYTES:
         raise ValidationFailed("settings.json is larger than 1 MiB", reason="bad_setting")
     try:
@@ -165,7 +167,7 @@ def save(home: Path, name: str, value: Any) -> Any:
         with _locked(home):
             _replace_file(home, name, kept)
     except OSError as error:
-        raise file_error(error) from error
+        raise file_error(error, home / "settings.json") from error
     return kept
 
 

@@ -223,9 +223,12 @@ def file_errors() -> Iterator[None]:
         raise file_error(error) from error
 
 
-def file_error(error: OSError) -> DiskFull | WriteFailed:
-    """Return our error for a failed write of the file system."""
-    detail = f"errno: {errno.errorcode.get(error.errno or 0, 'unknown')}"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+def file_error(error: OSError, path: Path | None = None) -> DiskFull | WriteFailed:
+    """Return our error for a failed write of the file system; `path` is one the person knows."""
+    number = error.errno or 0
+    name = errno.errorcode.get(number, "unknown")
+    detail = f"errno: {name} ({os.strerror(number)})" if number else f"errno: {name}"
+    if number in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull("no room left on the disk", detail=detail)
-    return WriteFailed("a file could not be written", detail=detail)
+    what = "a file" if path is None else repr(str(path))
+    return WriteFailed(f"{what} could not be written", detail=detail)

@@ -252,5 +252,5 @@ def _listen(host: str, port: int) -> socket.socket:
             f"{host}:{port} cannot be listened on",
             reason="bad_params",
             detail=error.strerror or str(error),
-            hints=("choose another port with --port",),
+            hints=('choose another port with --port N; make run ARGS="--port N"',),
         ) from error
