@@ -37,6 +37,7 @@ WITHOUT_DRAFT: list[tuple[str, dict[str, Any], str, str]] = [
     ("CheckpointGet", {"checkpoint_id": "cp_../x"}, BAD, "bad_id"),
     ("WorkshopUndoToMessage", {"message_id": MESSAGE}, GONE, "message_not_found"),
     ("WorkbenchOpen", {"strange": 1}, BAD, "bad_request"),
+    ("CheckpointsList", {"cursor": "9" * 5000}, BAD, "bad_params"),
     ("WorkbenchFilesList", {"view": 7}, BAD, "bad_request"),
     ("WorkbenchFilesAdd", {"source_paths": []}, BAD, "bad_params"),
     ("WorkbenchFilesAdd", {"source_paths": ["/x"] * 10_001}, BAD, "bad_params"),
@@ -64,6 +65,7 @@ WITHOUT_DRAFT: list[tuple[str, dict[str, Any], str, str]] = [
 WITH_DRAFT: list[tuple[str, dict[str, Any], str, str]] = [
     ("DraftRestoreRevision", {"revision_id": REVISION}, GONE, "not_found"),
     ("ReviewGetTextDiff", {"path": "p.png"}, BAD, "no_text_diff"),
+    ("ReviewGetChangeSet", {"cursor": "9" * 5000}, BAD, "bad_params"),
     ("ReviewGetImagePreview", {"path": "p.png", "page_index": -1}, BAD, "bad_params"),
     ("ReviewGetImagePreview", {"path": "p.png", "page_index": 7}, BAD, "bad_params"),
     ("ReviewGetImagePreview", {"path": "s.svg", "page_index": 1}, BAD, "bad_params"),

@@ -13,6 +13,7 @@ from backshop.app import Backshop
 from backshop.base.ambient import Mint
 from backshop.base.errors import BackshopError
 from backshop.base.paths import BenchPath
+from backshop.bench import inject
 from backshop.testing.ambient import FixedClock
 
 from .conftest import Room
@@ -228,3 +229,59 @@ def test_the_trash_keeps_a_bench_for_its_time_and_then_a_tombstone(tmp_path):
         assert [(one.bench_id, one.name) for one in left] == [(room.id, "Test")]
         assert not list((shop.config.home / "trash").iterdir())
         assert other.published() == {"b.txt": "b"}
+
+
+@pytest.mark.rule("B14.17", "M4.6")
+def test_a_lost_list_of_context_items_is_told_and_calls_go_on(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        room = Room(shop, tmp_path)
+        room.add({"a.txt": "a"})
+        now = [{"path": "context.md", "content": "- now"}]
+        room.call("ContextUpdateDirect", category="situation", files=now, create=True)
+        lost = shop.benches.desk.state(room.id).context_tree
+    with closing(sqlite3.connect(tmp_path / "home" / "store.db")) as database, database:
+        assert database.execute("DELETE FROM blob WHERE sha256 = ?", (lost,)).rowcount == 1
+
+    with Backshop.open(tmp_path / "home") as shop:
+        room.shop = shop
+        items = room.call("ContextList")["items"]
+        told = inject(shop.benches.desk, room.id, paths=["a.txt"], texts=[])
+        asked = room.call("EgressGetConsentStatus")
+
+    assert [one["broken"] for one in items] == [True] * len(items)
+    reasons = {one.category: one.reason for one in told.notices}
+    assert reasons == {one["category"]: "context_item_unavailable" for one in items}
+    assert (asked["new_items"], asked["context"]) == (["a.txt"], [])
+
+
+@pytest.mark.rule("B17.2", "B5.3")
+@pytest.mark.parametrize("tree", ["no hash", "0" * 64])
+def test_a_refused_publish_of_no_bench_makes_none(room, tree):
+    nobody = f"wb_{'0' * 26}"
+
+    with pytest.raises(BackshopError):
+        room.shop.call("DraftPublish", {"workbench_id": nobody, "reviewed_tree": tree})
+
+    assert [one.stream for one in room.shop.store.streams("bench")] == [f"bench:{room.id}"]
+
+
+@pytest.mark.rule("B3.11")
+def test_a_bench_is_forgotten_while_another_one_is_looked_at(room):
+    soundness = room.shop.benches.desk.soundness
+    states = [room.shop.benches.desk.state(Room(room.shop, room.folder).id) for _ in range(4)]
+
+    class Busy(str):
+        """An id; others look at their benches whenever it is compared."""
+
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            if states:
+                soundness.of_heads(states.pop())
+            return str.__eq__(self, other)
+
+    soundness.of_heads(room.shop.benches.desk.state(room.id))
+    soundness.forget(Busy(room.id))
+
+    assert len(states) < 4

@@ -16,7 +16,7 @@ from backshop.base.codec import schema
 from backshop.base.errors import ValidationFailed
 from backshop.bench import inject, styling
 from backshop.bench.merge import MergeFailed, merged
-from backshop.bench.skill import problems, sections
+from backshop.bench.skill import problems, read, sections
 from backshop.bench.tools.office import DocxOperations, PptxOperations, XlsxOperations
 from backshop.formats import Formats, OpsRequest
 from backshop.formats.capability import capability_catalog
@@ -328,3 +328,10 @@ def test_operations_are_applied_in_their_order_and_content_before_its_looks(room
     assert len(looks("b.xlsx")) == 1
     read = use("read_file", path="b.xlsx", sheet="S", range="A1:A1")
     assert "y" in read.value["text"]
+
+
+@pytest.mark.rule("B14.9", "B15.2")
+def test_a_skill_with_the_line_ends_of_windows_is_the_same_skill():
+    text = "---\nname: a\ndescription: b\n---\n## Rules\n\nBe brief.\n"
+
+    assert read(text.replace("\n", "\r\n")) == read(text)

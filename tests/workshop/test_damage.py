@@ -11,7 +11,9 @@ import pytest
 from tests.workshop.conftest import Chat, story
 
 from backshop.app import Backshop
+from backshop.base.ambient import Mint
 from backshop.models.wires.scripted import ScriptedWire
+from backshop.testing.ambient import FixedClock
 
 LOST = ("CHECKPOINT_RESTORE_FAILED", "missing_tree", ())
 STEPS = story(("d/b.txt", "b\n"))
@@ -90,3 +92,29 @@ def test_a_checkpoint_without_its_list_is_found_before_going_back(tmp_path):
         done = chat.call("WorkshopUndoToMessage", message_id=question, mode="chat_only")
         assert done["conversation_head_id"] == question
         assert chat.published() == published == chat.on_disk("published")
+
+
+@pytest.mark.rule("B5.6", "R9.8", "P2.13", "W13.2")
+def test_nothing_tells_of_a_bench_past_its_time_in_the_trash_but_its_tombstone(tmp_path):
+    clock = FixedClock()
+    with Backshop.open(tmp_path / "home", clock=clock, mint=Mint(clock)) as shop:
+        chat, other = Chat(shop, tmp_path), Chat(shop, tmp_path)
+        for one in (chat, other):
+            one.add({"a.txt": "one\n"})
+            one.play(STEPS)
+            assert one.ask("Write it")["has_draft"]
+            one.call("DigestSet", body="What the files are about.", pin=True)
+        chat.call("DraftDiscard")
+        before = _streams(shop)
+        chat.call("WorkbenchDelete", confirm=chat.id)
+        clock.move(8 * 86_400_000)
+        shop.call("WorkbenchList", {})
+
+        kinds = sorted(one.partition(":")[0] for one in before - _streams(shop))
+        assert kinds == ["bench", "prompt-overrides", "prompt-session", "session"]
+        assert {one.partition(":")[0] for one in _streams(shop)} >= {*kinds, "home"}
+        assert ("user", "Write it") in other.said()
+
+
+def _streams(shop: Backshop) -> set[str]:
+    return {head.stream for head in shop.store.streams()}

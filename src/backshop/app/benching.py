@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from backshop.bench import KEYWORDS, BenchSettings, Limits
@@ -25,7 +25,13 @@ def ask_conversation(bench: Bench, workshop: Callable[[], Workshop]) -> None:
 
         return draft_summary(bench.desk.store, str(state.bench_id))
 
+    def sisters(bench_id: str) -> Iterable[str]:
+        from backshop.workshop import sister_streams  # loaded when a bench is gone for good
+
+        return sister_streams(bench_id)
+
     bench.summarise = summarise
+    bench.sisters = sisters
     bench.retell = lambda bench_id, until: workshop().retell(bench_id, until)
 
 

@@ -26,6 +26,7 @@ from .state import BenchState
 from .values import FileFact
 
 SOURCES_MAX = 10_000
+SKIPPED_MAX = 20_000  # an answer with one line for each has to end somewhere
 _CONFLICTS = ("reject", "skip", "keep_both", "replace")
 
 
@@ -91,7 +92,9 @@ def _planned(
 ) -> _Adding:
     keys = {collision_key(path): BenchPath(path) for path in state.files.records}
     adding = _Adding(keys, [], [], [])
-    for found in _found(state, request):
+    for found in _found(request):
+        if request.recursive:
+            _require_end(adding, state)
         if isinstance(found, tuple):
             adding.skip(*found)
             continue
@@ -103,13 +106,24 @@ def _planned(
     return adding
 
 
-def _found(
-    state: BenchState, request: requests.WorkbenchFilesAdd
-) -> Iterator[sources.Found | tuple[Path, str]]:
+def _found(request: requests.WorkbenchFilesAdd) -> Iterator[sources.Found | tuple[Path, str]]:
     for text in request.source_paths:
         source = sources.given_path(text)
-        yield from sources.found_sources(
-            source, recursive=request.recursive, limit=state.limits.max_files
+        yield from sources.found_sources(source, recursive=request.recursive)
+
+
+def _require_end(adding: _Adding, state: BenchState) -> None:
+    """Refuse to walk on where more was planned than fits, or passed over than can be told."""
+    have, limit = len(state.files.records), state.limits.max_files
+    if len(adding.keys) > max(have, limit):
+        raise LimitExceeded(
+            "the workbench would hold too many files",
+            reason="too_large",
+            detail=f"max_files have={have} adding={len(adding.planned)} limit={limit}",
+        )
+    if len(adding.results) - len(adding.planned) > SKIPPED_MAX:
+        raise LimitExceeded(
+            "too many files were passed over", reason="too_large", detail=f"limit={SKIPPED_MAX}"
         )
 
 

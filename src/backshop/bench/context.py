@@ -256,7 +256,10 @@ def scope_texts(desk: Desk, bench_id: str) -> list[tuple[str, str]]:
     head = desk.state(bench_id).context_tree
     found: list[tuple[str, str]] = []
     for category in CATEGORIES:
-        files = files_of(desk, head, category)
+        try:
+            files = files_of(desk, head, category)
+        except UNREADABLE:  # no call can carry it (B14.17)
+            continue
         if not files:
             continue
         origin = _known_origin(desk, head, category) or Origin(mode="direct", created_at="")
@@ -349,14 +352,14 @@ def _active(desk: Desk, head: TreeId, category: str) -> ContextItem:
 
 
 def _item(desk: Desk, head: TreeId, category: str) -> ContextItem:
-    if not files_of(desk, head, category):
-        return ContextItem(category=category, status="empty")
     try:
+        if not files_of(desk, head, category):
+            return ContextItem(category=category, status="empty")
         origin = _origin(desk, head, category)
         text = desk.store.blobs.read(
             desk.find(head, BenchPath(f"{category}/{main_file(category)}")).sha256
         ).decode()
-    except BackshopError:  # unreadable: shown as such, never a failed list (B14.17)
+    except (BackshopError, ValueError):  # unreadable: shown as such, no failed list (B14.17)
         return ContextItem(category=category, status="active", broken=True)
     return ContextItem(
         category=category,

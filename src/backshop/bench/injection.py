@@ -16,6 +16,7 @@ from backshop.base.ids import TreeId
 from . import context, styling
 from .desk import Desk
 from .skill import MAIN
+from .soundness import UNREADABLE
 from .styling import Notice
 
 SKILLS = ("company-context", "department-context", "document-style")
@@ -65,7 +66,7 @@ def inject(
     for category in context.CATEGORIES:
         try:
             items[category] = context.artifact(desk, head, category)
-        except (BackshopError, UnicodeDecodeError):
+        except (BackshopError, ValueError):
             notices.append(_unavailable(desk, head, category))
     own = items.get("document-style") or None
     styles = styling.for_prompt(paths=paths, texts=texts, document_style=own, keywords=keywords)
@@ -101,8 +102,11 @@ def _safe(text: str) -> str:
 
 
 def _unavailable(desk: Desk, head: TreeId, category: str) -> Notice:
-    files = context.files_of(desk, head, category)
-    names = "\n".join(f"{path} {file.sha256}" for path, file in sorted(files.items()))
+    try:
+        files = context.files_of(desk, head, category)
+        names = "\n".join(f"{path} {file.sha256}" for path, file in sorted(files.items()))
+    except UNREADABLE:  # not even the list of its files is there
+        names = head
     return Notice(
         reason="context_item_unavailable",
         category=category,

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backshop.base.ambient import timestamp
-from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.errors import BackshopError, DiskFull, ValidationFailed
 from backshop.base.ids import BenchId, RevisionId
 from backshop.formats import Kind
+from backshop.store import WriteFailed
 
-from . import decide, noting, requests, trash
+from . import decide, noting, requests
 from .answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope
 from .desk import Desk, stream_of
 from .errors import BenchDamaged
@@ -83,7 +84,6 @@ def list_benches(
     """List the benches that are visible, damaged ones too, newest change first (B5.3)."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 200 workbenches", reason="bad_params")
-    trash.purge(desk)
     found: list[BenchInfo] = []
     states: dict[str, BenchState] = {}
     for head in reversed(desk.store.streams("bench")):
@@ -225,7 +225,8 @@ def draft_state(desk: Desk, state: BenchState) -> DraftState:
         return DraftState(has_draft=False, state="NO_DRAFT")
     try:
         outside = desk.views.outside(state, "draft")
-    except UNREADABLE:  # what the folder should hold is gone: health says so
+    except (*UNREADABLE, DiskFull, WriteFailed):
+        # what the folder should hold is gone, as health says, or it cannot be looked at at all
         outside = []
     source = (
         draft.source.kind if draft.source.ref is None else f"{draft.source.kind}:{draft.source.ref}"

@@ -13,6 +13,7 @@ from .again import decided_again
 from .answers import Repaired
 from .desk import Desk
 from .drafting import Author, Put, write
+from .errors import SourceUnreadable
 from .events import CheckpointCreated, PublishedRepaired
 from .sources import mode_of
 from .state import BenchState
@@ -138,7 +139,13 @@ def adopted(desk: Desk, outside: list[Outside]) -> list[Put]:
         if one.actual is None:
             puts.append(Put(path=one.path, blob=None))
             continue
-        mode = mode_of(one.actual.stat())
+        try:
+            mode = mode_of(one.actual.stat())
+            one.actual.open("rb").close()
+        except OSError as error:
+            raise SourceUnreadable(
+                "a file in the folder cannot be read", reason="unreadable", detail=one.path
+            ) from error
         blob = desk.store.blobs.put(one.actual)
         size = desk.store.blobs.size(blob)
         puts.append(Put(path=one.path, blob=blob, size=size, mode=mode, is_import=True))

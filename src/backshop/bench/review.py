@@ -26,6 +26,7 @@ from .soundness import UNREADABLE
 from .state import BenchState
 
 PAGE_MAX = 5000
+CURSOR_MAX_DIGITS = 9  # no list is longer
 SUMMARY_UNAVAILABLE = "Summary unavailable."
 Hint = dict[str, Any]
 Hints = Callable[[Change], Hint | None]
@@ -321,6 +322,6 @@ def offset_of(cursor: str | None) -> int:
     """Return the place a cursor of a review list stands for."""
     if cursor is None:
         return 0
-    if not (cursor.isascii() and cursor.isdecimal()):
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= CURSOR_MAX_DIGITS):
         raise ValidationFailed("the cursor is not one of ours", reason="bad_params")
     return int(cursor)

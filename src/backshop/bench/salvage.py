@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from itertools import count
 from pathlib import Path
 
 from backshop.base.ambient import Clock, timestamp
 from backshop.store import file_error
 
-from .walking import copy_durably, is_kept
+from .walking import copy_durably, is_kept, made_folder
 
 
 class Salvage:
@@ -29,10 +30,12 @@ class Salvage:
         """
         try:
             if not is_kept(actual):
+                if actual.is_dir() and not actual.is_symlink():  # one nobody can look into
+                    raise PermissionError(errno.EACCES, "not readable")
                 return
             self._folder = self._folder or self._made()
             target = self._folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
+            made_folder(target.parent)
             copy_durably(actual, target)
         except OSError as error:
             raise file_error(error) from error

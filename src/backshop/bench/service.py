@@ -86,6 +86,8 @@ class Bench:
         """Says what a Draft is about; set by whoever keeps the conversation (B13.2)."""
         self.retell: forking.Retell = forking.no_conversation
         """Tells the conversation again for a fork; set by the same."""
+        self.sisters: trash.Sisters = trash.no_sisters
+        """Names the streams that go with a workbench; set by the same."""
         self._visible: Callable[[str], bool] = _everything
 
     def only(self, visible: Callable[[str], bool]) -> Bench:
@@ -115,6 +117,7 @@ class Bench:
 
     def list(self, request: requests.WorkbenchList) -> BenchList:
         """List workbenches."""
+        trash.purge(self.desk, self.sisters)
         return lifecycle.list_benches(self.desk, request, self._visible)
 
     def rename(self, request: requests.WorkbenchRename) -> Done:
@@ -127,7 +130,7 @@ class Bench:
 
     def undelete(self, request: requests.BenchRequest) -> Done:
         """Take a workbench out of the trash."""
-        return trash.undelete(self.desk, request)
+        return trash.undelete(self.desk, request, self.sisters)
 
     def fork(self, request: requests.WorkbenchFork) -> Created:
         """Make another workbench from this one."""

@@ -50,7 +50,8 @@ def read(text: str) -> Front:
     Raises:
         BadSkill: there is no front matter, or it is not a YAML mapping.
     """
-    found = _FRONT.match(text.replace("\r\n", "\n"))
+    text = text.replace("\r\n", "\n")
+    found = _FRONT.match(text)
     if found is None:
         raise BadSkill(f"{MAIN} does not begin with front matter between two lines of ---")
     try:

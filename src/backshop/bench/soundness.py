@@ -90,8 +90,9 @@ class Soundness:
 
     def forget(self, bench_id: BenchId) -> None:
         """Look at everything again next time."""
-        for key in [key for key in self._whole if key[0] == bench_id]:
-            del self._whole[key]
+        for key in list(self._whole):  # copied at once: other threads go on meanwhile
+            if key[0] == bench_id:
+                self._whole.pop(key, None)
 
     def _stored(self, node: TreeId) -> bytes:
         """Return a tree object as it is stored now, not as it was read before."""

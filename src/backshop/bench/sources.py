@@ -39,9 +39,7 @@ class Found:
     relative: str
 
 
-def found_sources(
-    source: Path, *, recursive: bool, limit: int
-) -> Iterator[Found | tuple[Path, str]]:
+def found_sources(source: Path, *, recursive: bool) -> Iterator[Found | tuple[Path, str]]:
     """Yield files to read; a pair of path and reason for what is passed over.
 
     A folder is walked only when asked to, without following links and without VCS internals.
@@ -56,29 +54,33 @@ def found_sources(
     elif stat.S_ISDIR(mode) and not recursive:
         yield source, "directory"
     elif stat.S_ISDIR(mode):
-        yield from _walk(source, limit)
+        yield from _walk(source)
     elif stat.S_ISREG(mode):
         yield Found(source, source.name)
     else:
         yield source, "not_regular"
 
 
-def _walk(source: Path, limit: int) -> Iterator[Found | tuple[Path, str]]:
-    count = 0
-    for root, folders, names in os.walk(source, followlinks=False):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
-        for name in list(folders):
-            if (Path(root) / name).is_symlink():
-                yield Path(root) / name, "symlink"
-        for name in sorted(names):
-            path = Path(root) / name
-            if path.is_symlink():
-                yield path, "symlink"
-                continue
-            count += 1
-            if count > limit + 1:
-                return
-            yield Found(path, path.relative_to(source.parent).as_posix())
+def _walk(source: Path) -> Iterator[Found | tuple[Path, str]]:
+    """Yield the files of a folder, then those of the folders in it, each in order of names."""
+    waiting = [(str(source), source.name)]
+    while waiting:  # no recursion: folders may be nested as deep as they like
+        folder, relative = waiting.pop()
+        try:
+            with os.scandir(folder) as listed:
+                inside = sorted(listed, key=lambda entry: entry.name)
+        except OSError:
+            yield Path(folder), "unreadable"
+            continue
+        deeper: list[tuple[str, str]] = []
+        for entry in inside:
+            if entry.is_symlink():
+                yield Path(entry.path), "symlink"
+            elif not entry.is_dir(follow_symlinks=False):
+                yield Found(Path(entry.path), f"{relative}/{entry.name}")
+            elif entry.name not in SKIPPED_FOLDERS:
+                deeper.append((entry.path, f"{relative}/{entry.name}"))
+        waiting += reversed(deeper)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from backshop.base.ambient import timestamp
+from backshop.base.errors import NotFound
 from backshop.base.event import event
 from backshop.base.ids import BenchId, check_id
-from backshop.store import NewEvent, Part, Plan, file_error
+from backshop.store import NewEvent, Part, Plan, remove_tree
 
 from . import decide, requests
 from .answers import Done
@@ -20,6 +21,14 @@ from .state import BenchState
 
 HOME = "home"
 _DAY_MS = 86_400_000
+
+Sisters = Callable[[str], Iterable[str]]
+"""Names the streams beside a bench's own that tell of it and go with it."""
+
+
+def no_sisters(bench_id: str) -> Iterable[str]:
+    """Nobody keeps anything beside."""
+    return ()
 
 
 @event("bench.purged")
@@ -39,21 +48,21 @@ def delete(desk: Desk, request: requests.WorkbenchDelete) -> Done:
     with desk.locked(request.workbench_id, damaged_ok=True) as state:
         desk.commit(request.workbench_id, lambda s: decide.delete(s, request.confirm))
         assert state.bench_id is not None
-        _put_away(desk, state.bench_id)
-    return Done()
+        is_away = _put_away(desk, state.bench_id)
+    return Done(warnings=() if is_away else ("view_stale",))
 
 
-def undelete(desk: Desk, request: requests.BenchRequest) -> Done:
+def undelete(desk: Desk, request: requests.BenchRequest, sisters: Sisters) -> Done:
     """Take a bench out of the trash, with what was beside its files."""
-    purge(desk)
+    purge(desk, sisters)
     decide.undelete(desk.raw_state(request.workbench_id))
     _bring_back(desk, BenchId(request.workbench_id))
     done = desk.commit(request.workbench_id, decide.undelete)
     return Done(warnings=done.warnings)
 
 
-def purge(desk: Desk) -> list[str]:
-    """Remove benches whose time in the trash is over; a tombstone stays."""
+def purge(desk: Desk, sisters: Sisters) -> list[str]:
+    """Remove benches whose time in the trash is over, and what tells of them; a tombstone stays."""
     kept_ms = desk.settings.trash_days * _DAY_MS
     gone: list[str] = []
     for head in desk.store.streams("bench"):
@@ -64,13 +73,16 @@ def purge(desk: Desk) -> list[str]:
             continue
         if state.deleted_ms is None or desk.clock.now_ms() - state.deleted_ms <= kept_ms:
             continue
-        _bury(desk, bench_id, state)
+        _bury(desk, bench_id, state, sisters(bench_id))
         gone.append(bench_id)
     return gone
 
 
-def _bury(desk: Desk, bench_id: BenchId, state: BenchState) -> None:
-    """Write the tombstone first: killed here, the rest is done by the next purge."""
+def _bury(desk: Desk, bench_id: BenchId, state: BenchState, sisters: Iterable[str]) -> None:
+    """Write the tombstone first, and let the bench's own stream go last.
+
+    Killed here, or where somebody else buries it at the same time, the rest is done all the same.
+    """
     assert state.deleted_ms is not None
     fact = BenchPurged(
         bench_id=bench_id,
@@ -79,22 +91,25 @@ def _bury(desk: Desk, bench_id: BenchId, state: BenchState) -> None:
         deleted_at=timestamp(state.deleted_ms),
     )
     desk.store.append(Plan((Part(HOME, (NewEvent(fact, f"purged:{bench_id}"),)),)))
-    for folder in _kept(desk, bench_id):
-        shutil.rmtree(folder, ignore_errors=True)
-    shutil.rmtree(desk.views.folder(bench_id), ignore_errors=True)
-    desk.store.delete_stream(f"bench:{bench_id}")  # its contents go with the next collection
+    for folder in (*_kept(desk, bench_id), desk.views.folder(bench_id)):
+        with suppress(OSError):  # a folder that cannot be removed keeps no bench
+            remove_tree(folder)
+    for stream in (*sisters, f"bench:{bench_id}"):  # contents go with the next collection
+        with suppress(NotFound):
+            desk.store.delete_stream(stream)
 
 
-def _put_away(desk: Desk, bench_id: BenchId) -> None:
-    """Move the folder out of sight; views can be made again at any time."""
+def _put_away(desk: Desk, bench_id: BenchId) -> bool:
+    """Move the folder out of sight, if it can be moved; it goes for good with the bench."""
     trash = desk.store.home / "trash" / f"{bench_id}-{desk.clock.now_ms()}"
     folder = desk.views.folder(bench_id)
     try:
         trash.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():
             folder.rename(trash)
-    except OSError as error:
-        raise file_error(error) from error
+    except OSError:  # the bench is deleted all the same: its log says so
+        return False
+    return True
 
 
 def _bring_back(desk: Desk, bench_id: BenchId) -> None:

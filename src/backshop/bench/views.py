@@ -189,7 +189,12 @@ class Views:
             if head is None:
                 continue
             folder = str(self.folder(state.bench_id) / name)
-            odd = [p for p, entry in entries(folder) if not entry.is_file(follow_symlinks=False)]
+            odd = [
+                path
+                for path, entry in entries(folder)
+                if not entry.is_file(follow_symlinks=False)
+                and not entry.is_dir(follow_symlinks=False)  # nobody knows what is in it: it stays
+            ]
             if odd:
                 hidden = [
                     one
@@ -249,13 +254,19 @@ class Views:
         A folder that lags behind, as on a machine where nobody looked since another one went on,
         is compared with what it shows (T6.1). With `mark`, for those who hold the bench, a folder
         without any is noted as clean: until it is touched again, looking costs one `stat` a file.
+
+        Raises:
+            WriteFailed, DiskFull: the folder cannot be looked at.
         """
         assert state.bench_id is not None
         view, head = self.view(state.bench_id, name), self.heads(state)[name]
         if head is None or view.is_new:
             return []
-        since = view.now_ns() if mark else 0
-        found = self._differing(view, view.shown() or head)
+        try:
+            since = view.now_ns() if mark else 0
+            found = self._differing(view, view.shown() or head)
+        except OSError as error:
+            raise file_error(error) from error
         if since and not found and view.shown() == head:
             with suppress(OSError):  # a disk without room: the note only saves the next look time
                 view.mark_clean(since)
@@ -289,7 +300,10 @@ class Views:
             is_old = here.st_mtime_ns < clean_ns and not here.st_mode & _WRITABLE
             return is_old or self._store.blobs.is_sound(file.sha256)
         is_old = max(here.st_mtime_ns, here.st_ctime_ns) < clean_ns
-        return is_old or content_name(Path(entry.path)) == file.sha256
+        try:
+            return is_old or content_name(Path(entry.path)) == file.sha256
+        except OSError:  # unreadable: not as we made it
+            return False
 
     def proofs(
         self, state: BenchState, changes: Iterable[Change], name: str = "published"

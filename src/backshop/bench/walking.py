@@ -12,24 +12,45 @@ from pathlib import Path
 from backshop.base.ids import BlobId
 
 
-def entries(folder: str, prefix: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield what is in a view; links and devices are yielded too and never followed."""
-    try:
-        listed = os.scandir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    with listed:
-        for entry in listed:
+def entries(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield what is in a view; links and devices are yielded too and never followed.
+
+    So is a folder that cannot be looked into, in place of what is in it.
+
+    Raises:
+        OSError: the view itself cannot be looked into.
+    """
+    waiting: list[tuple[str, os.DirEntry[str] | None]] = [("", None)]
+    while waiting:  # no recursion: others may nest folders as deep as they like
+        path, found = waiting.pop()
+        try:
+            with os.scandir(folder if found is None else found.path) as listed:
+                inside = list(listed)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            if found is None:
+                raise
+            yield path, found
+            continue
+        for entry in inside:
+            name = f"{path}/{entry.name}" if path else entry.name
             if entry.is_dir(follow_symlinks=False):
-                yield from entries(entry.path, f"{prefix}{entry.name}/")
+                waiting.append((name, entry))
             else:
-                yield f"{prefix}{entry.name}", entry
+                yield name, entry
 
 
 def is_kept(path: Path) -> bool:
     """Whether salvage keeps it: bytes and links; pipes, sockets and devices hold nothing."""
     mode = path.stat(follow_symlinks=False).st_mode
     return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
+def made_folder(folder: Path) -> None:
+    """Make a folder and those above it, however many."""
+    for one in (*reversed(folder.parents), folder):
+        one.mkdir(exist_ok=True)
 
 
 def copy_durably(source: Path, target: Path) -> None:

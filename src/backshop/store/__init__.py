@@ -24,7 +24,7 @@ from .locks import QUEUE_LOCK
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan, wire
 from .materialise import Shown, View
 from .move import Moved, move_store
-from .placing import Keep, Placer
+from .placing import Keep, Placer, remove_tree
 from .project import Fold
 from .repair import repair_store
 from .service import Store, Write
@@ -45,6 +45,7 @@ __all__ = [
     "file_error",
     "file_errors",
     "move_store",
+    "remove_tree",
     "repair_store",
     "restore_backup",
     "write_backup",

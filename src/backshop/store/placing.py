@@ -259,9 +259,14 @@ def _open_folder(segment: str, parent: int) -> int | None:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    for below, folders, files in os.walk(folder):
-        links = [name for name in folders if (Path(below) / name).is_symlink()]
-        yield from (Path(below) / name for name in [*files, *links])
+    waiting = [str(folder)]
+    while waiting:  # no recursion: others may nest folders as deep as they like
+        with os.scandir(waiting.pop()) as listed:
+            for entry in list(listed):
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    yield Path(entry.path)
 
 
 def remove_tree(path: Path) -> None:
@@ -270,7 +275,34 @@ def remove_tree(path: Path) -> None:
         is_folder = stat.S_ISDIR(path.stat(follow_symlinks=False).st_mode)
     except FileNotFoundError:
         return
-    if is_folder:
-        shutil.rmtree(path)
-    else:
+    if not is_folder:
         path.unlink()
+        return
+    try:
+        shutil.rmtree(path)
+    except RecursionError:
+        _flatten(path)
+        shutil.rmtree(path)
+
+
+def _flatten(path: Path) -> None:
+    """Move every folder below another directly into the top one; they are about to go anyway."""
+    top = os.open(path, _FOLDER)
+    try:
+        waiting = _folders(top)
+        while waiting:
+            folder = os.open(waiting.pop(), _FOLDER, dir_fd=top)
+            try:
+                for name in _folders(folder):
+                    moved = f"{_TEMP}-{os.urandom(8).hex()}"
+                    os.rename(name, moved, src_dir_fd=folder, dst_dir_fd=top)
+                    waiting.append(moved)
+            finally:
+                os.close(folder)
+    finally:
+        os.close(top)
+
+
+def _folders(parent: int) -> list[str]:
+    with os.scandir(parent) as listed:
+        return [entry.name for entry in listed if entry.is_dir(follow_symlinks=False)]

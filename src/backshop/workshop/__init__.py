@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .recall import RECALL_TOOL, AgentSpace
     from .run import Settings
     from .service import Workshop
+    from .sisters import sister_streams
     from .summing import draft_summary
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "agent_tools",
     "draft_summary",
     "message_of",
+    "sister_streams",
     "workshop_prompts",
 ]
 
@@ -65,6 +67,7 @@ _HOMES = {
     "agent_tools": "bundle",
     "draft_summary": "summing",
     "message_of": "answers",
+    "sister_streams": "sisters",
     "workshop_prompts": "bundle",
 }
 
