@@ -509,7 +509,7 @@ def test_a_publish_leaves_one_checkpoint_one_card_and_no_open_revision(chat):
     state = chat.shop.benches.desk.state(chat.id)
     assert kept["reason"] == "publish"
     assert cards == ["draft_created", "checkpoint_published"]
-    assert {one.revision_id for one in state.revisions.all() if one.is_pruned} == set(made)
+    assert {one.revision_id for one in state.revisions.all() if one.is_pruned} >= set(made)
     chat.call("CheckpointRestore", checkpoint_id=kept["checkpoint_id"])
     assert chat.published() == {"a.txt": "one"}
 
