@@ -64,6 +64,13 @@ class Attendant:
         """
         return None
 
+    def give_up(self, call: ToolCall) -> bool:
+        """Hear that a call overran, and let it write nothing from now on.
+
+        False says that what it writes is decided: its answer is waited for.
+        """
+        return True
+
     def called(self, called: Called) -> None:
         """Hear of a call and its answer; exactly once for each call, in order."""
 

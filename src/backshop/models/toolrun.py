@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import threading
-import time
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,10 +61,16 @@ class ToolRunner:
         self._tools = {tool.name: tool for tool in tools}
         self._workspace = workspace
 
-    def answer(self, checked: Checked, before: str | None = None) -> Answered:
+    def answer(
+        self,
+        checked: Checked,
+        before: str | None = None,
+        give_up: Callable[[], bool] = lambda: True,
+    ) -> Answered:
         """Run a call, or say what is wrong with it; whatever happens is recorded.
 
-        A call that was answered `before` is not run again.
+        A call that was answered `before` is not run again. One that overruns is answered as such
+        if it can be given up; else what it did stands, and its own answer is waited for.
         """
         call, tool = checked.call, self._tools.get(checked.call.name)
         began_at, began = self._session.now(), self._session.monotonic()
@@ -78,7 +84,7 @@ class ToolRunner:
             result, hints = ToolResult(ok=True, message=before), ()
         else:
             with watch("tool", tool=tool.name) as span:
-                result, hints = self._run(tool, call, transaction), ()
+                result, hints = self._run(tool, call, transaction, give_up), ()
                 span.note(error_type=result.code)
         text = result.text() if result.ok else failure_text(result, hints)
         shown, result_ref = self._cut(text)
@@ -102,7 +108,9 @@ class ToolRunner:
         reply = Message(role=Role.TOOL, text=shown, tool_call_id=call.id, is_error=not result.ok)
         return Answered(reply, record, text)
 
-    def _run(self, tool: Tool, call: ToolCall, transaction: Any) -> ToolResult:
+    def _run(
+        self, tool: Tool, call: ToolCall, transaction: Any, give_up: Callable[[], bool]
+    ) -> ToolResult:
         try:
             params = tool.decode(call.arguments)
         except BackshopError as error:
@@ -119,7 +127,7 @@ class ToolRunner:
             cancel=self._session.cancel,
             workspace=self._workspace,
         )
-        result = self._within_time(tool, lambda: tool.handler(params, context=context))
+        result = self._within_time(tool, lambda: tool.handler(params, context=context), give_up)
         if not result.ok:
             return result
         try:  # what it did must be acceptable before it counts as done
@@ -140,8 +148,10 @@ class ToolRunner:
                 return reason
         return None
 
-    def _within_time(self, tool: Tool, run: Callable[[], object]) -> ToolResult:
-        """Run a handler on a thread of its own; one that overruns can change nothing more."""
+    def _within_time(
+        self, tool: Tool, run: Callable[[], object], give_up: Callable[[], bool]
+    ) -> ToolResult:
+        """Run a handler on a thread of its own; one that was given up can change nothing more."""
         limit = min(tool.timeout_s, self._session.limits.tool_timeout_s)
         outcome: list[ToolResult] = []
         ended = threading.Event()
@@ -158,17 +168,22 @@ class ToolRunner:
             outcome.append(result)
             ended.set()
 
-        thread = threading.Thread(target=work, daemon=True, name=f"backshop-tool-{tool.name}")
+        inherited = copy_context()  # whose call this is stays known, however late it writes
+        thread = threading.Thread(
+            target=inherited.run, args=(work,), daemon=True, name=f"backshop-tool-{tool.name}"
+        )
+        now = self._session.monotonic
+        until = now() + limit
         thread.start()
-        until = time.monotonic() + limit
-        while not ended.wait(min(_CANCEL_SEEN_S, max(0.0, until - time.monotonic()))):
-            if time.monotonic() >= until:
+        while not ended.wait(min(_CANCEL_SEEN_S, max(0.0, until - now()))):
+            if now() >= until:
                 break
             if self._session.cancel.requested and tool.effects == "read":
                 return ToolResult.failure("canceled", "the person stopped the run")
-        if outcome:
-            return outcome[0]
-        return ToolResult.failure("tool_timeout", f"the tool took longer than {limit:g} s")
+        if not outcome and give_up():
+            return ToolResult.failure("tool_timeout", f"the tool took longer than {limit:g} s")
+        ended.wait()
+        return outcome[0]
 
     def _cut(self, text: str) -> tuple[str, str]:
         data = text.encode(errors="replace")

@@ -174,7 +174,7 @@ class Turns:
             notices.append(TURNS_LEFT.format(left=turns_left))
         attendant.calling(checked.call)
         before = None if checked.problem else attendant.recorded(checked.call)
-        answered = self._runner.answer(checked, before)
+        answered = self._runner.answer(checked, before, lambda: attendant.give_up(checked.call))
         self.records.append(answered.record)
         attendant.called(Called(call=checked.call, text=answered.whole, record=answered.record))
         self._count(checked, answered.record.ok)

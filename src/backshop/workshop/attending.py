@@ -26,6 +26,10 @@ class Journal(Protocol):
         """Return the answer of an equal call made before the work stopped, and its effect."""
         ...
 
+    def give_up(self, call: ToolCall) -> bool:
+        """Let a call that overran write nothing; False when its write is decided."""
+        ...
+
     def called(self, called: Called, receipt: Callable[[int], str]) -> int:
         """Write the entry of a call and return its id; `receipt` gives its text for that id."""
         ...
@@ -71,6 +75,10 @@ class ToolAttendant(Attendant):
     def recorded(self, call: ToolCall) -> str | None:
         """Ask the journal."""
         return self._journal.recorded(call)
+
+    def give_up(self, call: ToolCall) -> bool:
+        """Ask the journal."""
+        return self._journal.give_up(call)
 
     def called(self, called: Called) -> None:
         """Log a call and put its result on the shelf."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from backshop.base.errors import DiskFull
@@ -22,6 +24,8 @@ from .signals import Publish
 from .state import ToolEntry, WorkshopState
 
 _PATH_MAX_CHARS = 1024
+_CALL: ContextVar[ToolCall | None] = ContextVar("call", default=None)
+"""Whose work this is: a handler that overran still knows its own call, not the one after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,9 @@ class ToolJournal:
         self._publish = publish
         self._said = said
         self._check = check
+        self._guard = threading.Lock()  # a call is decided or given up, never both
         self._call: ToolCall | None = None
+        self._decided: ToolCall | None = None
         self._entry: int | None = None
         self._replayed: ToolEntry | None = None
         self._is_warned = False
@@ -73,7 +79,10 @@ class ToolJournal:
     def calling(self, call: ToolCall) -> None:
         """Say that a call begins; a turn that was lost or cancelled makes none."""
         self._check()
-        self._call, self._entry, self._replayed = call, None, None
+        with self._guard:
+            self._call, self._decided = call, None
+        _CALL.set(call)
+        self._entry, self._replayed = None, None
         self._tree = self.tree_id()
         self._began = self._book.clock.monotonic()
         payload = {
@@ -143,10 +152,19 @@ class ToolJournal:
         self._entry = len(told.state.tools)
         return True
 
+    def give_up(self, call: ToolCall) -> bool:
+        """Let a call that overran commit nothing; False when its batch is decided already."""
+        with self._guard:
+            if self._decided is call:
+                return False
+            self._call = None
+            return True
+
     def called(self, called: Called, receipt: Callable[[int], str]) -> int:
         """Write the entry of a call, or its result if the batch brought the entry."""
         record, elapsed = called.record, self._elapsed()
-        self._call = None  # a handler that overran can commit nothing any more
+        with self._guard:
+            self._call = None  # nothing is committed for it any more
         args, result = BlobId(record.params_ref), BlobId(record.result_ref)
         size = len(called.text.encode(errors="replace"))
         error = None if record.ok else record.code
@@ -219,12 +237,13 @@ class ToolJournal:
         lease: str | None = None,
     ) -> Committed:
         """Commit a batch together with the entry of the call that makes it (W10.2)."""
-        call = self._call
+        call = _CALL.get()
         args = None if call is None else self._args(call)
 
         def both(now: WorkshopState) -> Sequence[object]:
-            if call is None or args is None or self._call is not call:
-                raise CallGivenUp("the call was given up before it was done", reason="tool_timeout")
+            if call is None or args is None:
+                raise CallGivenUp("no call is under way", reason="tool_timeout")
+            self._decide(call)
             self._require_running(now)
             facts: list[object] = [*rule(now.bench)]
             batch = next((one for one in facts if isinstance(one, BatchApplied)), None)
@@ -241,6 +260,13 @@ class ToolJournal:
         if len(told.state.tools) > before:
             self._entry = len(told.state.tools)
         return Committed(told.state.bench, told.warnings)
+
+    def _decide(self, call: ToolCall) -> None:
+        """From here on a call is waited for, however long it takes."""
+        with self._guard:
+            if self._call is not call:
+                raise CallGivenUp("the call was given up before it was done", reason="tool_timeout")
+            self._decided = call
 
     def _require_running(self, now: WorkshopState) -> None:
         """Refuse when the turn of these calls is over; calls of no turn have none (W13.9)."""
