@@ -31,6 +31,7 @@ from backshop.prompts import (
     ToolResult,
     VfsSection,
     WorkspaceDigest,
+    open_workspace,
 )
 
 from .prompting import LOOK, Ask, Review, make_prompt
@@ -434,6 +435,20 @@ def test_the_builder_describes_the_files_without_a_model(tmp_path):
         BuilderAdapter().evaluate(prompt, Ask("x"), session=session)
     assert caught.value.error.error_code == "PROVIDER_NOT_CONFIGURED"
     assert isinstance(BuilderAdapter(), ProviderAdapter)
+
+
+@pytest.mark.rule("P5.20", "P6.3")
+def test_the_builder_does_without_a_file_that_changed_since_it_was_pinned(tmp_path):
+    (tmp_path / "README.md").write_text("# Till\n\nA cash register.\n")
+    prompt = make_prompt(extra=[VfsSection(HostMount(tmp_path, allowed_roots=(tmp_path,)))])
+    session = Session()
+    open_workspace(session, prompt)
+    (tmp_path / "README.md").write_text("# Changed\n\nSomething else.\n")
+
+    result = BuilderAdapter().optimize(prompt, Ask("x"), session=session)
+
+    assert "README.md" in result.digest
+    assert "register" not in result.digest
 
 
 @pytest.mark.rule("P5.19", "P4.10")

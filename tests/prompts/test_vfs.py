@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from backshop.base.canon import sha256_hex
 from backshop.formats import Formats, write_samples
@@ -12,6 +15,7 @@ from backshop.prompts import (
     After,
     BenchMount,
     Change,
+    FileProblem,
     HostMount,
     Manifest,
     ManifestEntry,
@@ -24,9 +28,11 @@ from backshop.prompts import (
     ToolInvoked,
     ToolResult,
     VfsSection,
+    Workspace,
     WorkspaceFingerprint,
     open_workspace,
 )
+from backshop.prompts.glob import Glob, glob_regex
 
 
 @pytest.fixture
@@ -291,6 +297,36 @@ def test_a_pattern_without_end_is_stopped(folder):
 
 
 @pytest.mark.rule("P6.5")
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*a" * 15 + "b", "a" * 60),
+        ("**a" * 15 + "b", "a" * 60),
+        ("**/" * 30 + "x", "d/" * 28 + "y"),
+        ("**/*d/" * 15 + "x", "d/" * 28 + "y"),
+    ],
+)
+def test_a_glob_without_end_is_answered_at_once(folder, pattern, path):
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text("text")
+
+    assert Place(folder).value("glob_files", pattern=pattern)["total"] == 0
+    assert Place(folder).value("grep_files", pattern="text", glob=pattern)["total"] == 0
+
+
+@given(
+    pattern=st.lists(st.sampled_from(["a", "b", "/", "*", "**", "**/", "?"]), max_size=8),
+    text=st.text("ab/\n", max_size=10),
+)
+def test_a_glob_matches_what_its_regular_expression_matches(pattern, text):
+    whole = "".join(pattern)
+
+    assert Glob(whole).matches(text) == (
+        re.fullmatch(glob_regex(whole), text, re.DOTALL) is not None
+    )
+
+
+@pytest.mark.rule("P6.5")
 def test_without_writing_there_are_no_tools_for_it(folder):
     place = Place(folder, writable=False)
 
@@ -363,3 +399,22 @@ def test_mounts_do_not_overlap(folder):
         with pytest.raises(PromptValidationError) as caught:
             VfsSection([HostMount(folder, path) for path in paths])
         assert caught.value.code == "BAD_MOUNT"
+
+
+@pytest.mark.rule("P6.3")
+def test_a_workspace_reads_the_files_of_every_section(tmp_path):
+    session, sections = Session(), []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text(name)
+        mount = HostMount(tmp_path / name, mount_path=name, allowed_roots=(tmp_path,))
+        sections.append(VfsSection(mount, key=name))
+        sections[-1].open(session)
+    workspace = Workspace(session, sections)
+
+    found = [workspace.read(f"{name}/a.txt") for name in ("one", "two")]
+
+    assert found == [b"one", b"two"]
+    with pytest.raises(FileProblem) as missing:
+        workspace.read("three/a.txt")
+    assert missing.value.code == "not_found"

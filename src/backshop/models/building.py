@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from backshop.base.errors import BackshopError
 from backshop.prompts import (
     DigestOutput,
+    FileProblem,
     Files,
     Manifest,
     ManifestEntry,
@@ -75,7 +76,7 @@ class BuilderAdapter(AdapterBase):
                 return None
             try:
                 return workspace.read(path)[:max_bytes]
-            except BackshopError:
+            except (BackshopError, FileProblem):  # gone or changed since it was pinned
                 return None
 
         built = build_digest(Manifest(tuple(entries)), {}, read)

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 from backshop.base import paths
@@ -20,6 +20,7 @@ from backshop.base.errors import ValidationFailed
 from .builder import DigestOutput, build_digest
 from .digest import DIGEST_KEY, DigestItem, WorkspaceFingerprint
 from .errors import PromptValidationError
+from .glob import glob_regex
 from .manifest import Manifest, ManifestEntry, compare
 from .session import Session
 
@@ -201,22 +202,6 @@ class Globs:
 
 def _either(patterns: list[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(f"(?:{one})" for one in patterns), re.DOTALL) if patterns else None
-
-
-@lru_cache(maxsize=1024)
-def glob_regex(pattern: str) -> str:
-    """Return a regular expression for a glob: `*` and `?` within a name, `**` across folders."""
-    out, place = "", 0
-    while place < len(pattern):
-        if pattern.startswith("**/", place):
-            out, place = out + "(?:[^/]+/)*", place + 3
-        elif pattern.startswith("**", place):
-            out, place = out + ".*", place + 2
-        elif pattern[place] in "*?":
-            out, place = out + ("[^/]*" if pattern[place] == "*" else "[^/]"), place + 1
-        else:
-            out, place = out + re.escape(pattern[place]), place + 1
-    return out
 
 
 def open_beneath(root: Path, path: str) -> int:

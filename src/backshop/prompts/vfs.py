@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +20,10 @@ from .filetools import (
     ReadFile,
     WriteTextFile,
 )
+from .glob import Glob
 from .grep import MATCHES_MAX, search
 from .mounts import FileProblem, Mount
 from .policy import ReadBeforeWrite
-from .scan import glob_regex
 from .section import Enabled, Policy, RenderContext
 from .template import delimit
 from .tool import Tool, ToolContext, ToolResult
@@ -378,11 +377,11 @@ def _listed(one: Known) -> dict[str, Any]:
 
 
 def _globbed(files: Sequence[Known], pattern: str, folder: str) -> list[Known]:
-    regex = re.compile(glob_regex(pattern), re.DOTALL)
+    glob = Glob(pattern)
     by_name = "/" not in pattern
     start = len(folder.rstrip("/")) + 1 if folder.strip("/") else 0
     return [
         one
         for one in files
-        if regex.fullmatch(one.path.rpartition("/")[2] if by_name else one.path[start:])
+        if glob.matches(one.path.rpartition("/")[2] if by_name else one.path[start:])
     ]

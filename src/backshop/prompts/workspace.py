@@ -114,13 +114,25 @@ class Workspace:
         return tuple(found)
 
     def read(self, path: str) -> bytes:
-        """Return a file as the tools see it."""
+        """Return a file as the tools see it, from the first section that has it.
+
+        Raises:
+            FileProblem: no section has it, or it changed since it was pinned.
+        """
+        missing = FileProblem("not_found", f"there is no {path}")
         for section in self._sections:
             reader = getattr(section, "read", None)
-            if reader is not None:
+            if reader is None:
+                continue
+            try:
                 data: bytes = reader(self._session, path)
+            except FileProblem as problem:
+                if problem.code != "not_found":
+                    raise
+                missing = problem
+            else:
                 return data
-        raise FileProblem("not_found", f"there is no {path}")
+        raise missing
 
 
 def open_workspace(session: Keeper, prompt: Prompt[Any]) -> Workspace | None:
