@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from backshop.app import Backshop, load, save
 from backshop.app.config import in_force
+from backshop.app.modelling import FileSettings
 from backshop.app.setting import folders, json_list, json_object
 from backshop.app.settings import SETTINGS
 from backshop.base.errors import ValidationFailed
+from backshop.models.providers import ProviderBook
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -287,3 +291,23 @@ def test_a_refused_setting_is_named_without_the_secrets_in_it(tmp_path, value):
         load(home=tmp_path, environ={"BACKSHOP_DATABASE_URL": value})
 
     assert "hunter2" not in refused.value.message
+
+
+@pytest.mark.rule("M3.11")
+def test_changes_of_providers_at_one_time_all_stand(tmp_path):
+    names = [f"local-{number}" for number in range(24)]
+    start = threading.Barrier(4, timeout=5)
+
+    def change(part: int) -> None:
+        book = ProviderBook(FileSettings(load(home=tmp_path)))
+        start.wait()
+        for name in names[part::4]:
+            book.change(name, enabled=False)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(change, range(4)))
+
+    kept = ProviderBook(FileSettings(load(home=tmp_path)))
+    assert sorted(kept.all()) == sorted(names)
+    kept.remove("local-0")
+    assert sorted(kept.all()) == sorted(names[1:])

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -158,13 +158,29 @@ def save(home: Path, name: str, value: Any) -> Any:
 
     Returns what is kept: a text that stands for a number or a flag is kept as one (S3.4).
     """
-    from backshop.store import file_error  # the store room owns the errors of writing
-
     _known(name, "the settings")
     kept = None if value is None else _checked(name, value, name)
+    return _written(home, name, lambda: kept)
+
+
+def update(home: Path, name: str, change: Callable[[], Any]) -> Any:
+    """Set one value to what `change` returns while nobody else writes; return what is kept."""
+    _known(name, "the settings")
+
+    def checked() -> Any:
+        value = change()
+        return None if value is None else _checked(name, value, name)
+
+    return _written(home, name, checked)
+
+
+def _written(home: Path, name: str, make: Callable[[], Any]) -> Any:
+    from backshop.store import file_error  # the store room owns the errors of writing
+
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _locked(home):
+            kept = make()
             _replace_file(home, name, kept)
     except OSError as error:
         raise file_error(error, home / "settings.json") from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from backshop.bench import Bench, scope_texts
 from backshop.models import Scope, ScopeFile, ScopeText
 
-from .config import Config, in_force, save
+from .config import Config, in_force, save, update
 
 if TYPE_CHECKING:
     from backshop.workshop import Workshop
@@ -27,6 +27,10 @@ class FileSettings:
     def put(self, name: str, value: Any) -> None:
         """Keep a value in `settings.json`; None removes it."""
         save(self._config.home, name, value)
+
+    def update(self, name: str, change: Callable[[Any], Any]) -> None:
+        """Change a value in one breath: nobody writes between reading and keeping it (M3.11)."""
+        update(self._config.home, name, lambda: change(self.get(name)))
 
 
 class BenchScopes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
@@ -67,12 +68,17 @@ class Settings(Protocol):
         """Keep a value; None removes it."""
         ...
 
+    def update(self, name: str, change: Callable[[Any], Any]) -> None:
+        """Keep what `change` makes of a value; nobody writes in between (M3.11)."""
+        ...
+
 
 @dataclass(slots=True)
 class MemorySettings:
     """Settings that live as long as the process, for use without a home."""
 
     values: dict[str, Any] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def get(self, name: str) -> Any:
         """Return a value, or None."""
@@ -83,6 +89,11 @@ class MemorySettings:
         self.values.pop(name, None)
         if value is not None:
             self.values[name] = value
+
+    def update(self, name: str, change: Callable[[Any], Any]) -> None:
+        """Keep what `change` makes of a value."""
+        with self.lock:
+            self.put(name, change(self.get(name)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +133,7 @@ class ProviderBook:
         Raises:
             ValidationFailed: the setting is malformed.
         """
-        stored = self._settings.get("providers") or {}
-        return {name: decode(ProviderSettings, one) for name, one in dict(stored).items()}
+        return _kept(self._settings.get("providers"))
 
     def of(self, provider_id: str) -> ProviderSettings:
         """Return what is kept about a provider."""
@@ -131,20 +141,33 @@ class ProviderBook:
 
     def change(self, provider_id: str, **changes: Any) -> ProviderSettings:
         """Change what is kept about a provider."""
-        everything = self.all()
-        changed = replace(everything.get(provider_id, ProviderSettings()), **changes)
-        everything[provider_id] = changed
-        self._save(everything)
-        return changed
+        made: list[ProviderSettings] = []
+
+        def changed(stored: Any) -> Any:
+            everything = _kept(stored)
+            made[:] = [replace(everything.get(provider_id, ProviderSettings()), **changes)]
+            return _stored({**everything, provider_id: made[0]})
+
+        self._settings.update("providers", changed)
+        return made[0]
 
     def remove(self, provider_id: str) -> None:
         """Forget a provider."""
-        everything = self.all()
-        everything.pop(provider_id, None)
-        self._save(everything)
 
-    def _save(self, everything: Mapping[str, ProviderSettings]) -> None:
-        self._settings.put("providers", {name: encode(one) for name, one in everything.items()})
+        def without(stored: Any) -> Any:
+            everything = _kept(stored)
+            everything.pop(provider_id, None)
+            return _stored(everything)
+
+        self._settings.update("providers", without)
+
+
+def _kept(stored: Any) -> dict[str, ProviderSettings]:
+    return {name: decode(ProviderSettings, one) for name, one in dict(stored or {}).items()}
+
+
+def _stored(everything: Mapping[str, ProviderSettings]) -> dict[str, Any]:
+    return {name: encode(one) for name, one in everything.items()}
 
 
 def assemble(catalog: Catalog, book: ProviderBook, overlay: Any) -> Catalog:
