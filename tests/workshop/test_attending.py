@@ -36,6 +36,9 @@ class Journal:
     def tree_id(self):
         return ""
 
+    def give_up(self, call):
+        return True
+
     def calling(self, call):
         self.entries.append(call.name)
 

@@ -31,7 +31,8 @@ class Asked:
     """Hears when a journal is asked whether a call can be given up."""
 
     def __init__(self, monkeypatch) -> None:
-        self.event, self.answers = threading.Event(), []
+        self.event = threading.Event()
+        self.answers: list[bool] = []
         given_up = ToolJournal.give_up
 
         def give_up(journal: ToolJournal, call: ToolCall) -> bool:

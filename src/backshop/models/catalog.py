@@ -99,7 +99,6 @@ class ProviderRecord:
     enabled: bool = True
     key_variable: str | None = None
     preset: str | None = None
-    allow_private_host: bool = False
 
     @property
     def is_local(self) -> bool:

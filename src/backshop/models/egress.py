@@ -28,7 +28,6 @@ class EgressKind(StrEnum):
     CALL = "call"
     VALIDATION = "validation"
     PROBE = "probe"
-    BLOCKED = "blocked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

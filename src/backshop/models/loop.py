@@ -43,7 +43,7 @@ from .response import (
     PromptResponse,
     evaluation_error,
 )
-from .strict import can_be_strict, is_object
+from .strict import can_be_strict, check_tools, is_object
 from .toolrun import ToolRunner
 from .turns import Turns
 
@@ -206,7 +206,7 @@ class Evaluation:
             workspace=self._task.workspace,
         )
         offered = {tool.name for tool in tools}
-        specs = tuple(
+        specs = check_tools(
             ToolSpec(name=one.name, description=one.description, parameters=one.schema)
             for one in rendered.tool_specs
             if one.name in offered

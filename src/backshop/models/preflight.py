@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from backshop.base.errors import BackshopError
@@ -67,15 +67,32 @@ class Target:
     path: tuple[str, ...]
 
 
-@dataclass(slots=True)
 class _Running:
     """Which digests are being written now: one at a time per session and key."""
 
-    keys: set[tuple[str, str]] = field(default_factory=set)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self) -> None:
+        self._keys: set[tuple[str, str]] = set()
+        self._lock = threading.Lock()
+
+    def has(self, key: tuple[str, str]) -> bool:
+        """Say whether this one is being written."""
+        with self._lock:
+            return key in self._keys
+
+    def begin(self, key: tuple[str, str]) -> bool:
+        """Take this one; False if somebody has it."""
+        with self._lock:
+            is_free = key not in self._keys
+            self._keys.add(key)
+            return is_free
+
+    def end(self, key: tuple[str, str]) -> None:
+        """Let go of this one."""
+        with self._lock:
+            self._keys.discard(key)
 
 
-_RUNNING = _Running()
+_RUNNING = _Running()  # of the process: two sessions opened on one id must not both write
 
 
 def preflight(adapter: Runner, wish: Wish) -> Target:
@@ -103,7 +120,7 @@ def preflight(adapter: Runner, wish: Wish) -> Target:
             raise refuse(error.message, "STORE_NOT_WRITABLE") from error
     if wish.session.closed:
         raise refuse("the session is closed", "SESSION_CLOSED")
-    if (wish.session.session_id, target.key) in _RUNNING.keys:
+    if _RUNNING.has((wish.session.session_id, target.key)):
         raise refuse("a digest of this session is being written", "OPTIMIZE_IN_PROGRESS")
     adapter.check_consent()
     return target
@@ -135,17 +152,14 @@ def sections_of(prompt: Prompt[Any], word: str) -> list[tuple[Section, tuple[str
 def alone(wish: Wish, key: str) -> Iterator[None]:
     """Let one digest of a session and key be written at a time."""
     mark = (wish.session.session_id, key)
-    with _RUNNING.lock:
-        if mark in _RUNNING.keys:
-            raise refuser(wish.prompt)(
-                "a digest of this session is being written", "OPTIMIZE_IN_PROGRESS"
-            )
-        _RUNNING.keys.add(mark)
+    if not _RUNNING.begin(mark):
+        raise refuser(wish.prompt)(
+            "a digest of this session is being written", "OPTIMIZE_IN_PROGRESS"
+        )
     try:
         yield
     finally:
-        with _RUNNING.lock:
-            _RUNNING.keys.discard(mark)
+        _RUNNING.end(mark)
 
 
 def refuser(prompt: Prompt[Any]) -> Callable[[str, str], PromptEvaluationError]:

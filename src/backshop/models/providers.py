@@ -205,7 +205,6 @@ def local_record(provider_id: str, server: LocalServer, *, enabled: bool = True)
         dialect=server.supports or _PRESET_SUPPORTS[server.preset],
         enabled=enabled,
         preset=server.preset,
-        allow_private_host=server.allow_private_host,
     )
 
 

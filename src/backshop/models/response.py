@@ -67,7 +67,6 @@ class PromptResponse(Generic[OutputT]):
     usage: TokenUsage = field(default_factory=TokenUsage)
     finish_reason: str = "stop"
     rendered_hash: str = ""
-    provider_payload: Mapping[str, Any] | None = None
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Further names of output fields: in a digest run the section's key (P5.22)."""
 

@@ -46,15 +46,3 @@ class CallGivenUp(BackshopError):
     """A call of a tool took longer than it may; what it would have written was not kept."""
 
     code = "TOOL_WORKER_UNAVAILABLE"
-
-
-class LoopDetected(BackshopError):
-    """The model did not come to an end."""
-
-    code = "AGENT_LOOP_DETECTED"
-
-
-class ManifestUnavailable(BackshopError):
-    """The files of the workbench cannot be listed, so nothing may be asked about them."""
-
-    code = "FILE_READ_FAILED"
