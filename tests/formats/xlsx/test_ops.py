@@ -283,6 +283,57 @@ def test_deleting_a_sheet_breaks_references_and_says_so(made, out):
     assert result.effects.collateral == ()
 
 
+@pytest.mark.rule("F17", "F24.3")
+@pytest.mark.parametrize(
+    ("before", "gone", "after"),
+    [
+        ("Jan:Mar!A1", ["Jan"], "'Feb ''24:Mar'!A1"),
+        ("Jan:Mar!A1", ["Mar"], "'Jan:Feb ''24'!A1"),
+        ("JAN:mar!$A$1:B2", ["jan"], "'Feb ''24:mar'!$A$1:B2"),
+        ("Mar:Jan!A1", ["Mar"], "'Feb ''24:Jan'!A1"),
+        ("Jan:Mar!A1", ["Jan", "Mar"], "'Feb ''24'!A1"),
+        ("'Jan:Feb ''24'!A1", ["Feb '24"], "Jan!A1"),
+        ("Jan:Mar!A1", ["Mar", "Jan", "Feb '24"], "#REF!"),
+        ("Jan:Jan!A1", ["Jan"], "#REF!"),
+        ("Jan:Else!A1", ["Jan"], "#REF!"),
+    ],
+)
+def test_the_end_of_a_range_of_sheets_moves_inwards_when_its_sheet_is_deleted(
+    tmp_path, out, before, gone, after
+):
+    months = [(name, [[1, 2], [3, 4]]) for name in ("Jan", "Feb '24", "Mar")]
+    made = book(tmp_path / "a.xlsx", *months, ("Sum", [[f"=SUM({before})|3", "=1+1|2"]]))
+
+    result = edit(made, out, *({"op": "delete_sheet", "sheet": name} for name in gone))
+
+    first, second = next(iter(opened(out)["Sum"].iter_rows()))
+    assert (first.value, second.value) == (f"=SUM({after})", "=1+1")
+    assert [(w.code, w.count) for w in result.warnings] == [("broken_references", 1)] * len(gone)
+    assert result.effects.collateral == ()
+    assert not lines(out, sheet="Sum")[0].startswith("1\t3")
+
+
+@pytest.mark.rule("F24.2", "F24.3")
+def test_deleting_a_sheet_leaves_no_stale_result_of_formulas_that_do_not_name_it(tmp_path, out):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        for name in ("Jan", "Feb", "Mar"):
+            file.add_worksheet(name).write(0, 0, 1)
+        file.define_name("Short", "=Feb!$A$1")
+        formulas = ["=SUM(Jan:Mar!A1)", '=INDIRECT("Feb!A1")', "=Short+1", "=Jan!A1"]
+        file.add_worksheet("Sum").write_column(0, 0, formulas)
+
+    result = edit(source(path), out, {"op": "delete_sheet", "sheet": "Feb"})
+
+    assert lines(out, sheet="Sum", cells="both") == [
+        "1\t{=SUM(Jan:Mar!A1)}",
+        '2\t{=INDIRECT("Feb!A1")}',
+        "3\t#REF! {=Short+1}",
+        "4\t0 {=Jan!A1}",
+    ]
+    assert [(w.code, w.count) for w in result.warnings] == [("broken_references", 1)]
+
+
 @pytest.mark.rule("F16.3", "F32.22")
 def test_a_new_workbook_has_exactly_the_sheets_that_were_named(out):
     result = edit(

@@ -210,8 +210,9 @@ def test_a_renamed_table_header_is_followed(tmp_path, out):
         assert caught.value.reason == "op_conflict"
 
 
+@pytest.mark.rule("F24.2")
 def test_a_calculation_chain_that_would_lie_is_dropped(tmp_path, out):
-    made = book(tmp_path / "a.xlsx", ("S", [["=1+1|2", 5]]))
+    made = book(tmp_path / "a.xlsx", ("S", [["=1+1|2", 5]]), ("T", [[1]]))
     chained = tmp_path / "b.xlsx"
     rel = b'<Relationship Id="rId99" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/calcChain" Target="calcChain.xml"/></Relationships>'  # noqa: E501
     kind = b'<Override PartName="/xl/calcChain.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.calcChain+xml"/></Types>'  # noqa: E501
@@ -224,12 +225,14 @@ def test_a_calculation_chain_that_would_lie_is_dropped(tmp_path, out):
         new.writestr("xl/calcChain.xml", b'<calcChain xmlns="x"><c r="A1" i="1"/></calcChain>')
 
     kept = edit(source(chained), out, cells(("B1", 6)))
-    gone = edit(source(chained), out, cells(("A1", 6)))
 
     assert kept.changed_parts == ("xl/worksheets/sheet1.xml",)
-    assert "xl/calcChain.xml" in gone.changed_parts
-    assert "xl/calcChain.xml" not in members(out)
-    assert gone.effects.collateral == ()
+    for change in (cells(("A1", 6)), {"op": "delete_sheet", "sheet": "S"}):
+        gone = edit(source(chained), out, change)
+
+        assert "xl/calcChain.xml" in gone.changed_parts
+        assert "xl/calcChain.xml" not in members(out)
+        assert gone.effects.collateral == ()
 
 
 @pytest.mark.rule("F24.9")

@@ -63,7 +63,12 @@ def finish(
     old = Book(package.fresh(), strings_of=book)
     changed = _changed_cells(session, old)
     outcome = recalc.recalculate(
-        book, changed, _errors(old, book), engine=recalculate, started=session.started
+        book,
+        changed,
+        _errors(old, book),
+        moved=session.structural,
+        engine=recalculate,
+        started=session.started,
     )
     _keep_chain_true(book, old, changed)
     verify(session)
@@ -126,15 +131,16 @@ def _errors(old: Book, book: Book) -> dict[Place, str]:
 
 def _keep_chain_true(book: Book, old: Book, changed: dict[str, set[tuple[int, int]]]) -> None:
     """Drop the calculation chain when it may name cells that hold no formula any more."""
-    if book.related("calcChain") is None or not any(changed.values()):
+    if book.related("calcChain") is None:
         return
     for sheet in old.sheets:
         now = next((s for s in book.sheets if s.part == sheet.part), None)
-        cells = changed.get(now.name if now else "", set())
         xml = old.xml(sheet)
-        if xml is None or not cells:
+        if xml is None or (now is not None and not changed.get(now.name)):
             continue
-        if any((cell.row, cell.col) in cells for cell in xml.formula_cells()):
+        written = changed[now.name] if now else None
+        cells = xml.formula_cells()
+        if any(written is None or (cell.row, cell.col) in written for cell in cells):
             recalc.drop_chain(book)
             book.forget()
             return

@@ -7,7 +7,7 @@ rewriting one reference leaves every other character alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -329,27 +329,54 @@ def rename_sheet(formula: str, old: str, new: str) -> str:
     """Let references to one sheet follow its new name."""
 
     def renamed(token: Token) -> str:
-        if token.sheet is None or token.external:
+        ends = _ends(token)
+        if old.lower() not in map(str.lower, ends):
             return token.text
-        parts = token.sheet.split(":") if ":" in token.sheet else [token.sheet]
-        if not any(part.lower() == old.lower() for part in parts):
-            return token.text
-        parts = [new if part.lower() == old.lower() else part for part in parts]
-        body = token.text[token.text.rindex("!") + 1 :] if token.kind != "error" else "#REF!"
-        if len(parts) == 1:
-            return f"{quote_sheet(parts[0])}!{body}"
-        quoted = ":".join(parts)
-        plain = all(quote_sheet(part) == part for part in parts)
-        return f"{quoted}!{body}" if plain else "'" + quoted.replace("'", "''") + f"'!{body}"
+        return _qualified(token, [new if end.lower() == old.lower() else end for end in ends])
 
     return rewrite(formula, renamed)
 
 
-def drop_sheet(formula: str, gone: str) -> str:
-    """Turn references to a deleted sheet into `#REF!`."""
+def drop_sheet(formula: str, gone: str, order: Sequence[str]) -> str:
+    """Turn references to a deleted sheet into `#REF!`; a range of sheets that ends there shrinks.
+
+    `order` holds the names of the sheets as they stood before, the deleted one among them.
+    """
 
     def dropped(token: Token) -> str:
-        hit = token.sheet is not None and token.sheet.lower() == gone.lower()
-        return "#REF!" if hit else token.text
+        ends = _ends(token)
+        if gone.lower() not in map(str.lower, ends):
+            return token.text
+        left = _shrunk(ends, gone, order)
+        return _qualified(token, left) if left else "#REF!"
 
     return rewrite(formula, dropped)
+
+
+def _ends(token: Token) -> list[str]:
+    """Return the sheet a token names, or the first and last one of a range of sheets."""
+    return [] if token.sheet is None or token.external else token.sheet.split(":")
+
+
+def _shrunk(ends: list[str], gone: str, order: Sequence[str]) -> list[str]:
+    """Return the ends of a range of sheets without the one that is gone; empty if none is left."""
+    names = [name.lower() for name in order]
+    if len(ends) != 2 or any(end.lower() not in names for end in ends):
+        return []
+    first, last = (names.index(end.lower()) for end in ends)
+    if first == last:
+        return []
+    step = 1 if first < last else -1
+    if ends[0].lower() == gone.lower():
+        ends = [order[first + step], ends[1]]
+    else:
+        ends = [ends[0], order[last - step]]
+    return ends if abs(first - last) > 1 else ends[:1]
+
+
+def _qualified(token: Token, ends: list[str]) -> str:
+    """Return a token's text with other sheets in front of it."""
+    body = token.text[token.text.rindex("!") + 1 :] if token.kind != "error" else "#REF!"
+    if all(quote_sheet(end) == end for end in ends):
+        return f"{':'.join(ends)}!{body}"
+    return "'" + ":".join(ends).replace("'", "''") + f"'!{body}"

@@ -24,10 +24,11 @@ _SOURCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SheetMove:
-    """A sheet got another name, or was deleted (`new` is None)."""
+    """A sheet got another name, or was deleted (`new` is None); `order` is how sheets stood."""
 
     name: str
     new: str | None
+    order: tuple[str, ...] = ()
 
     def rewrite(self, data: bytes) -> tuple[bytes, int]:
         """Return a part whose references follow, and how many did."""
@@ -50,7 +51,7 @@ class SheetMove:
 
     def _text(self, formula: str) -> str:
         if self.new is None:
-            return drop_sheet(formula, self.name)
+            return drop_sheet(formula, self.name, self.order)
         return rename_sheet(formula, self.name, self.new)
 
 

@@ -123,8 +123,11 @@ class Reader:
         if item is None or depth > 8:
             found.note("unknown_name", dynamic=True)
             return token.text
-        if any(t.kind == "ref" and "$" not in t.body for t in tokens(item.refers_to)):
+        pieces = tokens(item.refers_to)
+        if any(t.kind == "ref" and "$" not in t.body for t in pieces):
             found.note("relative_name", dynamic=True)
+        if any(t.kind == "error" for t in pieces):  # what it led to may be gone since just now
+            found.dynamic = True
         return f"({self._spell(item.refers_to, found, depth + 1)})"
 
     def _table(self, token: Token, found: Found) -> str:

@@ -66,16 +66,18 @@ def recalculate(
     changed: dict[str, set[tuple[int, int]]],
     before: dict[Place, str],
     *,
+    moved: bool,
     engine: bool,
     started: float,
 ) -> Recalculation:
     """Bring the results of the formulas that `changed` reaches up to date.
 
-    `before` holds the errors that formula cells showed before the edit; `started` is when the
-    write began, by the monotonic clock.
+    `before` holds the errors that formula cells showed before the edit; `moved` says that sheets
+    came, went or got other names, which is a change although no cell was written; `started` is
+    when the write began, by the monotonic clock.
     """
     result = Recalculation()
-    if not any(changed.values()) or not _has_formulas(book):
+    if not (moved or any(changed.values())) or not _has_formulas(book):
         return result
     graph = build(book)
     places = {Place(sheet, *cell) for sheet, cells in changed.items() for cell in cells}

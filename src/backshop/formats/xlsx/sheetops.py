@@ -59,10 +59,10 @@ def delete_sheet(session: Session, op: Op) -> str:
     sheet = session.book.sheet(str(op.args["sheet"]), f"{op.where}.sheet")
     session.flush()
     session.structural = True
-    broken = structure.delete(session.book, sheet, f"{op.where}.sheet")
+    move, broken = structure.delete(session.book, sheet, f"{op.where}.sheet")
     if broken:
         session.warnings.add("broken_references", broken, where=sheet.name)
-    session.moves.append(SheetMove(sheet.name, None))
+    session.moves.append(move)
     session.targets.append(Target(sheet.name))
     session.written.pop(sheet.name, None)
     session.expected.pop(sheet.name, None)

@@ -116,11 +116,13 @@ def rename(book: Book, sheet: Sheet, new: str) -> None:
     follow(book, SheetMove(old, new))
 
 
-def delete(book: Book, sheet: Sheet, where: str) -> int:
-    """Take a sheet out with its private parts; return how many references broke."""
+def delete(book: Book, sheet: Sheet, where: str) -> tuple[SheetMove, int]:
+    """Take a sheet out with its private parts; return what references followed and how many."""
     visible = [other for other in book.sheets if other.state == "visible"]
     if sheet.state == "visible" and len(visible) < 2:
         raise problem("last_sheet", where, "a workbook keeps at least one visible sheet")
+    order = (other.name for other in book.sheets if other.kind == "worksheet" or other == sheet)
+    move = SheetMove(sheet.name, None, tuple(order))
     items = children(_list(book), "sheet")
     _list(book).remove(items[sheet.index])
     names = child(book.root, "definedNames")
@@ -137,8 +139,7 @@ def delete(book: Book, sheet: Sheet, where: str) -> int:
     _save(book)
     if sheet.part:
         _remove_tree(book, sheet.part)
-    broken = follow(book, SheetMove(sheet.name, None))
-    return broken
+    return move, follow(book, move)
 
 
 def _clamp_views(book: Book) -> None:
