@@ -14,7 +14,7 @@ from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
 from backshop.formats.xlsx.numfmt import display
 
-from .books import book, edit, source
+from .books import book, edit, lines, source
 
 
 @pytest.mark.rule("F29.4")
@@ -69,6 +69,13 @@ def test_a_grid_shows_values_formulas_and_looks(tmp_path):
 @pytest.mark.parametrize(
     ("value", "code", "shown"),
     [
+        (1e27, "0.00", "1" + "0" * 27 + ".00"),
+        (1e300, "#,##0", "1" + ",000" * 100),
+        (1.5, "0." + "0" * 30, "1.5" + "0" * 29),
+        (1e27, "0.00%", "1" + "0" * 29 + ".00%"),
+        (5e-324, "0.00", "0.00"),
+        (1e308, "0,,", "1" + "0" * 302),
+        (2958465.9999999995, "yyyy-mm-dd", "2958465.9999999995"),
         (1.5, "General", "1.5"),
         (1234567.891, "#,##0.00", "1,234,567.89"),
         (0.125, "0.0%", "12.5%"),
@@ -93,6 +100,30 @@ def test_a_grid_shows_values_formulas_and_looks(tmp_path):
 )  # fmt: skip
 def test_numbers_are_shown_as_their_format_says_or_raw(value, code, shown):
     assert display(value, code, False) == shown
+
+
+@pytest.mark.rule("F8.10", "F29.4")
+def test_numbers_at_the_edge_of_what_formats_show_do_not_spoil_a_grid(tmp_path):
+    edges = [(1e27, "0.00"), (1e300, "#,##0"), (1.5, "0." + "0" * 30), (1e308, "[h]:mm")]
+    edges += [(2958465.999999999, "yyyy-mm-dd"), (1.5, "0." + "0" * 300)]
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        sheet = file.add_worksheet("S")
+        for row, (value, code) in enumerate(edges):
+            sheet.write(row, 0, value, file.add_format({"num_format": code}))
+
+    grid: Any = xlsx.extract_grid(source(path), "S", 0, 0, 9, 1)
+    shown = [row[0]["display"] for row in grid["cells"]]
+
+    assert shown == [
+        "1" + "0" * 27 + ".00",
+        "1" + ",000" * 100,
+        "1.5" + "0" * 29,
+        "1e+308",
+        "2958465.999999999",
+        "1.5",
+    ]
+    assert lines(path)[4] == "5\t2958465.999999999"
 
 
 @pytest.mark.rule("F29.1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, time, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 
 GENERAL = "General"
@@ -19,8 +19,12 @@ BUILTIN: dict[int, str] = {
 DATE_IDS = frozenset([*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)])
 CUSTOM_FROM = 164  # ids below belong to Excel
 
+MAX_CODE_CHARS = 255  # of a number format, as in Excel
+# every digit of the largest number under the longest format: 309, two for each %, and the decimals
+_EXACT = Context(prec=309 + 3 * MAX_CODE_CHARS, rounding=ROUND_HALF_UP)
 _DAY_MS = 86_400_000
 _LAST_SERIAL = 2_958_466  # the day after 9999-12-31
+_LAST_ELAPSED = 2**53 / _DAY_MS  # days; beyond them milliseconds are not exact
 _SKIPPED = re.compile(r'"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?')
 _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.I)
 _PIECE = re.compile(
@@ -71,9 +75,12 @@ def number_text(value: float) -> str:
 
 def moment(serial: float, date_1904: bool) -> datetime | time | date | str | None:
     """Return what a serial number means; a text for the day that never was, None for no date."""
-    if serial < 0 or serial >= _LAST_SERIAL - (1462 if date_1904 else 0):
+    end = _LAST_SERIAL - (1462 if date_1904 else 0)
+    if serial < 0 or serial >= end:
         return None
     days, ms = divmod(round(serial * _DAY_MS), _DAY_MS)
+    if days == end:  # the last moment of the last day, rounded up
+        return None
     if serial < 1 and days == 0:
         return (datetime.min + timedelta(milliseconds=ms)).time()
     if not date_1904 and days == 60:
@@ -87,7 +94,7 @@ def moment(serial: float, date_1904: bool) -> datetime | time | date | str | Non
 
 def moment_text(serial: float, code: str, date_1904: bool) -> str | None:
     """Return the ISO text of a date cell (F8.10), None when the number is no date."""
-    if is_elapsed(code) and serial >= 0:
+    if is_elapsed(code) and 0 <= serial < _LAST_ELAPSED:
         seconds, ms = divmod(round(serial * _DAY_MS), 1000)
         rest = f".{ms:03d}" if ms else ""
         return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{rest}"
@@ -198,6 +205,8 @@ def _number_text(value: float, pieces: list[re.Match[str]]) -> str | None:
     if not pattern.strip("%,."):
         texts = [_literal(piece) for piece in pieces]
         return None if None in texts or pattern else "".join(text or "" for text in texts)
+    if len(pattern) > MAX_CODE_CHARS:
+        return None
     digits = _digits(value, pattern)
     out, placed = "", False
     for piece in pieces:
@@ -219,13 +228,12 @@ def _number_text(value: float, pieces: list[re.Match[str]]) -> str | None:
 
 
 def _digits(value: float, pattern: str) -> str:
-    number = abs(Decimal(repr(value))) * 100 ** pattern.count("%")
     bare = pattern.replace("%", "")
-    scale = len(bare) - len(bare.rstrip(","))  # each trailing comma hides three digits
-    number /= Decimal(1000) ** scale
+    hidden = 3 * (len(bare) - len(bare.rstrip(",")))  # digits: three for each trailing comma
+    number = Decimal(repr(value)).copy_abs().scaleb(2 * pattern.count("%") - hidden, _EXACT)
     whole, _, fraction = bare.rstrip(",").partition(".")
     places = sum(1 for c in fraction if c in "0#?")
-    text = format(number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP), "f")
+    text = format(number.quantize(Decimal(1).scaleb(-places), context=_EXACT), "f")
     left, _, right = text.partition(".")
     least = sum(1 for c in fraction if c == "0")
     while len(right) > least and right.endswith("0"):
