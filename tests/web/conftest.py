@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import browser_path
 from tests.web.browsing import ARGUMENTS, WAIT_MS, Served, serving
 
-EXPECTED = re.compile("status of 4|net::ERR_")  # what a test asks for: a refusal, no network
+EXPECTED = re.compile("status of (4|503)|net::ERR_")  # what a test asks for: a refusal, no network
 
 
 @pytest.fixture(scope="module")

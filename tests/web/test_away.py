@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from backshop.store import StoreUnavailable
@@ -58,3 +60,59 @@ def test_every_way_in_says_that_the_database_is_away(served, away):
     assert [is_told(one) for one in (*pages, *gate, *login, file)] == [True] * 9
     assert gate[1].json()["error"]["error_code"] == "STORE_UNAVAILABLE"
     assert lives.status_code == 200
+
+
+@pytest.mark.rule("U1.6")
+def test_a_script_that_asks_for_a_part_of_a_page_gets_a_refusal_as_data(served):
+    address = "/bench/wb_01ARZ3NDEKTSV4RRFFQ69G5FAV/file-list"
+    with served.client() as client:
+        part = client.get(address, headers={**PAGE, "x-fragment": "1"})
+        page = client.get(address, headers=PAGE)
+
+    assert (part.status_code, part.json()["error"]["error_code"]) == (404, "NOT_FOUND")
+    assert (page.status_code, "<h1>Not found</h1>" in page.text) == (404, True)
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U1.6", "U3.5")
+def test_a_part_that_is_refused_says_so_in_its_place_and_what_was_shown_stays(
+    served, new_page, monkeypatch
+):
+    bench = served.bench("Parts", {"a.txt": "a\n"})
+    page = new_page(f"/bench/{bench}")
+    page.locator("html[data-live]").wait_for()
+    call, here = served.shop.call, threading.current_thread()
+
+    def away(command, *args, **kwargs):
+        if command == "WorkbenchFilesList" and threading.current_thread() is not here:
+            raise StoreUnavailable("the database cannot be reached")
+        return call(command, *args, **kwargs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(served.shop, "call", away)
+        served.call("WorkbenchFileRename", workbench_id=bench, path="a.txt", new_path="b.txt")
+        page.locator("#files > [data-error=STORE_UNAVAILABLE]").wait_for()
+        kept = page.locator("#files .file-name").all_text_contents()
+        inside = page.locator("#files nav, #files #toasts, #files h1").count()
+    served.call("WorkbenchFileRename", workbench_id=bench, path="b.txt", new_path="c.txt")
+    page.locator("#files .file-name", has_text="c.txt").wait_for()
+
+    assert (kept, inside) == (["a.txt"], 0)
+    assert page.locator("#files [data-error]").count() == 0
+
+
+@pytest.mark.rule("U1.6")
+def test_the_page_of_a_workflow_shows_a_refusal_that_is_none_of_rails(served, monkeypatch):
+    call = served.shop.call
+
+    def away(command, *args, **kwargs):
+        if command == "inspect_workflow":
+            raise StoreUnavailable("the database cannot be reached")
+        return call(command, *args, **kwargs)
+
+    monkeypatch.setattr(served.shop, "call", away)
+    with served.client() as client:
+        page = client.get("/workflows/wr.rpi", headers=PAGE)
+
+    assert "STORE_UNAVAILABLE" in page.text
+    assert "INTERNAL_ERROR" not in page.text

@@ -74,6 +74,48 @@ def test_a_bench_is_forked_and_made_of_a_folder(served, new_page, files):
     assert served.paths(fork["workbench_id"]) == {"a.txt"}
 
 
+@pytest.mark.rule("U5.1", "B6.9", "U1.6")
+def test_a_bench_made_for_a_folder_that_is_not_added_is_taken_back(served, new_page, tmp_path):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    served.call("SettingsSet", key="onboarding", value={"dismissed": True, "version": 99})
+    limit = served.call("WorkbenchGetScope", workbench_id=served.bench("Any"))["limits"]
+    for number in range(limit["max_files"] + 1):
+        (folder / f"{number}.txt").write_text("x")
+    names = {one["name"] for one in served.call("WorkbenchList")["workbenches"]}
+    page = new_page("/")
+    page.get_by_role("button", name="From a folder").click()
+    dialog = page.get_by_role("dialog", name="New workbench from a folder")
+
+    def left():
+        now = {one["name"] for one in served.call("WorkbenchList")["workbenches"]}
+        return now - names, dialog.locator("[data-error]").count()
+
+    dialog.get_by_label("Name").fill("Too many")
+    dialog.get_by_label("Folder", exact=True).set_input_files(folder)
+    with page.expect_response(_answers("WorkbenchDelete")):
+        dialog.get_by_role("button", name="Create and add files").click()
+        page.get_by_role("button", name="Do not add them").click()
+    unwanted = left()
+    refusal = {"error": {"error_code": "LIMIT_EXCEEDED", "message": "no room"}}
+    page.route("**/bench/*/files", lambda route: route.fulfill(status=422, json=refusal))
+    small = tmp_path / "few"
+    small.mkdir()
+    (small / "a.txt").write_text("a")
+    dialog.get_by_label("Folder", exact=True).set_input_files(small)
+    with page.expect_response(_answers("WorkbenchDelete")):
+        dialog.get_by_role("button", name="Create and add files").click()
+    dialog.locator("[data-error=LIMIT_EXCEEDED]").wait_for()
+
+    assert unwanted == (set(), 0)
+    assert left() == (set(), 1)
+
+
+def _answers(command):
+    """Return what tells the answer to a command from others."""
+    return lambda response: f'"{command}"' in (response.request.post_data or "")
+
+
 @pytest.mark.rule("U5.1", "B3.11")
 def test_a_damaged_bench_and_one_with_a_draft_say_so_on_their_cards(served, new_page):
     broken, drafted = served.bench("Broken", {"a.txt": "x" * 100_000}), served.bench("Drafted")

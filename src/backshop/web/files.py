@@ -11,7 +11,8 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from starlette.datastructures import UploadFile
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from backshop.app import Backshop, Role
@@ -48,6 +49,8 @@ async def upload(request: Request) -> Response:
             result = await site.run(_take, site, bench_id, pairs, words, user)
             if form.get("next"):  # a plain form
                 return RedirectResponse(f"/bench/{bench_id}", status_code=303)
+    except (HTTPException, ClientDisconnect):  # of the request itself, answered by the app
+        raise
     except Exception as error:  # a surface's outermost handler
         return fault_response(error)
     return JSONResponse(result)
@@ -105,7 +108,8 @@ async def download(request: Request) -> Response:
     site: Site = request.app.state.site
     params, view = request.path_params, request.query_params.get("view", "published")
     try:
-        site.shop.gate.require(user_of(request), params["bench_id"], Role.READ)
+        user = user_of(request)
+        await site.run(site.shop.gate.require, user, params["bench_id"], Role.READ)
         found = await site.run(
             hand_out, site.shop.benches, params["bench_id"], params["path"], view
         )
@@ -124,7 +128,7 @@ async def download_all(request: Request) -> Response:
     site: Site = request.app.state.site
     bench_id = request.path_params["bench_id"]
     try:
-        site.shop.gate.require(user_of(request), bench_id, Role.READ)
+        await site.run(site.shop.gate.require, user_of(request), bench_id, Role.READ)
         archive = await site.run(_archive, site.shop, bench_id)
     except Exception as error:  # a surface's outermost handler
         return fault_response(error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from starlette.requests import Request
@@ -10,7 +9,8 @@ from starlette.responses import JSONResponse, Response
 
 from backshop import __version__
 from backshop.app import Registry, answer, fault_of
-from backshop.base.errors import AccessDenied, LimitExceeded
+from backshop.base.canon import parse
+from backshop.base.errors import AccessDenied, LimitExceeded, ValidationFailed
 from backshop.base.limits import MIB
 
 from .security import user_of
@@ -51,8 +51,8 @@ async def read_body(request: Request, limit_bytes: int) -> bytes:
 
 def _refusal_of_paths(commands: Registry, body: bytes) -> dict[str, Any] | None:
     try:
-        data = json.loads(body)
-    except ValueError:
+        data = parse(body)  # as `answer` reads it, so that both see the same
+    except ValidationFailed:
         return None  # the answer says what is wrong with it
     for one in data if isinstance(data, list) else [data]:
         if isinstance(one, dict) and _names_a_path(commands, one):

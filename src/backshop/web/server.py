@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -31,7 +31,7 @@ from .render import STATIC, version
 from .render import page as render
 from .rpc import read_body, rpc
 from .security import COOKIE_DAYS, Door, Gate, Login
-from .site import Site, fault_response
+from .site import Site, fault_response, wants_page
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Scope
@@ -72,7 +72,11 @@ def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
             *forms.ROUTES,
             *pages.ROUTES,
         ],
-        exception_handlers={HTTPException: _refused, BackshopError: _failed},
+        exception_handlers={
+            HTTPException: _refused,
+            BackshopError: _failed,
+            ClientDisconnect: _left,
+        },
         lifespan=lifespan,
     )
     app.state.site = site
@@ -177,10 +181,17 @@ async def static(request: Request) -> Response:
 
 async def _refused(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    if status in REFUSALS and _wants_page(request.headers):
-        title, code, message = REFUSALS[status]
-        return _plain_page(title, {"error_code": code, "message": message}, status)
-    return Response(status_code=status)
+    if status not in REFUSALS:
+        return Response(status_code=status)
+    title, code, message = REFUSALS[status]
+    refusal = {"error_code": code, "message": message}
+    if wants_page(request.headers):
+        return _plain_page(title, refusal, status)
+    return JSONResponse({"error": refusal}, status_code=status)
+
+
+async def _left(_: Request, __: Exception) -> Response:
+    return Response(status_code=400)  # whoever sent it is gone and reads nothing
 
 
 async def _failed(request: Request, error: Exception) -> Response:
@@ -189,14 +200,10 @@ async def _failed(request: Request, error: Exception) -> Response:
 
 def _failure(scope: Scope, error: Exception) -> Response:
     """Return a refusal that no page has caught: a page of its own for people, else data (U1.6)."""
-    if not _wants_page(Headers(scope=scope)):
+    if not wants_page(Headers(scope=scope)):
         return fault_response(error)
     fault = fault_of(error)
     return _plain_page("That did not work", fault.envelope, fault.http)
-
-
-def _wants_page(headers: Headers) -> bool:
-    return "text/html" in headers.get("accept", "")
 
 
 def _plain_page(title: str, error: dict[str, Any], status: int) -> Response:

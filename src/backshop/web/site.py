@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import anyio
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 
 from backshop.app import Backshop, Guesses, Hub, Parcels, fault_of
@@ -16,6 +17,7 @@ from backshop.base.ids import UserId
 from .security import Door, Login
 
 T = TypeVar("T")
+FRAGMENT = "x-fragment"  # the header of a script that asks for a part of a page
 THREADS = 64  # a turn occupies one for as long as it runs
 
 
@@ -60,6 +62,11 @@ class Site:
         if not self._is_warm:
             self.warm()
         return work()
+
+
+def wants_page(headers: Headers) -> bool:
+    """Say whether a refusal is read by a person; scripts, also those that fetch HTML, want data."""
+    return "text/html" in headers.get("accept", "") and FRAGMENT not in headers
 
 
 def fault_response(error: BaseException) -> Response:

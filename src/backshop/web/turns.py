@@ -14,7 +14,8 @@ from concurrent.futures import TimeoutError as NotYet
 from functools import partial
 from typing import Any
 
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -40,6 +41,8 @@ async def turn(request: Request) -> Response:
         wish = await _wish(request, is_form)
         call = partial(site.shop.call, user=user_of(request))
         answer = await site.run(begin, call, bench_id, wish)
+    except (HTTPException, ClientDisconnect):  # of the request itself, answered by the app
+        raise
     except Exception as error:  # a surface's outermost handler
         return fault_response(error)
     if is_form:

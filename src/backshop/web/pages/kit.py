@@ -19,7 +19,7 @@ from backshop.base.limits import MIB
 from ..render import count_text
 from ..render import page as render
 from ..security import user_of
-from ..site import Site
+from ..site import FRAGMENT, Site, fault_response
 from .words import ACTIONS, action_links
 
 THEMES = ("auto", "light", "dark")
@@ -40,6 +40,8 @@ class Visit:
     cookies: Mapping[str, str]
     path: str
     user: UserId | None = None
+    is_part: bool = False
+    """A script asks for a part of a page: a refusal is data for it."""
     form: FormData = field(default_factory=FormData)
 
     @property
@@ -95,6 +97,7 @@ def route(path: str, handler: Handler, *methods: str) -> Route:
             cookies=request.cookies,
             path=request.url.path,
             user=user_of(request),
+            is_part=FRAGMENT in request.headers,
             form=form,
         )
         return await site.run(_answer, handler, visit)
@@ -111,6 +114,8 @@ def _answer(handler: Handler, visit: Visit) -> Response:
         made = handler(visit)
         return _response(made, visit, position)
     except Exception as error:  # a surface's outermost handler
+        if visit.is_part:
+            return fault_response(error)
         return _response(error_page(error, visit), visit, position)
 
 
@@ -150,6 +155,12 @@ def error_page(error: Exception, visit: Visit) -> Page:
     back = safe_path(visit.form.get("back")) or "/"
     context = {"error": _shown(fault.envelope, visit, back), "back": back}
     return Page(template="error.html", title=title, context=context, status=fault.http)
+
+
+def number(visit: Visit, name: str) -> int | None:
+    """Return a number of the address, or None: anything may stand there."""
+    text = visit.query.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
 def safe_path(given: object) -> str | None:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from backshop.base.errors import BackshopError
 
 from . import diffs
-from .kit import Page, Visit, attempt, bench_context, route
+from .kit import Page, Visit, attempt, bench_context, number, route
 from .pictures import document_pictures, inside, marked_pictures, placed
 from .words import FAULTS
 from .workshop import files_context
@@ -201,8 +201,8 @@ def _document(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
     if found is None:
         return {"kind": "document", "error": error}
     sections = found["body"]["sections"]
-    asked = visit.query.get("section", "")
-    wanted = [int(asked)] if asked.isascii() and asked.isdecimal() else []
+    asked = number(visit, "section")
+    wanted = [] if asked is None else [asked]
     pictures = placed(_document_pictures(visit, entry), sections)
     touched = {at for at, some in pictures.items() if any(one["change"] for one in some)}
     wanted = wanted or [
@@ -223,7 +223,7 @@ def _document(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
         "touched": touched,
         "pictures": [one for some in pictures.values() for one in some],
         "left": max(0, len(wanted) - SECTIONS_SHOWN),
-        "asked": wanted[0] if asked else None,
+        "asked": asked,
     }
 
 
@@ -246,8 +246,8 @@ def _document_pictures(visit: Visit, entry: dict[str, Any]) -> list[dict[str, An
 
 
 def _deck(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
-    asked = visit.query.get("slide", "")
-    more = {"slide_index": int(asked)} if asked.isascii() and asked.isdecimal() else {}
+    asked = number(visit, "slide")
+    more = {} if asked is None else {"slide_index": asked}
     found, error = _diff(visit, "ReviewGetPptxContentDiff", entry, **more)
     if found is None:
         return {"kind": "deck", "error": error}
@@ -273,8 +273,7 @@ def _deck(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
 
 def _pages(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
     """Return pictures of a page of both versions."""
-    asked = visit.query.get("page", "")
-    index = int(asked) if asked.isascii() and asked.isdecimal() else 0
+    index = number(visit, "page") or 0
     kind, bench_id = entry["file_kind"], visit.params["bench_id"]
     slide = kind == "pptx"
     command = "ReviewGetPptxPreviewSlide" if slide else f"ReviewGet{_PAGES[kind]}PreviewPage"

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from ..markdown import highlighted
 from . import diffs
-from .kit import Page, Visit, attempt, bench_context, route
+from .kit import Page, Visit, attempt, bench_context, number, route
 from .pictures import document_pictures, inside
 from .words import FAULTS, KINDS
 from .workshop import files_context
@@ -51,8 +51,8 @@ def _shown(visit: Visit, about: dict[str, Any], info: dict[str, Any], way: str) 
 
 
 def _number(visit: Visit, name: str, default: int = 0) -> int:
-    text = visit.query.get(name, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else default
+    found = number(visit, name)
+    return default if found is None else found
 
 
 def _text(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,6 @@ from urllib.parse import quote
 
 from ..render import count_text
 
-STATUS = {
-    "interrupted": "interrupted",
-    "canceled": "stopped",
-    "failed": "failed",
-}
 TOOLS = {
     "list_files": "looking at the list of files",
     "get_file_info": "looking at",

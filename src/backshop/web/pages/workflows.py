@@ -64,7 +64,7 @@ def detail(visit: Visit) -> Page:
     """Show one workflow: outline, compiled form, findings, source, how to start it."""
     place, workflow_id = workspace_of(visit), visit.params["workflow_id"]
     shown, error = attempt(visit, "inspect_workflow", workflowId=workflow_id, **place)
-    if error is not None and error["code"] == "WORKFLOW_NOT_FOUND":
+    if error is not None and error.get("code") == "WORKFLOW_NOT_FOUND":
         raise NotFound(error["message"], reason="not_found", hints=(error["suggestion"],))
     compiled, _ = attempt(
         visit, "inspect_workflow", workflowId=workflow_id, mode="compiled", **place

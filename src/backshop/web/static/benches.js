@@ -1,6 +1,6 @@
 // The list of workbenches: delete with undo, rename, a bench from a folder.
-import { $, load, on, showError, toast } from "./dom.js";
-import { call, unreachable } from "./rpc.js";
+import { $, loadInto, on, showError, toast } from "./dom.js";
+import { call } from "./rpc.js";
 import { hasRoom, upload } from "./upload.js";
 import { follow } from "./events.js";
 
@@ -28,14 +28,17 @@ $("#from-folder").addEventListener("submit", async (event) => {
   const form = event.currentTarget;
   const files = [...$("#folder-files").files];
   const folder = files[0]?.webkitRelativePath.split("/")[0] ?? "";
+  let workbench_id = null;
+  const takeBack = () => call("WorkbenchDelete", { workbench_id, confirm: workbench_id }); // it was made for these files alone
   try {
-    const { workbench_id } = await call("WorkbenchCreate", { name: form.elements.name.value || folder });
+    ({ workbench_id } = await call("WorkbenchCreate", { name: form.elements.name.value || folder }));
     const found = files.map((file) => ({ file, path: file.webkitRelativePath.split("/").slice(1).join("/") || file.name }));
     const isAdded = await hasRoom(workbench_id, found.length) && await upload($("#folder-adding"), workbench_id, found);
     if (isAdded) location.assign(`/bench/${workbench_id}`);
-    else await call("WorkbenchDelete", { workbench_id }); // it was made for these files alone
+    else await takeBack();
   } catch (error) {
     if (!error.envelope) throw error;
+    if (workbench_id) await takeBack().catch(() => {}); // what went wrong first is what is said
     showError(form, error.envelope);
   }
 });
@@ -46,7 +49,7 @@ function refresh() {
   pending ??= setTimeout(async () => {
     pending = null;
     if ($("#bench-cards details[open]")) { refresh(); return; }
-    try { $("#bench-cards").replaceChildren(await load("/bench-cards")); } catch (error) { unreachable(error); }
+    await loadInto($("#bench-cards"), "/bench-cards");
   }, 400);
 }
 follow({}, { WorkbenchChanged: refresh, WorkbenchFilesChanged: refresh, DraftStateChanged: refresh, BenchHealthChanged: refresh, AccessChanged: refresh }, { onReconnect: refresh });

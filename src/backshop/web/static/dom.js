@@ -1,5 +1,5 @@
 // Small words for the page: find, make, listen, say, ask.
-import { reach } from "./rpc.js";
+import { RpcError, UNREACHABLE, reach } from "./rpc.js";
 
 export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -43,10 +43,31 @@ export function fragment(text) {
   return made;
 }
 
-// Fetch a fragment of a page; an error comes as a fragment too.
+// Fetch a part of a page; a refusal is an RpcError, because the server sends the envelope in place of a page.
 export async function load(path) {
   const response = await reach(path, { headers: { accept: "text/html", "x-fragment": "1" } });
-  return fragment(await response.text());
+  if (response.ok) return fragment(await response.text());
+  const { error } = await response.json();
+  throw new RpcError(error.error || error);
+}
+
+// Fetch a part of a page into an element; false: it was refused, which is said there, and what it showed stays.
+export async function loadInto(root, path) {
+  try {
+    root.replaceChildren(await load(path));
+    return true;
+  } catch (error) {
+    noteRefusal(root, error);
+    return false;
+  }
+}
+
+// Say what was refused of work nobody waits for, without taking the focus; of a server that is gone the line on top tells.
+export function noteRefusal(root, error) {
+  if (!error.envelope) throw error;
+  if (error.envelope.error_code === UNREACHABLE) return;
+  clearError(root);
+  root.prepend(errorBox(error.envelope));
 }
 
 // Listen for events of elements that come and go.

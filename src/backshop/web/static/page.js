@@ -1,5 +1,5 @@
 // What every page does: times, dialogs, menus, forms that run commands in place, the Draft bar.
-import { $, $$, clearError, copyText, el, load, localTimes, on, say, showError } from "./dom.js";
+import { $, $$, clearError, copyText, el, loadInto, localTimes, on, say, showError } from "./dom.js";
 import { call } from "./rpc.js";
 import { follow } from "./events.js";
 import { renew } from "./live.js";
@@ -180,7 +180,7 @@ if (here !== "workshop" && (bench || live)) {
   follow(bench ? { workbench_id: bench } : {}, handlers, { onReconnect });
 }
 export async function refreshDraftBar() {
-  $("#draft-bar").replaceChildren(await load(`/bench/${bench}/draft-bar`));
+  if (!(await loadInto($("#draft-bar"), `/bench/${bench}/draft-bar`))) return;
   const draft = $("#draft-bar .draft-bar");
   document.body.dataset.draft = draft ? "yes" : "no";
   const field = $("#ask-publish input[name=reviewed_tree]");

@@ -99,7 +99,10 @@ function start() {
     const at = indexOf(path);
     if (at >= 0) list.show(at);
     view.setAttribute("aria-busy", "true");
-    const made = await load(`/bench/${workbench_id}/review/file${address}${mode()}`);
+    const made = await load(`/bench/${workbench_id}/review/file${address}${mode()}`).catch((error) => {
+      if (!error.envelope) throw error;
+      return errorBox(error.envelope);
+    });
     if (current !== path) return;
     view.replaceChildren(made);
     view.removeAttribute("aria-busy");

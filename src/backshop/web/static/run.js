@@ -1,5 +1,5 @@
 // A session and its runs: the graph is walked by keys, zoomed, and grows while an agent works.
-import { $, $$, load, on, say, showError } from "./dom.js";
+import { $, $$, load, loadInto, noteRefusal, on, say, showError } from "./dom.js";
 import { follow } from "./events.js";
 
 const { session, run } = document.body.dataset;
@@ -45,7 +45,7 @@ async function open(node, { focus = false } = {}) {
   const query = new URLSearchParams(location.search);
   query.set("node", node);
   history.replaceState(null, "", `?${query}`);
-  drawer.replaceChildren(await load(`/studio/node/${node}`));
+  await loadInto(drawer, `/studio/node/${node}`);
   drawer.scrollTop = 0;
   if (focus) drawer.focus();
 }
@@ -113,7 +113,9 @@ on(document, "click", "a[data-fork]", async (event, link) => {
   const dialog = $("#fork-node");
   if (!dialog) return;
   event.preventDefault();
-  const page = await load(link.getAttribute("href"));
+  const href = link.getAttribute("href");
+  const page = await load(href).catch(() => null);
+  if (!page) { location.assign(href); return; } // which says why
   const parts = $$("main .page > :not(h1, p.small:first-child)", page);
   $("#fork-body").replaceChildren(...parts);
   dialog.showModal();
@@ -130,7 +132,9 @@ on(document, "submit", ".input-form", async (event, form) => {
 // ------------------------------------------------------------ live
 
 let queued = null;
-function refresh() { queued ??= setTimeout(() => { queued = null; redraw(); }, 100); }
+function refresh() {
+  queued ??= setTimeout(() => { queued = null; redraw().catch((error) => noteRefusal($(".studio-main"), error)); }, 100);
+}
 
 async function redraw() {
   if (!run) {

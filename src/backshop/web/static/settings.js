@@ -1,10 +1,10 @@
 // Settings: disk use, clean-up, shortcuts, and answers of tests shown in place.
-import { $, copyText, el, load, on, showError, toast } from "./dom.js";
+import { $, copyText, el, loadInto, on, showError, toast } from "./dom.js";
 import { call } from "./rpc.js";
 import { ACTIONS, bindings, combination, saveBindings } from "./shortcuts.js";
 
 async function disk() {
-  if ($("#disk")) $("#disk").replaceChildren(await load("/settings/disk"));
+  if ($("#disk")) await loadInto($("#disk"), "/settings/disk");
 }
 
 // Look for contents that nothing needs, or remove them; what was found or done is said in place.

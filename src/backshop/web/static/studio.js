@@ -1,5 +1,5 @@
 // The list of sessions: stays true while agents work; a bundle can be picked as a file.
-import { $, load, on } from "./dom.js";
+import { $, loadInto, on } from "./dom.js";
 import { follow } from "./events.js";
 
 let queued = null;
@@ -8,7 +8,7 @@ function refresh() {
     queued = null;
     const list = $("#sessions");
     const held = document.activeElement?.closest("#sessions")?.querySelector("a:focus")?.getAttribute("href");
-    list.replaceChildren(await load(`/studio/list?${list.dataset.query}`));
+    await loadInto(list, `/studio/list?${list.dataset.query}`);
     if (held) $(`#sessions a[href="${CSS.escape(held)}"]`)?.focus();
   }, 300);
 }

@@ -1,6 +1,6 @@
 // The Workshop page: state decides what stands in the composer's place, events keep it true.
-import { $, $$, ask, clearError, el, load, on, say, showError, toast } from "./dom.js";
-import { UNREACHABLE, call, post, unreachable } from "./rpc.js";
+import { $, $$, ask, clearError, el, loadInto, noteRefusal, on, say, showError, toast } from "./dom.js";
+import { UNREACHABLE, call, post } from "./rpc.js";
 import { follow } from "./events.js";
 import { hasArrived, ofBench, openDialog, refreshDraftBar } from "./page.js";
 import { onCleanBench } from "./clean.js";
@@ -103,11 +103,11 @@ function refresh() {
     answered = own;
     state = found;
     show();
-  }).catch(unreachable); // and the way back comes here again
+  }).catch((error) => noteRefusal($("#errors"), error)); // and the way back comes here again
   return pending;
 }
 
-async function refreshFiles() { $("#files").replaceChildren(await load(`/bench/${bench}/file-list`)); }
+const refreshFiles = () => loadInto($("#files"), `/bench/${bench}/file-list`);
 
 // ---------------------------------------------------------------- what the person does
 
@@ -247,7 +247,7 @@ async function restore(checkpoint_id) {
 
 async function details(turn_id) {
   if (!turn_id) return;
-  $("#drawer-body").replaceChildren(await load(`/bench/${bench}/turn/${turn_id}`));
+  await loadInto($("#drawer-body"), `/bench/${bench}/turn/${turn_id}`);
   $("#drawer").dataset.turn = turn_id;
   $("#drawer").hidden = false;
   $(".bench").classList.add("with-drawer");
@@ -276,7 +276,7 @@ on($("#drawer"), "keydown", "[role=tab]", (event, tab) => {
 });
 $("#drawer").addEventListener("toggle", async (event) => {
   const entry = event.target.dataset?.entry;
-  if (entry && event.target.open) $(".entry", event.target).replaceChildren(await load(`/bench/${bench}/tool/${entry}`));
+  if (entry && event.target.open) await loadInto($(".entry", event.target), `/bench/${bench}/tool/${entry}`);
 }, true);
 function selectTab(tab) {
   for (const one of $$("[role=tab]", tab.parentElement)) {
@@ -312,7 +312,7 @@ async function add(files) {
     showError($("#errors"), error.envelope, { retry: () => add(files), discard_draft: () => $("#ask-discard").showModal() });
     return;
   }
-  await refreshFiles().catch(unreachable);
+  await refreshFiles();
 }
 for (const picker of ["#pick-files", "#pick-folder"]) {
   $(picker).addEventListener("change", (event) => {
