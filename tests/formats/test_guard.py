@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from backshop.base.limits import MIB
 from backshop.formats.errors import FormatError
 from backshop.formats.guard import parse_xml, scan, scan_bytes
 
@@ -131,6 +132,19 @@ def test_real_workbooks_pass_and_odd_ones_get_a_clean_answer(corpora):
                 "archive_path_escape",
                 "xml_dtd_forbidden",
             }, path.name
+
+
+@pytest.mark.rule("F4.1")
+def test_a_document_type_behind_a_megabyte_of_nothing_is_found():
+    late = b"<?xml version='1.0'?>" + b" " * MIB + b"<!DOCTYPE a [<!ENTITY e 'x'>]><a>&e;</a>"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as made:
+        made.writestr("a.xml", late)
+
+    with pytest.raises(FormatError) as caught:
+        scan_bytes(packed.getvalue())
+
+    assert caught.value.reason in {"corrupt_file", "xml_dtd_forbidden"}
 
 
 SAMPLE = archive({"a.xml": b"<a/>" * 20, "b/c.bin": bytes(range(256)), "d": b""})

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import select
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -17,8 +21,6 @@ HERE = str(Path(__file__).parent)
 
 @pytest.fixture(scope="module")
 def pool():
-    import sys
-
     sys.path.append(HERE)  # workers import `hostile` from here
     pool = Pool(workers=2, memory_bytes=GIB)
     yield pool
@@ -153,6 +155,42 @@ def test_a_worker_killed_while_writing_leaves_nothing(pool, tmp_path):
 
     assert error.reason == "worker_crashed"
     assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
+@pytest.mark.rule("F2.7")
+def test_what_is_nested_too_deeply_is_refused_and_costs_no_worker(pool):
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+
+    assert failure(pool, task("echo", deep)).reason == "bad_value"
+    assert pool.call(task("echo", 1), 20) == 1
+
+
+OWNER = """
+import os
+from backshop.formats.pool import Process
+process = Process(2**30)
+print(process.pid, process._scratch, flush=True)
+input()
+os._exit(9)
+"""
+
+
+@pytest.mark.rule("F2.7")
+def test_a_worker_whose_owner_dies_ends_and_leaves_no_folder():
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", OWNER], stdin=pipe, stdout=pipe) as owner:
+        assert owner.stdout is not None
+        pid, scratch = owner.stdout.readline().decode().split(maxsplit=1)
+        ended = select.poll()
+        ended.register(os.pidfd_open(int(pid)), select.POLLIN)
+        existed = Path(scratch.strip()).exists()
+        owner.communicate(b"\n")
+
+    assert ended.poll(60_000)
+    assert existed
+    assert not Path(scratch.strip()).exists()
 
 
 def test_threads_share_the_workers(pool):

@@ -13,6 +13,7 @@ from backshop.formats import FormatError, Selector, Warn, structure, text
 from backshop.formats.delimited import get_info as csv_info
 from backshop.formats.delimited import read as read_rows
 from backshop.formats.encoding import detect
+from backshop.formats.protocol import Json
 
 from .archives import source
 
@@ -355,6 +356,36 @@ def test_edits_are_all_or_none(tmp_path, edits, reason):
 
     assert reason_of(text.edit_text, file, edits, tmp_path / "out") == reason
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.rule("F6.8")
+def test_a_json_number_of_any_length_is_written_without_a_word(tmp_path):
+    number = "9" * 5000
+    done = text.write_text(None, "a.json", f'{{"n": {number}}}', tmp_path / "out")
+
+    assert done.warnings == ()
+    assert number in (tmp_path / "out").read_text()
+
+
+@pytest.mark.rule("F6.9")
+def test_more_edits_than_a_call_may_have_are_refused(tmp_path):
+    file = make(tmp_path, "a.txt", "one\n")
+    edits = [{"search": "one", "replace": "one"}] * 101
+
+    assert reason_of(text.edit_text, file, edits, tmp_path / "out") == "too_large"
+
+
+@pytest.mark.rule("F6.9")
+def test_thousands_of_places_are_replaced_and_named_by_their_lines(tmp_path):
+    file = make(tmp_path, "a.txt", "key\r\nother\r\n" * 5000)
+    edits: list[Json] = [
+        {"search": "key", "replace": "a\nb", "expect": 5000},
+        {"search": "b\nother", "replace": "c", "expect": 5000},
+    ]
+    done = text.edit_text(file, edits, tmp_path / "out")
+
+    assert (tmp_path / "out").read_bytes() == b"a\r\nc\r\n" * 5000
+    assert done.effects.collateral == ()
 
 
 TEXTUAL = st.characters(

@@ -386,7 +386,7 @@ def _check_prolog(start: bytes) -> bytes | None:
     undecided = "<!DOCTYPE".startswith(rest[:9]) or rest.startswith(("<?", "<!--"))
     if undecided and len(start) < _PROLOG_MAX_BYTES:
         return start
-    if undecided and rest:
+    if undecided:
         raise _corrupt("an XML part does not begin")
     return None
 

@@ -15,8 +15,11 @@ import select
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum, EnumType
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -39,24 +42,100 @@ class Outcome(Generic[T]):
     failure: Failure | None
 
 
+def answered(value: object) -> bytes:
+    """Return an answer as `Answers` reads it.
+
+    Raises:
+        pickle.PicklingError: it is not data.
+    """
+    return pickle.dumps(_plain(value), protocol=5)
+
+
 class Answers(pickle.Unpickler):
-    """Reads what a child sent. A child has touched hostile files, so its words are only data:
-    classes of this room and of registered plugins, nothing that could act."""
+    """Reads what a child sent.
+
+    A child has touched hostile files, so its words are only data: plain values, and records, names
+    of enumerations and paths, which are made from them here. While it is read there is no class
+    and no function that it could call or change.
+    """
 
     def __init__(self, data: bytes, packages: tuple[str, ...] = ()) -> None:
         super().__init__(io.BytesIO(data))
         self._packages = (_PACKAGE, *packages)
 
     def find_class(self, module: str, name: str) -> object:
-        """Find a class that may be part of an answer."""
-        if module.startswith(self._packages) and "." not in name and name[:1].isupper():
-            found: object = super().find_class(module, name)
-            if isinstance(found, type):
-                return found
-        if (module, name) in {("pathlib", "PosixPath"), ("builtins", "frozenset")}:
-            safe: object = super().find_class(module, name)
-            return safe
+        """Refuse: an answer names no class."""
         raise pickle.UnpicklingError(f"{module}.{name} is not part of an answer")
+
+    def answer(self) -> Any:
+        """Return the answer."""
+        return _whole(self.load(), self._packages)
+
+
+_ATOMS = frozenset((str, int, float, bool, bytes, type(None)))
+_RECORD, _NAME, _PATH, _TUPLE = map(frozenset, "RNPT")  # what a tuple that begins with it is
+
+
+def _plain(value: Any) -> object:
+    """Return a value made of nothing but builtin types."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if kind in (list, tuple, set, frozenset):
+        items = kind(map(_plain, value))
+        return (_TUPLE, items) if kind is tuple and _is_marked(items) else items
+    if kind is dict:
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    named = (kind.__module__, kind.__qualname__)
+    if isinstance(value, Enum):
+        return _NAME, *named, value.name
+    if isinstance(value, Path):
+        return _PATH, str(value)
+    if isinstance(value, tuple):
+        return _RECORD, *named, tuple(map(_plain, value))
+    if is_dataclass(kind):
+        return _RECORD, *named, tuple(_plain(getattr(value, one.name)) for one in fields(kind))
+    raise pickle.PicklingError(f"{kind.__name__} is not data")
+
+
+def _is_marked(value: tuple[Any, ...]) -> bool:
+    return bool(value) and type(value[0]) is frozenset
+
+
+def _whole(value: Any, packages: tuple[str, ...]) -> Any:
+    """Return what `_plain` was given."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if kind is dict:
+        return {_whole(key, packages): _whole(item, packages) for key, item in value.items()}
+    if kind is tuple and _is_marked(value):
+        return _marked(value, packages)
+    if kind in (list, tuple, set, frozenset):
+        return kind(_whole(one, packages) for one in value)
+    raise pickle.UnpicklingError(f"{kind.__name__} is not part of an answer")
+
+
+def _marked(value: tuple[Any, ...], packages: tuple[str, ...]) -> object:
+    if value[0] == _PATH:
+        return Path(value[1])
+    if value[0] == _TUPLE:
+        return tuple(_whole(one, packages) for one in value[1])
+    mark, module, name, given = value
+    kind = getattr(import_module(module), name) if module.startswith(packages) else None
+    if mark == _NAME and isinstance(kind, EnumType):
+        member: object = kind[given]
+        return member
+    if mark == _RECORD and isinstance(kind, type):
+        items = [_whole(one, packages) for one in given]
+        if issubclass(kind, tuple) and len(items) == len(getattr(kind, "_fields", ())):
+            return tuple.__new__(kind, items)
+        if is_dataclass(kind):
+            made: object = object.__new__(kind)  # none of its code runs
+            for one, item in zip(fields(kind), items, strict=True):
+                object.__setattr__(made, one.name, item)
+            return made
+    raise pickle.UnpicklingError(f"{module}.{name} is not part of an answer")
 
 
 def may_fork() -> bool:
@@ -91,8 +170,8 @@ def run(
     if not data:
         return Outcome(None, Failure("crash"))
     try:
-        ok, value = Answers(data).load()
-    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError):
+        ok, value = Answers(data).answer()
+    except Exception:  # the border of a process
         return Outcome(None, Failure("crash"))  # the engine was made to say something else
     return Outcome(value, None) if ok else Outcome(None, Failure(str(value)))
 
@@ -104,11 +183,11 @@ def _child(
     try:
         _limit(limit_bytes)
         reply: tuple[bool, object] = (True, function(*args))
-        data = pickle.dumps(reply)
+        data = answered(reply)
     except MemoryError:
-        data = pickle.dumps((False, "memory"))
+        data = answered((False, "memory"))
     except BaseException as error:  # the border of a process: the name of what happened goes back
-        data = pickle.dumps((False, type(error).__name__))
+        data = answered((False, type(error).__name__))
     try:
         view = memoryview(data)
         while view:

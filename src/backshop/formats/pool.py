@@ -31,7 +31,7 @@ START_DELAYS_S = (0.5, 2.0)  # M10.1, between three attempts
 PROBE_S = 60.0
 _START_TIMEOUT_S = 30.0
 _CALLS_PER_WORKER = 500  # then a fresh one: libraries leak
-_BOOT = "from backshop.formats.worker import main; main({memory}, {scratch!r})"
+_BOOT = "from backshop.formats.worker import main; main({memory:d}, {scratch!r})"
 
 
 class StartFailed(Exception):
@@ -83,8 +83,8 @@ class Process:
         """The id of the process."""
         return self._child.pid
 
-    def ask(self, task: Task, timeout_s: float, packages: tuple[str, ...]) -> Done | Failed:
-        """Give a task and wait for its answer.
+    def ask(self, task: bytes, timeout_s: float, packages: tuple[str, ...]) -> Done | Failed:
+        """Give a pickled task and wait for its answer.
 
         Raises:
             Silent: there was none in time, or the process died.
@@ -102,8 +102,8 @@ class Process:
         deadline = time.monotonic() + timeout_s
         size = HEADER.unpack(self._read(HEADER.size, deadline))[0]
         try:
-            answer = Answers(self._read(size, deadline), packages).load()
-        except (pickle.UnpicklingError, EOFError, AttributeError, ImportError) as error:
+            answer = Answers(self._read(size, deadline), packages).answer()
+        except Exception as error:  # the border of a process that hostile files may have taken
             raise Silent(late=False) from error
         if not isinstance(answer, Done | Failed):
             raise Silent(late=False)
@@ -177,19 +177,23 @@ class Pool:
             FormatError: what the task failed with, or `timeout`, `worker_crashed`.
         """
         fresh = tuple(out for out in outputs if not out.exists())
+        try:
+            message = pickle.dumps(task, protocol=5)
+        except RecursionError as error:
+            raise fail("bad_value", "what was asked is nested too deeply") from error
         with self._slots:
             process = self._take()
             try:
-                answer = process.ask(task, timeout_s, self._packages)
+                answer = process.ask(message, timeout_s, self._packages)
             except BaseException as error:
                 process.end()
-                _discard(fresh)
+                _discard(fresh, outputs)
                 if isinstance(error, Silent):
                     raise _lost(task, late=error.late) from error
                 raise
             self._give_back(process)
         if isinstance(answer, Failed):
-            _discard(fresh)
+            _discard(fresh, outputs)
             raise raised(answer, writing=task.writing)
         return answer.value
 
@@ -238,9 +242,10 @@ class Pool:
         raise AssertionError("unreachable")
 
 
-def _discard(outputs: tuple[Path, ...]) -> None:
-    for out in outputs:
+def _discard(fresh: tuple[Path, ...], outputs: tuple[Path, ...]) -> None:
+    for out in fresh:
         out.unlink(missing_ok=True)
+    for out in outputs:
         out.with_name(out.name + ".part").unlink(missing_ok=True)
 
 

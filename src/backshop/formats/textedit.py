@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,11 +72,14 @@ def edit_text(source: Source, edits: Json, out: Path) -> Applied:
     other byte stays.
 
     Raises:
-        FormatError: `no_match`, `ambiguous_match`, `bad_type`, `missing_field`, `bad_value`.
+        FormatError: `no_match`, `ambiguous_match`, `bad_type`, `missing_field`, `bad_value`,
+            `too_large`.
     """
     _check_target(source, source.name)
     if not isinstance(edits, Sequence) or isinstance(edits, str) or not edits:
         raise problem("bad_type", "edits", "must be a list with at least one edit")
+    if len(edits) > numbers.OPS_MAX:
+        raise problem("too_large", "edits", f"at most {numbers.OPS_MAX} in one call")
     warnings = Warnings()
     before = _load(source)
     end = _ENDS[_majority(before.text)]
@@ -95,11 +99,13 @@ def edit_text(source: Source, edits: Json, out: Path) -> Applied:
         warnings.add("encoding_changed", where="utf-8")
     data = _encode(text, encoding, warnings)
     ranges = changed_ranges(_lines(before.text, keep=True), _lines(text, keep=True))
-    targets = sorted({_line_range(text, span) for span in aimed})
+    ends = _line_ends(text)
+    targets = sorted({_line_range(ends, span) for span in aimed})
+    covered = {line for first, last in targets for line in range(first, last + 1)}
     effects = Effects.compare(
         targets=[_named(span) for span in targets],
         changed=_effects(ranges),
-        aimed_at=lambda effect: _inside(effect, targets),
+        aimed_at=lambda effect: _inside(effect, covered),
     )
     return _finish(source, source.name, text, data, out, ranges, effects, summaries, warnings)
 
@@ -158,7 +164,8 @@ def _replace(
     if not matches:
         raise problem("no_match", f"{where}.search", "does not occur in the file")
     if len(matches) != expect:
-        lines = [text.count("\n", 0, m.start()) + 1 for m in matches[:3]]
+        ends = _line_ends(text)
+        lines = [bisect_right(ends, m.start()) + 1 for m in matches[:3]]
         hints = [f"found {len(matches)} times", *(f"line {line}" for line in lines)]
         raise problem("ambiguous_match", f"{where}.search", f"expected {expect}", hints)
     new = _BREAK.sub(lambda _: end, replace)
@@ -179,11 +186,11 @@ def _moved(
     """Return where an earlier target lies after later replacements."""
 
     def at(place: int) -> int:
-        shift = 0
-        for (_, old_end), (_, new_end) in spans:
-            if old_end <= place:
-                shift = new_end - old_end
-        return place + shift
+        passed = bisect_right(spans, place, key=lambda one: one[0][1])
+        if not passed:
+            return place
+        (_, old_end), (_, new_end) = spans[passed - 1]
+        return place + new_end - old_end
 
     return at(span[0]), max(at(span[0]), at(span[1]))
 
@@ -200,9 +207,13 @@ def _majority(text: str) -> str:
     return best[0]
 
 
-def _line_range(text: str, span: tuple[int, int]) -> tuple[int, int]:
-    first = len(_BREAK.findall(text, 0, span[0])) + 1
-    return first, first + len(_BREAK.findall(text, span[0], span[1]))
+def _line_ends(text: str) -> list[int]:
+    """Return where each line ends, after its line end."""
+    return [match.end() for match in _BREAK.finditer(text)]
+
+
+def _line_range(ends: list[int], span: tuple[int, int]) -> tuple[int, int]:
+    return bisect_right(ends, span[0]) + 1, bisect_right(ends, span[1]) + 1
 
 
 def _effects(ranges: list[tuple[int, int]]) -> list[Effect]:
@@ -221,10 +232,9 @@ def _named(lines: tuple[int, int]) -> str:
     return f"lines {first}-{last}" if last >= first else f"after line {last}"
 
 
-def _inside(effect: Effect, targets: list[tuple[int, int]]) -> bool:
+def _inside(effect: Effect, covered: set[int]) -> bool:
     numbers_ = [int(n) for n in re.findall(r"\d+", effect.where)]
     first, last = numbers_[0], numbers_[-1]
-    covered = {line for start, end in targets for line in range(start, end + 1)}
     if effect.aspect == "removed":
         return bool({last, last + 1} & covered)
     return all(line in covered for line in range(first, last + 1))
@@ -275,7 +285,7 @@ def _judge(name: str, text: str, warnings: Warnings) -> None:
     ending = PurePosixPath(name).suffix.lower()
     if ending == ".json":
         try:
-            json.loads(text)
+            json.loads(text, parse_int=str)  # a number of any length is one
         except json.JSONDecodeError as error:
             warnings.add("invalid_json", where=f"line {error.lineno}, column {error.colno}")
         except RecursionError:

@@ -10,6 +10,7 @@ from .notes import Warnings
 from .ops import Arg, item_fields, nearest, problem
 from .protocol import Json
 
+_DIGITS = 10  # of a number of a slide or shape, and more than any has
 _ARGS = (
     Arg("asset_id", str, required=True),
     Arg("target_sheet", str),
@@ -91,7 +92,7 @@ def _arrow(text: str) -> dict[str, Json]:
         return given
     given["target"] = target.strip()
     numbers = target.strip().split(":")
-    if all(part.isdecimal() for part in numbers) and len(numbers) <= 2:
+    if all(part.isdecimal() and len(part) < _DIGITS for part in numbers) and len(numbers) <= 2:
         given["target_slide"] = int(numbers[0])
         if len(numbers) == 2:
             given["target_shape"] = int(numbers[1])

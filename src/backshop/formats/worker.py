@@ -13,6 +13,7 @@ import importlib
 import os
 import pickle
 import resource
+import shutil
 import struct
 import sys
 import tempfile
@@ -126,7 +127,7 @@ class Guard:
             return
         real = os.path.realpath(name)
         inside = (*self._always, self._scratch, *self._writes)
-        if real in self._reads or real.startswith(inside):
+        if real in self._reads or (real + os.sep).startswith(inside):
             return
         self._refuse(f"open {Path(real).name}")
 
@@ -208,9 +209,8 @@ def raised(failed: Failed, *, writing: bool) -> FormatError:
     )
 
 
-def send(stream: IO[bytes], value: object) -> None:
+def send(stream: IO[bytes], data: bytes) -> None:
     """Write one message."""
-    data = pickle.dumps(value, protocol=5)
     stream.write(HEADER.pack(len(data)))
     stream.write(data)
     stream.flush()
@@ -228,11 +228,15 @@ def main(memory_bytes: int, scratch: str) -> None:
     guard = Guard(scratch)
     fence.forbid_programs_and_network()
     sys.addaudithook(guard)
-    send(answers, Done("ready"))
+    send(answers, isolate.answered(Done("ready")))
     while head := tasks.read(HEADER.size):
         task: Task = pickle.loads(tasks.read(HEADER.unpack(head)[0]))  # noqa: S301  # our parent's
         answer = run_fenced(task, guard, scratch)
         try:
-            send(answers, answer)
-        except (pickle.PicklingError, AttributeError, TypeError, MemoryError) as error:
-            send(answers, describe(error, writing=task.writing))
+            data = isolate.answered(answer)
+        except (
+            *(pickle.PicklingError, AttributeError, TypeError, MemoryError, RecursionError),
+        ) as error:
+            data = isolate.answered(describe(error, writing=task.writing))
+        send(answers, data)
+    shutil.rmtree(scratch, ignore_errors=True)  # whoever started us may be gone
