@@ -75,6 +75,36 @@ def members(path):
 # --- new files ------------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("F28.2", "F28.3")
+@pytest.mark.parametrize("format_", ["csv", "xlsx"])
+def test_documents_and_long_numbers_are_exported_as_they_are_written(
+    source, cache, tmp_path, format_
+):
+    texts = {
+        """'[0.1000000000000000055511151231257827, 1e400, "a  \\" b"]'::JSON""": (
+            '[0.1000000000000000055511151231257827,1e400,"a  \\" b"]'
+        ),
+        "('[' || repeat('9', 5000) || ']')::JSON": f"[{'9' * 5000}]",
+        "(repeat('[', 3000) || repeat(']', 3000))::JSON": "[" * 3000 + "]" * 3000,
+        "{'n': 'nan'::DOUBLE, 'i': ['-inf'::DOUBLE], 's': 'NaN'}": (
+            '{"n":null,"i":[null],"s":"NaN"}'
+        ),
+        "repeat('9', 5000)::BIGNUM": "9" * 5000,
+        "repeat('9', 400)::BIGNUM": "9" * 400,
+    }
+    query = "SELECT " + ", ".join(f"{sql} AS c{at}" for at, sql in enumerate(texts))
+    out = tmp_path / f"out.{format_}"
+
+    done = export(source, cache, out, f"out.{format_}", format_, query=query + " LIMIT 1")
+
+    if format_ == "csv":
+        found = list(csv.reader(io.StringIO(out.read_text())))
+    else:
+        found = cells(out, "Sheet1")
+    assert found[1] == list(texts.values())
+    assert ("non_finite", 2) in codes(done)
+
+
 @pytest.mark.rule("F28.1", "F28.2", "F32.21")
 def test_all_rows_as_csv(source, cache, tmp_path):
     out = tmp_path / "out"

@@ -16,6 +16,7 @@ from ..encoding import Encoding
 from ..errors import fail
 from ..kinds import kind_of_name
 from ..notes import Warnings
+from ..output import NO_SPACE
 from ..protocol import Kind, Source
 from . import engine, infer, stage
 from .load import Loaded, NotEven, Text, load
@@ -43,7 +44,7 @@ def take_in(source: Source, out: Path, header_row: int | None) -> Shape:
         with tempfile.TemporaryDirectory(prefix="stage-", dir=out.parent) as scratch:
             return _Intake(source, out, header_row, Path(scratch), warnings).run(first)
     except OSError as error:
-        if error.errno in engine.NO_SPACE:
+        if error.errno in NO_SPACE:
             raise fail("disk_full", "there is no room for the table on the disk") from error
         raise
 

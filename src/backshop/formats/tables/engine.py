@@ -8,7 +8,6 @@ out the same only then (F1.3); building, which is most of the work, uses all thr
 
 from __future__ import annotations
 
-import errno
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -29,7 +28,6 @@ _NOTHING_FROM_OUTSIDE = {
     "python_enable_replacements": "false",
     "preserve_insertion_order": "true",
 }
-NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 _AGAIN_S = 0.02  # an interrupt between two statements is lost, so it is repeated
 
 

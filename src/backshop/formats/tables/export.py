@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import datetime
 import hashlib
-import json
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from backshop.base import limits as numbers
 from ..errors import fail
 from ..kinds import kind_of_name
 from ..notes import Warnings
+from ..output import NO_SPACE
 from ..protocol import Applied, Effect, Effects, Json, Kind
 from . import ask, engine, values
 from .ask import Plan
@@ -32,6 +32,7 @@ _ENDINGS = {"csv": Kind.CSV, "xlsx": Kind.XLSX}
 _FORBIDDEN_IN_NAMES = str.maketrans(dict.fromkeys("[]:*?/\\", "_"))
 _WIDTHS = (8, 60)  # F28.3
 _FORMATS = {"date": "yyyy-mm-dd", "datetime": "yyyy-mm-dd hh:mm:ss", "time": "hh:mm:ss"}
+_WHOLE_MAX_CHARS = 40  # of a HUGEINT; a longer number only its text tells
 _FIXED_DATE = datetime.datetime(1980, 1, 1, tzinfo=datetime.UTC).replace(tzinfo=None)
 _FIRST_DAY = datetime.date(1900, 3, 1)  # before it, spreadsheets disagree about days
 
@@ -90,7 +91,7 @@ def export(
                 rows = _write_sheet(part, result, name, warnings)
         part.replace(out)
     except OSError as error:
-        if error.errno in engine.NO_SPACE:
+        if error.errno in NO_SPACE:
             raise fail("disk_full", "the disk has no room for the result") from error
         raise
     finally:
@@ -275,7 +276,7 @@ def _turn(column: values.Column, warnings: Warnings) -> Callable[[object], Cell]
     """Return the function that gives a column's values as cells, exact, as text if need be."""
     match column.type:
         case "integer":
-            return lambda value: None if value is None else int(str(value))
+            return lambda value: None if value is None else _whole(str(value))
         case "float":
             return lambda value: _finite(value, warnings)
         case "decimal":
@@ -283,9 +284,13 @@ def _turn(column: values.Column, warnings: Warnings) -> Callable[[object], Cell]
         case "interval":
             return lambda value: None if value is None else values.duration(str(value))
         case "json":
-            return lambda value: None if value is None else _compact(str(value))
+            return lambda value: None if value is None else values.compact(str(value), warnings)
         case _:
             return lambda value: value if isinstance(value, str | bool | None) else str(value)
+
+
+def _whole(text: str) -> int | str:
+    return int(text) if len(text) <= _WHOLE_MAX_CHARS else text
 
 
 def _finite(value: object, warnings: Warnings) -> float | None:
@@ -295,7 +300,3 @@ def _finite(value: object, warnings: Warnings) -> float | None:
         return value
     warnings.add("non_finite")
     return None
-
-
-def _compact(text: str) -> str:
-    return json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))

@@ -37,6 +37,11 @@ _TYPES = {
 }
 _NAMES = {native: name for name, natives in _TYPES.items() for native in natives}
 _EXACT_MAX = 2**53  # beyond it a JSON reader may round
+_LONG = 20  # digits; such a number is beyond `_EXACT_MAX`, and may be too long for Python to read
+_DEEPEST = 100  # levels of a document; readers of JSON give up at some depth
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_SPARE = re.compile(rf"({_STRING})|\s+|-?(?:NaN|Inf(?:inity)?)", re.I | re.S)
+_BRACKET = re.compile(rf"{_STRING}|[\[{{]|[\]}}]", re.S)
 _PERIODS = re.compile(r"(-?\d+) (year|month|day)s?")
 _CLOCK = re.compile(r"(-?)(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 
@@ -60,6 +65,8 @@ class Column:
                 return reference
             case "datetime":
                 return f"replace(CAST({reference} AS VARCHAR), ' ', 'T')"
+            case "json" if self.native == "json":  # to_json would round its numbers
+                return f"CAST({reference} AS VARCHAR)"
             case "json":
                 return f"CAST(to_json({reference}) AS VARCHAR)"
             case "binary":
@@ -118,9 +125,23 @@ def _named(kind: DuckDBPyType) -> tuple[str, str]:
     return _NAMES.get(native, "string"), native
 
 
+def compact(text: str, warnings: Warnings) -> str:
+    """Return a document's text without spaces, every number as it is written (F27.7)."""
+
+    def kept(match: re.Match[str]) -> str:
+        if match[1] or match[0].isspace():
+            return match[1] or ""
+        warnings.add("non_finite")
+        return "null"
+
+    return _SPARE.sub(kept, text)
+
+
 def _integer(value: object) -> Json:
-    number = None if value is None else int(str(value))
-    return str(number) if number is not None and abs(number) > _EXACT_MAX else number
+    if value is None or len(str(value)) > _LONG:
+        return None if value is None else str(value)
+    number = int(str(value))
+    return str(number) if abs(number) > _EXACT_MAX else number
 
 
 def _float(value: object, warnings: Warnings) -> Json:
@@ -141,8 +162,21 @@ def _decimal(value: object) -> Json:
 
 
 def _document(text: str, warnings: Warnings) -> Json:
+    if _is_deep(text):
+        return compact(text, warnings)
     document: Json = json.loads(text, parse_int=lambda digits: _integer(digits))
     return _finite(document, warnings)
+
+
+def _is_deep(text: str) -> bool:
+    if text.count("[") + text.count("{") <= _DEEPEST:
+        return False
+    depth = 0
+    for match in _BRACKET.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
+        if depth > _DEEPEST:
+            return True
+    return False
 
 
 def _finite(value: Json, warnings: Warnings) -> Json:
