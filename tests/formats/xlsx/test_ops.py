@@ -452,6 +452,50 @@ def test_sums_refuse_results_that_are_not_stored(tmp_path, out):
     assert (error.reason, error.hints) == ("uncached_formula", ("C2",))
 
 
+@pytest.mark.rule("F17.8")
+def test_sums_are_exact_however_far_apart_the_amounts_are(tmp_path, out):
+    amounts = [
+        *(("far", amount) for amount in (1e20, 0.004, 1e-10, 0.0009999999)),
+        *(("big", amount) for amount in (1e300, 1e27)),
+        *(("out", amount) for amount in (1e300, 0.25, -1e300)),
+    ]
+    rows = [["", "Category", "Amount"], *(["", *pair] for pair in amounts)]
+    made = book(tmp_path / "a.xlsx", ("Jan", rows))
+
+    edit(made, out, {"op": "summarize_by_category", "sheet": "Sum", "source_sheets": ["Jan"]})
+
+    sheet = members(out)["xl/worksheets/sheet2.xml"][0].decode()
+    more = book(tmp_path / "b.xlsx", ("Jan", [*rows, *[["", "big", 1e308]] * 2]))
+    again = {"op": "summarize_by_category", "sheet": "Sum", "source_sheets": ["Jan"]}
+    assert refused(more, out.with_name("x"), again).reason == "bad_value"
+    big = "1" + "0" * 272 + "1" + "0" * 27
+    assert re.findall(r"<v>([0-9]{2,}[.][0-9]+|0[.][0-9]+)</v>", sheet) == [
+        *[f"{big}.00"] * 2,
+        *["100000000000000000000.01"] * 2,
+        *["0.25"] * 2,
+    ]
+
+
+@pytest.mark.rule("F17.5", "F17.8")
+def test_sums_stand_in_cells_that_are_seen_where_the_sheet_was_merged(tmp_path, out):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        sheet = file.add_worksheet("Jan")
+        for row, cells_ in enumerate([["", "Category", "Amount"], ["", "food", 2]]):
+            sheet.write_row(row, 0, cells_)
+        target = file.add_worksheet("Sum")
+        target.merge_range("A1:D1", "Sums of the year")
+        target.merge_range("A5:B9", "")
+
+    result = edit(
+        source(path), out, {"op": "summarize_by_category", "sheet": "Sum", "source_sheets": ["Jan"]}
+    )
+
+    assert opened(out)["Sum"].merged_cells.ranges == set()
+    assert lines(out, sheet="Sum") == ["1\tCategory\tJan_Total\tGrand_Total", "2\tfood\t2\t2"]
+    assert result.effects.collateral == ()
+
+
 @pytest.mark.rule("F16.4", "F16.5", "F16.6", "F17.10", "F32.23")
 def test_a_bad_operation_names_its_place_and_nothing_is_written(made, out):
     good = cells({"cell": "A1", "value": 1})

@@ -15,7 +15,7 @@ from ..notes import Warnings
 from ..ops import strip_controls
 from ..package import Package
 from ..protocol import Applied, Kind, Source
-from ..xlsx import layout, numfmt
+from ..xlsx import numfmt
 from ..xlsx.address import MAX_COL, MAX_ROW, Area, cell_name, parse_cell
 from ..xlsx.apply import finish
 from ..xlsx.blank import blank_workbook
@@ -24,6 +24,7 @@ from ..xlsx.cellops import refuse_arrays
 from ..xlsx.cellxml import EMPTY, Content
 from ..xlsx.edit import SheetEdit
 from ..xlsx.session import Session
+from ..xlsx.sheetops import unmerge_all
 from ..xlsx.stylesheet import Look
 from ..xlsx.survey import Island, islands
 from ..xlsx.values import DATE_FORMATS
@@ -33,7 +34,6 @@ from .table import Table
 
 MODES = ("replace_sheet", "append_rows", "write_range")
 _WHERE = "target_sheet"
-_WHOLE = Area(1, 1, MAX_ROW, MAX_COL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,9 +192,7 @@ class _Writer:
 
     def _clear_sheet(self) -> None:
         used = self._edit.used()
-        gone = layout.unmerge(self._edit, _WHOLE)
-        for merge in gone:
-            self._session.aim(self._edit, merge, "structure")
+        unmerge_all(self._session, self._edit, _WHERE)
         if used is not None:
             self._session.aim(self._edit, used)
             self._clear(used)

@@ -59,7 +59,7 @@ def merge(edit: SheetEdit, area: Area, where: str) -> bool:
 
 
 def unmerge(edit: SheetEdit, area: Area) -> list[Area]:
-    """Take apart every merge that lies in a range, and return them."""
+    """Take apart every merge that meets a range, and return them."""
     gone = [other for other in edit.frame.merges if other.meets(area)]
     if not gone:
         return []

@@ -92,6 +92,14 @@ def unmerge_cells(session: Session, op: Op) -> str:
     return f"{edit.sheet.name}!{area} unmerged"
 
 
+def unmerge_all(session: Session, edit: SheetEdit, where: str) -> None:
+    """Take every merge of a sheet apart, so that what is written anew is seen in every cell."""
+    for merge in edit.frame.merges:
+        session.check_writable(edit, merge.row1, merge.col1, where)
+    for merge in layout.unmerge(edit, Area(1, 1, MAX_ROW, MAX_COL)):
+        session.aim(edit, merge, "structure")
+
+
 def _range(session: Session, op: Op) -> tuple[SheetEdit, Area]:
     edit = session.edit(str(op.args["sheet"]), op.where)
     return edit, area_of(op.args["range"], f"{op.where}.range", edit)

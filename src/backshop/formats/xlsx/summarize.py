@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Decimal
+import sys
+from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import reduce
 
 from backshop.formats.errors import fail
 from backshop.formats.ops import as_list, problem
@@ -13,11 +15,15 @@ from .cellxml import EMPTY, Content
 from .edit import SheetEdit
 from .headers import renamed_header
 from .session import Session
+from .sheetops import unmerge_all
 from .spread import Unshown
 from .survey import islands
 from .values import content
 
 _CENTS = Decimal("0.01")
+# all places from the largest float to the last digit of the smallest, and room for carries
+_EXACT = Context(prec=700, rounding=ROUND_HALF_UP)
+_LARGEST = Decimal(repr(sys.float_info.max))
 Totals = dict[str, Decimal]
 
 
@@ -47,7 +53,8 @@ def summarize_by_category(session: Session, op: Op) -> str:
     for key in sorted({key for found in totals for key in found}):
         amounts = [found.get(key, Decimal(0)) for found in totals]
         row = [Content("string", key)]
-        row += [Content("number", _money(value)) for value in [*amounts, sum(amounts, Decimal(0))]]
+        amounts.append(reduce(_EXACT.add, amounts))
+        row += [Content("number", _money(value, op.where)) for value in amounts]
         rows.append(row)
     _replace(session, target, rows, op.where)
     return f"{target.sheet.name}: {len(rows) - 1} categories of {len(names)} sheets summed"
@@ -92,7 +99,7 @@ def _totals(session: Session, edit: SheetEdit, category: int, amount: int) -> To
         if value.kind != "number" or value.number is None:
             skipped += 1
             continue
-        totals[key] = totals.get(key, Decimal(0)) + Decimal(repr(value.number))
+        totals[key] = _EXACT.add(totals.get(key, Decimal(0)), Decimal(repr(value.number)))
     if uncached:
         raise fail(
             "uncached_formula",
@@ -114,11 +121,14 @@ def _first_data_row(edit: SheetEdit, category: int, amount: int) -> int:
     return 2
 
 
-def _money(value: Decimal) -> str:
-    return format(value.quantize(_CENTS, ROUND_HALF_UP), "f")
+def _money(value: Decimal, where: str) -> str:
+    if value.copy_abs() > _LARGEST:
+        raise problem("bad_value", where, "a sum is larger than a cell can hold")
+    return format(value.quantize(_CENTS, context=_EXACT), "f")
 
 
 def _replace(session: Session, edit: SheetEdit, rows: list[list[Content]], where: str) -> None:
+    unmerge_all(session, edit, where)
     used = edit.used()
     session.count(sum(len(row) for row in rows), where)
     for place in edit.cells_in(used) if used else []:
