@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from tests.workshop.conftest import Step, says
+from tests.workshop.conftest import Chat, Step, says
 
+from backshop.app import Backshop
 from backshop.workshop import proposal
 
 TEXT: dict[str, Any] = {"path": "a.md", "content": "new\n", "summary": "new text"}
@@ -73,6 +74,26 @@ def test_an_answer_and_its_changes_reach_the_draft_in_one_turn(compat):
     assert compat.state().get("pending_proposal_id") is None
     counters = compat.call("WorkshopGetMetrics")["counters"]
     assert (counters["proposals_generated"], counters["proposals_applied"]) == (1, 1)
+
+
+@pytest.mark.rule("F24.11")
+@pytest.mark.parametrize(("recalculate", "shown"), [(True, "2\t4"), (False, "2\t{=A1*2}")])
+def test_a_setting_leaves_formulas_of_proposals_to_the_spreadsheet_program(
+    tmp_path, recalculate, shown
+):
+    cells = [{"cell": "A1", "value": 2}, {"cell": "A2", "value": "=A1*2"}]
+    sheet = {"op": "set_cells", "sheet": "S", "cells": cells}
+    book = {"path": "b.xlsx", "kind": "xlsx", "summary": "numbers", "ops": [sheet]}
+    settings = {"model.default": "scripted:demo", "formats.recalculate": recalculate}
+    with Backshop.open(tmp_path / "home", settings=settings) as shop:
+        chat = Chat(shop, tmp_path)
+        chat.call("WorkshopSetFlow", flow="compat")
+        chat.play(proposes(changeset(ops=[book])))
+
+        chat.ask()
+
+        read = chat.call("WorkbenchFileRead", path="b.xlsx")
+    assert read["text"].splitlines()[-1] == shown
 
 
 @pytest.mark.rule("W14.3", "W23.68")

@@ -103,7 +103,11 @@ def _text(bench: Bench, one: proposal.TextWrite, existing: Source | None, out: P
 def _ops(bench: Bench, one: proposal.FileOps, existing: Source | None, out: Path) -> Applied:
     operations: list[dict[str, Any]] = [dict(op) for op in one.ops]
     request = OpsRequest(
-        name=one.path, operations=operations, create_new=existing is None, copy_from=None
+        name=one.path,
+        operations=operations,
+        create_new=existing is None,
+        copy_from=None,
+        recalculate=bench.desk.settings.recalculate,
     )
     return bench.formats.apply_ops(existing, request, out)
 
