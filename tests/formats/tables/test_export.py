@@ -6,7 +6,9 @@ import csv
 import datetime
 import hashlib
 import io
+import resource
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import openpyxl
@@ -15,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.formats.tables.files import source_of, workbook
 
-from backshop.formats import xlsx
+from backshop.base.limits import GIB
+from backshop.formats import isolate, xlsx
 from backshop.formats.errors import FormatError
 from backshop.formats.protocol import OpsRequest, Source
 from backshop.formats.tables import Cache, Region, Update, tools
@@ -73,6 +76,23 @@ def members(path):
 
 
 # --- new files ------------------------------------------------------------------------------------
+
+
+def export_beyond(source: Source, cache: Cache, out: Path) -> tuple[str, list[str]]:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    found = reason(lambda: export(source, cache, out, query="SELECT repeat('x', 9000) FROM data"))
+    return found, [path.name for path in out.parent.iterdir()]
+
+
+@pytest.mark.rule("F3", "F28.2")
+def test_a_file_that_may_not_grow_is_a_full_disk_and_leaves_nothing(source, cache, tmp_path):
+    asked(source, cache, query="SELECT 1")  # the table is built
+    out = tmp_path / "result" / "out.csv"
+    out.parent.mkdir()
+
+    outcome = isolate.run(export_beyond, source, cache, out, timeout_s=20, memory_bytes=GIB)
+
+    assert outcome.value == ("disk_full", [])
 
 
 @pytest.mark.rule("F28.2", "F28.3")
