@@ -413,6 +413,31 @@ def test_bullets_go_to_the_body_or_to_a_text_box(deck):
     assert warnings(clean(applied)) == {"textbox_added": 1}
 
 
+@pytest.mark.rule("F16.12", "F20.1")
+@pytest.mark.parametrize("ending", ["\r\n", "\r"])
+def test_line_ends_of_every_system_become_lines_and_no_mark_stays(deck, ending):
+    broken = f"x{ending}y"
+    applied, out = edit(
+        deck,
+        {"op": "set_slide_text", "index": 0, "title": broken, "body": broken},
+        {"op": "set_notes", "index": 0, "notes": broken},
+        {"op": "add_slide", "title": "t", "body_runs": [{"text": broken}], "notes": broken},
+        {"op": "append_bullets", "index": 1, "bullets": [broken]},
+        {"op": "set_table_cells", "index": 2, "shape": 0, "cells": [
+            {"row": 0, "column": 1, "text": broken}]},
+        {"op": "replace_text", "search": "Points", "replace": broken},
+    )  # fmt: skip
+
+    shown = show(out).slides
+    assert shown[0].notes_slide.notes_text_frame.text == "x\ny"
+    assert shown[3].notes_slide.notes_text_frame.text == "x\ny"
+    assert shown[2].shapes[0].table.cell(0, 1).text == "x\ny"
+    assert shown[1].placeholders[1].text_frame.paragraphs[-1].text == "x y"
+    parts = [data for name, data in members(out).items() if name.endswith(".xml")]
+    assert not any(b"&#13;" in data or b"_x000D_" in data or b"&#xD;" in data for data in parts)
+    clean(applied)
+
+
 def test_notes_are_made_where_there_are_none(deck):
     applied, out = edit(deck, {"op": "set_notes", "index": 0, "notes": "fresh"})
     bare, second = edit(

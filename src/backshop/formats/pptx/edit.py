@@ -10,12 +10,12 @@ from backshop.formats.drawn import replace_drawn
 from backshop.formats.drawntext import replace_in
 from backshop.formats.find import Needle
 from backshop.formats.notes import Warnings
-from backshop.formats.ops import problem, strip_controls
+from backshop.formats.ops import problem
 
 from . import names as n
 from .deck import Deck, Slide
 from .place import body_shape, excess_lines, find_layout, is_bulleted
-from .schema import Edit, Line, RunSpec, Text
+from .schema import Edit, Line, RunSpec, Text, clean_text
 from .shape import Shape, body_text, free_shape_id, table_grid
 from .slides import add_slide, ensure_notes, move_slide, remove_slide
 from .text import Writer
@@ -242,7 +242,7 @@ def _text_box(editor: Editor, edit: Edit, slide: Slide, name: str, *, top: bool 
 def _replace_text(editor: Editor, edit: Edit) -> str:
     deck, args = editor.deck, edit.op.args
     needle = Needle(str(args["search"]), bool(args["match_case"]))
-    by = strip_controls(str(args["replace"]), editor.warnings, f"{edit.op.where}.replace")
+    by = clean_text(str(args["replace"]), editor.warnings, f"{edit.op.where}.replace")
     slides = deck.slides
     if edit.slides is not None:
         where = f"{edit.op.where}.slides"

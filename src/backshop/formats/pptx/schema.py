@@ -140,6 +140,12 @@ def read_edits(operations: Json, warnings: Warnings) -> list[Edit]:
     return edits
 
 
+def clean_text(text: str, warnings: Warnings, where: str) -> str:
+    """Return text as a slide can hold it: no control characters, lines that end in a newline."""
+    clean = strip_controls(text, warnings, where)
+    return clean.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def _read_edit(op: Op, warnings: Warnings) -> Edit:
     args, where = op.args, op.where
     body = _text(args, "body", where, warnings)
@@ -159,7 +165,7 @@ def _read_edit(op: Op, warnings: Warnings) -> Edit:
         if cells is not None
         else (),
         _slides(as_list(slides), f"{where}.slides") if slides is not None else None,
-        strip_controls(notes, warnings, f"{where}.notes") if isinstance(notes, str) else None,
+        clean_text(notes, warnings, f"{where}.notes") if isinstance(notes, str) else None,
     )
 
 
@@ -180,8 +186,7 @@ def _text(args: JsonObject, name: str, where: str, warnings: Warnings) -> Text |
     text = args.get(name)
     if not isinstance(text, str):
         return None
-    clean = strip_controls(text, warnings, f"{where}.{name}").replace("\r\n", "\n")
-    clean = clean.replace("\r", "\n")
+    clean = clean_text(text, warnings, f"{where}.{name}")
     if name == "title":
         return Text((Line(0, (RunSpec(clean, {}, where),)),), False)
     lines = (_levelled(line, f"{where}.{name}") for line in clean.split("\n") if line.strip())
@@ -210,7 +215,7 @@ def _runs(items: Sequence[Json], where: str, warnings: Warnings) -> list[RunSpec
         if not isinstance(content, str):
             raise problem("bad_type", f"{place}.text", "must be str")
         style = {k: v for k, v in given.items() if k != "text" and v is not None}
-        found.append(RunSpec(strip_controls(content, warnings, place), style, place))
+        found.append(RunSpec(clean_text(content, warnings, place), style, place))
     return found
 
 
@@ -218,7 +223,7 @@ def _lines_of_runs(runs: Sequence[RunSpec]) -> list[Line]:
     """Break runs into paragraphs at newlines (F20.1)."""
     lines: list[list[RunSpec]] = [[]]
     for run in runs:
-        first, *others = run.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        first, *others = run.text.split("\n")
         if first:
             lines[-1].append(RunSpec(first, run.style, run.where))
         for text in others:
@@ -237,7 +242,7 @@ def _bullets(items: Sequence[Json], where: str, warnings: Warnings) -> tuple[Lin
         level = args["level"] or 0
         if not isinstance(level, int) or not 0 <= level <= MAX_LEVEL:
             raise problem("bad_value", f"{place}.level", f"must be 0 to {MAX_LEVEL}")
-        text = strip_controls(str(args["text"]), warnings, place).replace("\n", " ")
+        text = clean_text(str(args["text"]), warnings, place).replace("\n", " ")
         found.append(Line(level, (RunSpec(text, {}, place),)))
     return tuple(found)
 
@@ -247,7 +252,7 @@ def _cell(item: Json, where: str, warnings: Warnings) -> CellSpec:
     row, column = args["row"], args["column"]
     assert isinstance(row, int)
     assert isinstance(column, int)
-    return CellSpec(row, column, strip_controls(str(args["text"]), warnings, where), where)
+    return CellSpec(row, column, clean_text(str(args["text"]), warnings, where), where)
 
 
 def _slides(items: Sequence[Json], where: str) -> tuple[int, ...]:
