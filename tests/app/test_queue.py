@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
 import pytest
 from tests.postgres import fresh_database
 
@@ -26,6 +28,25 @@ def test_the_queue_opens_while_contents_are_renewed_or_removed(tmp_path):
         waiting.close()
 
     assert is_open
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.rule("T6.2")
+def test_programs_that_make_the_tables_at_once_all_find_them():
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    with fresh_database() as url, psycopg.connect(url) as other:
+        queues = [TurnQueue(url) for _ in range(3)]
+        other.execute("SELECT pg_advisory_xact_lock(%s)", (locks.QUEUE_LOCK,))
+        with ThreadPoolExecutor() as threads:
+            made = [threads.submit(queue.prepare) for queue in queues]
+            while other.execute(waiting).fetchone() != (len(queues),):
+                assert not any(one.done() for one in made)
+            other.rollback()
+        found = [one.exception() for one in made]
+        for queue in queues:
+            queue.close()
+
+    assert found == [None] * 3
 
 
 def test_every_lock_has_a_key_of_its_own():

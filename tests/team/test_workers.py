@@ -101,6 +101,7 @@ def test_workers_on_networks_of_their_own_share_nothing_but_database_and_content
         running = team.begin(bench, message)
         until(lambda: team.tools(bench) >= 2, "two tool calls")
         second = team.worker(way_out=way)
+        until(lambda: second.network, "a network")  # the name of one that is gone is used again
         first.kill()
         second.wait_ready()
         done = running.result(ENDS_S)

@@ -145,5 +145,9 @@ def _make_tables(connector: Any, app: App) -> None:
 
 
 def _has_tables(connection: Any) -> bool:
-    found = connection.execute(f"SELECT to_regclass('{SCHEMA}.procrastinate_jobs')")
-    return found.fetchone()[0] is not None
+    # not to_regclass: what it did not find once it may go on not to find in the same connection
+    found = connection.execute(
+        "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'procrastinate_jobs'",
+        (SCHEMA,),
+    )
+    return found.fetchone() is not None
