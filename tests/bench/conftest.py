@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,7 +91,11 @@ def room(tmp_path: Path) -> Iterator[Room]:
 
 @pytest.fixture
 def use(room):
-    """Call a tool by name on the room's bench."""
+    return using(room)
+
+
+def using(room: Room) -> Callable[..., Any]:
+    """Return what calls a tool by name on the room's bench."""
     context = ToolContext(workspace=Workspace(room.shop.benches, room.id, AGENT))
 
     def call(name: str, **arguments):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import Any
 
 import pytest
 from openpyxl import Workbook
 from PIL import Image
+from tests.bench.conftest import Room, using
 from tests.bench.test_story import refused
 
+from backshop.app import Backshop
 from backshop.base.errors import ValidationFailed
 from backshop.bench import Author, Source, effects
 
@@ -422,18 +425,34 @@ def test_pictures_of_pages_have_an_address_and_bytes(room, use):
     assert refused(room.call, "ReviewGetPdfPreviewPage", path="p.png")[1] == "bad_params"
 
 
-@pytest.mark.rule("B12.14", "B12.20")
-def test_without_a_renderer_a_preview_says_so_and_the_review_works(room, use):
+@pytest.fixture
+def bare_room(tmp_path):
+    """A bench on a machine without LibreOffice."""
+    settings = {"formats.renderer_path": str(tmp_path / "no" / "soffice")}
+    with Backshop.open(tmp_path / "bare", settings=settings) as shop:
+        yield Room(shop, tmp_path)
+
+
+@pytest.mark.rule("B12.14", "B12.20", "B22.61")
+def test_without_a_renderer_a_preview_says_so_and_the_review_works(bare_room):
+    room, use = bare_room, using(bare_room)
     op = {"op": "set_paragraphs", "paragraphs": [{"text": "Hello."}]}
     done(use("docx_operations", path="d.docx", operations=[op]))
+    slide = {"op": "add_slide", "title": "Hello"}
+    done(use("pptx_operations", path="s.pptx", operations=[slide]))
 
-    found = room.call("ReviewGetDocxPreviewPage", path="d.docx")
+    shown = [
+        room.call("ReviewGetDocxPreviewPage", path="d.docx"),
+        room.call("ReviewGetPptxPreviewSlide", path="s.pptx"),
+    ]
+    words = room.call("ReviewGetDocxContentDiff", path="d.docx")
+    slides = room.call("ReviewGetPptxContentDiff", path="s.pptx")
 
-    if found["preview_unavailable"]:
-        assert found["reason"] == "renderer_missing"
-    else:
-        assert found["image_ref"]
-    assert room.call("ReviewGetDocxContentDiff", path="d.docx")["body"]["section_count"] == 1
+    assert [(one["preview_unavailable"], one["reason"]) for one in shown] == [
+        (True, "renderer_missing")
+    ] * 2
+    assert words["body"]["section_count"] == 1
+    assert "Hello" in json.dumps(slides)
     room.call("DraftDiscard")
     for name in ("ReviewGetDocxPreviewPage", "ReviewGetTableDiff", "ReviewGetSummary"):
         assert refused(room.call, name, path="d.docx") == ("NOT_FOUND", "no_draft")

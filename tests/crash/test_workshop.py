@@ -14,6 +14,8 @@ from tests.crash import workshop_story as story
 from tests.crash.harness import Harness
 from tests.postgres import fresh_database
 
+from backshop.base.errors import BackshopError
+
 pytestmark = pytest.mark.timeout(7200 if PROOF else 900)
 RUN = "tests.crash.workshop_story:run"
 DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.needs("postgres"))]
@@ -129,4 +131,22 @@ def test_killed_while_the_answer_comes(harness, tmp_path):
         [kept] = [m for m in page["messages"] if m["type"] == "assistant_message"]
         assert (kept["status"], state["resumable_turn"]["done_items"]) == ("interrupted", 6)
         assert kept["text"].startswith("I changed table.txt, ")  # all that came before
+        resumed(start)
+
+
+@pytest.mark.rule("B22.82", "W12.1", "B7.6")
+def test_killed_after_its_second_batch_only_its_own_message_goes_on(harness, tmp_path):
+    with started(tmp_path / "start", "sqlite") as start:
+        (start / "kill").write_text("batch 3")
+        outcome = harness.run(RUN, start)
+        shop, bench, _ = story.opened(start)
+        with shop:
+            left = files(shop, bench)
+            sent = {"workbench_id": bench, "text": "Something else"}
+            with pytest.raises(BackshopError) as other:
+                shop.call("WorkshopSendUserMessage", sent)
+
+        assert outcome.ended == "killed"
+        assert left == {"table.txt": "rows\none\ntwo\nend\n"}
+        assert other.value.code == "DRAFT_EXISTS"
         resumed(start)

@@ -1,7 +1,8 @@
 """A turn of the built-in agent with six items; children of the crash harness tell it.
 
 `kill` in the folder says before which durable write the child kills itself: `append 3`, the third
-append to the log, or `file 3`, the third step that makes a file or folder last. `url` says where
+append to the log, `batch 3`, the third that holds a batch of the Draft, or `file 3`, the third step
+that makes a file or folder last. `url` says where
 the database is when it is a server.
 """
 
@@ -117,17 +118,22 @@ def stream(folder: Path, say: Say) -> None:
 LASTING = ("fsync", "rename", "replace", "link", "unlink", "mkdir", "rmdir")
 
 
+def _has_batch(cursor: Any, ready: append.Ready) -> bool:
+    return any(event.kind == "draft.batch_applied" for part in ready.events for event in part)
+
+
 def run(folder: Path, say: Say) -> None:
     """Run the turn; say how many durable writes of each sort it made, of all threads together."""
     kill = (folder / "kill").read_text().split() if (folder / "kill").exists() else ["", "0"]
-    counts = {"append": 0, "file": 0}
+    counts = {"append": 0, "batch": 0, "file": 0}
     guard = threading.Lock()
 
     def counted(sort: str, original: Callable[..., Any]) -> Callable[..., Any]:
         def write(*args: Any, **more: Any) -> Any:
             with guard:
                 counts[sort] += 1
-                if kill == [sort, str(counts[sort])]:
+                counts["batch"] += sort == "append" and _has_batch(*args)
+                if kill in [[sort, str(counts[sort])], ["batch", str(counts["batch"])]]:
                     os.kill(os.getpid(), signal.SIGKILL)
             return original(*args, **more)
 
