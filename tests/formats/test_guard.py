@@ -152,6 +152,8 @@ SAMPLE = archive({"a.xml": b"<a/>" * 20, "b/c.bin": bytes(range(256)), "d": b""}
 
 @pytest.mark.rule("F4.1", "F3.2")
 @example(changes=[(SAMPLE.index(b"PK\x01\x02") + 6, 64)])  # the version of ZIP it needs
+@example(changes=[(SAMPLE.index(b"PK\x01\x02") + 8, 0x20)])  # patched data
+@example(changes=[(SAMPLE.index(b"PK\x01\x02") + 8, 0x40)])  # strongly encrypted
 @given(
     changes=st.lists(st.tuples(st.integers(0, len(SAMPLE) - 1), st.integers(0, 255)), max_size=6)
 )
