@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,8 @@ import pytest
 from tests.bench.conftest import Room
 
 from backshop.app import Backshop
+from backshop.app.hub import Subscription
+from backshop.app.notices import Notification
 from backshop.base.errors import BackshopError
 from backshop.testing.ambient import FixedClock
 
@@ -41,6 +43,16 @@ def plan(*labels: str) -> str:
     """Return a plan with these items."""
     lines = [f"- [ ] {number}. {label}" for number, label in enumerate(labels, 1)]
     return "\n".join(("# Execution Plan", "", "## Task", "Do it.", "", "## Items", *lines))
+
+
+def hears(news: Subscription, last: Callable[[Notification], bool]) -> list[Notification]:
+    """Return what comes until the last that is waited for."""
+    heard: list[Notification] = []
+    while not any(map(last, heard)):
+        more = news.wait(60)
+        assert more, heard
+        heard += more
+    return heard
 
 
 def story(*items: tuple[str, str], answer: str = "All done.") -> list[Step]:

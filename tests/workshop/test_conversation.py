@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from tests.workshop.conftest import Chat
+from tests.workshop.conftest import Chat, hears
 
 from backshop.app import About, Backshop, Subscription
 from backshop.base.errors import BackshopError
@@ -119,7 +119,7 @@ def test_publishing_and_discarding_leave_cards(chat):
         chat.write({"a.txt": "b"})
         done = chat.call("DraftPublish")
         chat.call("CheckpointCreate", description="by hand")  # no card: the page has it
-        heard = {note.name for note in news.take()}
+        heard = {one.name for one in hears(news, lambda one: one.name == "CheckpointCreated")}
 
     messages = chat.call("WorkshopGetConversation")["messages"]
     kinds = [m.get("event_kind") for m in messages]

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from tests.workshop.conftest import Step, says, story
+from tests.workshop.conftest import Step, hears, says, story
 
 from backshop.cli import main
 
@@ -222,9 +222,9 @@ def test_what_went_less_well_is_a_system_event_that_everybody_hears(chat):
     chat.play([says("research", "")])
     with chat.shop.hub.subscribe() as news:
         chat.ask()
-        heard = [note for note in news.take() if note.name == "WorkshopMessageAdded"]
+        heard = hears(news, lambda note: note.name == "WorkshopTurnFinished")
 
-    told = [note.payload["message"] for note in heard]
+    told = [note.payload["message"] for note in heard if note.name == "WorkshopMessageAdded"]
     [event] = [one for one in told if one.get("event_kind") == "run_failed"]
     assert (event["type"], event["role"], event["advances_head"]) == (
         "system_event",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.workshop.conftest import calls, plan, says, write
+from tests.workshop.conftest import calls, hears, plan, says, write
 
 ITEMS = [says("research", "Found."), says("plan", plan("Do it"))]
 END = [says("implement", "Done."), says("summary", "Done.")]
@@ -130,7 +130,7 @@ def test_writing_a_sheet_piece_by_piece_is_no_repetition(chat):
 
     with chat.shop.hub.subscribe() as news:
         log = worked(chat, *(piece(number) for number in range(1, 11)))
-        heard = {note.name for note in news.take()}
+        heard = {one.name for one in hears(news, lambda one: one.name == "WorkshopTurnFinished")}
 
     assert [ok for _, _, ok, _ in log] == [True] * 10
     assert "WorkshopAgentLoopWarning" not in heard

@@ -31,8 +31,7 @@ _END = struct.Struct("<4s4H2IH")
 _END64 = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR64 = struct.Struct("<4sIQI")
 _FULL16, _FULL32 = 0xFFFF, 0xFFFFFFFF
-_ENCRYPTED = 0x1 | 0x40 | 0x2000  # plainly, strongly, with its directory
-_PATCHED, _UTF8_NAME = 0x20, 0x800
+_ENCRYPTED, _PATCHED, _UTF8_NAME = 0x1 | 0x40 | 0x2000, 0x20, 0x800
 _NEWEST = 63  # of the versions of ZIP; what asks for a later one, other programs refuse
 _STEP = 256 * numbers.KIB
 _PROLOG_MAX_BYTES = numbers.MIB
@@ -221,10 +220,8 @@ def _records(data: bytes, at: int, end: int, count: int, shift: int) -> list[_Re
             raise _corrupt("it spans several disks")
         if flags & _ENCRYPTED:
             raise fail("encrypted_file", "the file is protected by a password")
-        if flags & _PATCHED:
-            raise _corrupt("an entry is a patch of another file")
-        if needed > _NEWEST:
-            raise _corrupt("it asks for a version of ZIP that does not exist")
+        if needed > _NEWEST or flags & _PATCHED:
+            raise _corrupt("it asks for more of ZIP than office files use")
         if method not in (STORED, DEFLATED):
             raise _corrupt(f"compression method {method} is not used in office files")
         raw = data[name_at:extra_at]
