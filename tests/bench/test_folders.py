@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,6 +152,29 @@ def test_two_programs_may_find_the_same_bench_past_its_time(shop, clock, tmp_pat
     assert listed == []
     tombs = [one.fact.bench_id for one in shop.store.read("home") if one.kind == "bench.purged"]
     assert tombs == [room.id]
+
+
+@pytest.mark.rule("B5.6")
+def test_a_folder_that_stays_after_a_purge_is_named_in_the_log(
+    shop, clock, tmp_path, monkeypatch, caplog
+):
+    room, other = Room(shop, tmp_path), Room(shop, tmp_path)
+    other.call("WorkbenchDelete", confirm=other.id)
+    clock.move(TRASH_MS)
+    shop.call("WorkbenchList", {})
+    quiet = caplog.text
+    room.call("WorkbenchDelete", confirm=room.id)
+    clock.move(TRASH_MS)
+
+    def stuck(folder):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("backshop.bench.trash.remove_tree", stuck)
+    listed = shop.call("WorkbenchList", {"include_trash": True})["workbenches"]
+
+    assert listed == []
+    assert "could not be removed" not in quiet
+    assert f"a folder of purged {room.id} could not be removed" in caplog.text
 
 
 @pytest.mark.rule("B5.6", "B3.6")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from .answers import Done
 from .desk import Desk
 from .errors import BenchDamaged
 from .state import BenchState
+
+_log = logging.getLogger(__name__)
 
 HOME = "home"
 _DAY_MS = 86_400_000
@@ -92,8 +95,12 @@ def _bury(desk: Desk, bench_id: BenchId, state: BenchState, sisters: Iterable[st
     )
     desk.store.append(Plan((Part(HOME, (NewEvent(fact, f"purged:{bench_id}"),)),)))
     for folder in (*_kept(desk, bench_id), desk.views.folder(bench_id)):
-        with suppress(OSError):  # a folder that cannot be removed keeps no bench
+        try:
             remove_tree(folder)
+        except FileNotFoundError:  # somebody else was first
+            continue
+        except OSError as error:  # it keeps no bench, and is left for whoever keeps the machine
+            _log.warning("a folder of purged %s could not be removed: %s", bench_id, error.strerror)
     for stream in (*sisters, f"bench:{bench_id}"):  # contents go with the next collection
         with suppress(NotFound):
             desk.store.delete_stream(stream)
