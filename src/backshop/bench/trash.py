@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,9 +67,9 @@ def undelete(desk: Desk, request: requests.BenchRequest, sisters: Sisters) -> Do
 def purge(desk: Desk, sisters: Sisters) -> list[str]:
     """Remove benches whose time in the trash is over, and what tells of them; a tombstone stays."""
     kept_ms = desk.settings.trash_days * _DAY_MS
+    known = [BenchId(head.stream.partition(":")[2]) for head in desk.store.streams("bench")]
     gone: list[str] = []
-    for head in desk.store.streams("bench"):
-        bench_id = BenchId(head.stream.partition(":")[2])
+    for bench_id in known:
         try:
             state = desk.raw_state(bench_id)
         except BenchDamaged:
@@ -78,6 +78,7 @@ def purge(desk: Desk, sisters: Sisters) -> list[str]:
             continue
         _bury(desk, bench_id, state, sisters(bench_id))
         gone.append(bench_id)
+    _sweep(desk, set(known) - set(gone), told=set(gone))
     return gone
 
 
@@ -94,16 +95,38 @@ def _bury(desk: Desk, bench_id: BenchId, state: BenchState, sisters: Iterable[st
         deleted_at=timestamp(state.deleted_ms),
     )
     desk.store.append(Plan((Part(HOME, (NewEvent(fact, f"purged:{bench_id}"),)),)))
-    for folder in (*_kept(desk, bench_id), desk.views.folder(bench_id)):
+    for stream in (*sisters, f"bench:{bench_id}"):  # contents go with the next collection
+        with suppress(NotFound):
+            desk.store.delete_stream(stream)
+
+
+def _sweep(desk: Desk, known: Set[str], told: Set[str]) -> None:
+    """Remove the folders of benches that have a tombstone, whoever buried them and whenever.
+
+    Another machine may have buried one, a program may have been killed before it came to the
+    folders, and the system may let go of a folder only later.
+    """
+    orphans = [one for one in _folders(desk.store.home) if one[0] not in known]
+    if not orphans:
+        return
+    buried = {one.fact.bench_id for one in desk.store.read(HOME) if one.kind == "bench.purged"}
+    for bench_id, folder in orphans:
+        if bench_id not in buried:  # it is being made
+            continue
         try:
             remove_tree(folder)
         except FileNotFoundError:  # somebody else was first
             continue
-        except OSError as error:  # it keeps no bench, and is left for whoever keeps the machine
-            _log.warning("a folder of purged %s could not be removed: %s", bench_id, error.strerror)
-    for stream in (*sisters, f"bench:{bench_id}"):  # contents go with the next collection
-        with suppress(NotFound):
-            desk.store.delete_stream(stream)
+        except OSError as error:
+            level = logging.WARNING if bench_id in told else logging.DEBUG
+            _log.log(level, "a folder of purged %s stays for now: %s", bench_id, error.strerror)
+
+
+def _folders(home: Path) -> Iterator[tuple[str, Path]]:
+    for room in (home / "benches", home / "trash"):
+        with suppress(OSError):  # nothing there yet
+            for folder in room.iterdir():
+                yield folder.name.partition("-")[0], folder
 
 
 def _put_away(desk: Desk, bench_id: BenchId) -> bool:

@@ -203,7 +203,7 @@ def write_lines(target: Path, lines: Iterable[str], *, is_new: bool = False) -> 
         with target.open("x" if is_new else "w", encoding="utf-8") as file:
             file.writelines(lines)
     except FileExistsError as error:
-        raise ValidationFailed("the file exists", reason="target_exists") from error
+        raise ValidationFailed(f"{target.name} exists", reason="target_exists") from error
     except OSError as error:
         raise file_error(error) from error
 

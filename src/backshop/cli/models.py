@@ -10,6 +10,7 @@ import click
 from .door import Door, DoorCommand, DoorGroup, clean, given, pass_door, table
 
 _PHASES = ("research", "plan", "implement")
+_ESTIMATED = "?"
 
 
 @click.group(cls=DoorGroup)
@@ -175,13 +176,15 @@ def list_models(door: Door) -> None:
             (
                 "*" if one["is_default"] else "",
                 one["model_id"],
-                f"{one['context_tokens_estimate']:,}" + ("?" if one["approximate"] else ""),
+                f"{one['context_tokens_estimate']:,}" + (_ESTIMATED if one["approximate"] else ""),
                 " ".join(one["efforts"]),
                 one.get("invalid_reason") or one.get("unavailable_reason") or "",
             )
             for one in found["models"]
         ]
         shown = table(rows, ("", "model", "window", "efforts", "cannot be used"))
+        if any(one["approximate"] for one in found["models"]):
+            shown += f"\n{_ESTIMATED} a guess: the provider does not say"
         if any(one["is_default"] for one in found["models"]):
             return shown
         return f"{shown}\nthe model you chose is not there any more: {chosen}"
@@ -332,12 +335,15 @@ def _used(found: dict[str, Any]) -> str:
     rows = [_used_row(one["model_id"], one) for one in found["by_model"]]
     if len(rows) > 1:
         rows.append(_used_row("together", found))
-    return table(rows, ("model", "calls", "tokens in", "cached", "tokens out", "US$"))
+    shown = table(rows, ("model", "calls", "tokens in", "cached", "tokens out", "US$"))
+    if not any(one["usage"]["estimated"] for one in found["by_model"]):
+        return shown
+    return f"{shown}\n{_ESTIMATED} counted here: the provider reported nothing"
 
 
 def _used_row(name: str, one: dict[str, Any]) -> tuple[str, ...]:
     tokens, price = one["usage"], one.get("usd_estimate")
-    mark = "?" if tokens["estimated"] else ""  # counted by us: the provider reported nothing
+    mark = _ESTIMATED if tokens["estimated"] else ""
     counts = (tokens[f"{kind}_tokens"] for kind in ("input", "cached_input", "output"))
     return (
         name,

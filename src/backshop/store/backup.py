@@ -71,7 +71,8 @@ def restore_backup(
     """Make a home from a backup; the home must not exist yet, or be empty.
 
     Every chain is checked before anything is made, and again where it arrives. A database on a
-    server gets its rows last and in one transaction: a restore that was stopped can be repeated.
+    server gets its rows last and in one transaction: a restore that was stopped can be repeated,
+    but for the moment between that commit and the home's name, where all of it is there already.
     """
     _read_about(source)
     _require_empty(home)

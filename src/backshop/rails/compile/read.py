@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import get_args
 
 from backshop.rails.definition import (
     Assessment,
@@ -14,6 +15,7 @@ from backshop.rails.definition import (
     Reference,
     Slot,
 )
+from backshop.rails.events import Autonomy, RiskPolicy
 from backshop.rails.finding import Findings
 from backshop.rails.packs import CAPABILITIES
 
@@ -26,8 +28,6 @@ SEMVER = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII
 )
 SLOT_ID = re.compile(r"[a-z][a-z0-9_]{1,63}")
-AUTONOMY = ("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")
-RISK_POLICY = ("conservative", "balanced", "aggressive")
 BINDING_MAX_CHARS = 160  # a binding names a workflow; longer ones could blow prompts up
 LEVELS = ("required", "preferred", "disabled")
 METRICS = ("coding", "review", "research", "design", "ticket", "none")
@@ -115,8 +115,8 @@ def _recommended(top: Fields) -> Recommended:
     if fields is None:
         return Recommended()
     recommended = Recommended(
-        recommended_autonomy=fields.choice("recommendedAutonomy", AUTONOMY),
-        recommended_risk_policy=fields.choice("recommendedRiskPolicy", RISK_POLICY),
+        recommended_autonomy=fields.choice("recommendedAutonomy", get_args(Autonomy)),
+        recommended_risk_policy=fields.choice("recommendedRiskPolicy", get_args(RiskPolicy)),
     )
     fields.done()
     return recommended
