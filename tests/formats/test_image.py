@@ -29,8 +29,11 @@ def picture(mode: str, form: str, frames: int = 1, **options: object) -> bytes:
         ("a.webp", picture("RGB", "WEBP"), ("webp", 30, 20, 24, 1, False)),
         ("a.svg", b'<svg width="2in" viewBox="0 0 9 7"/>', ("svg", 192, 7, None, 1, True)),
         ("a.svg", b'<svg width="100%"/>', ("svg", None, None, None, 1, True)),
+        ("a.svg", b'<svg width="1.2.3" height="."/>', ("svg", None, None, None, 1, True)),
+        ("a.svg", b'<svg width=" .5e2 " height="7.PX"/>', ("svg", 50, 7, None, 1, True)),
+        ("a.svg", b'<svg width="%b"/>' % (b"9" * 400), ("svg", None, None, None, 1, True)),
     ],
-    ids=["rgba", "bits", "jpeg", "gif", "webp", "inches", "percent"],
+    ids=["rgba", "bits", "jpeg", "gif", "webp", "inches", "percent", "dots", "short", "huge"],
 )
 def test_a_picture_is_measured(tmp_path, name, data, facts):
     file = source(tmp_path, name, data)

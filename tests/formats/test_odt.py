@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from backshop.formats import FormatError, Selector, Warn
+from backshop.formats import FormatError, Formats, Selector, Warn
 from backshop.formats.odt import extract_lines, get_info, get_map, read
 
 from .archives import archive, source
@@ -38,6 +38,12 @@ BODY = """
 """
 STYLES = """<text:list-style style:name="N"><text:list-level-style-number text:level="1"/>
 </text:list-style>"""
+
+
+@pytest.fixture(scope="module")
+def formats():
+    with Formats(workers=1) as door:
+        yield door
 
 
 def document(tmp_path, body=BODY, extra=None):
@@ -161,6 +167,36 @@ def test_the_map_names_sections_tables_and_pictures(tmp_path):
     ]
     assert drawn.warnings == (Warn("tracked_changes_present"),)
     assert get_info(file) == {"sections": 2, "tables": 1}
+
+
+@pytest.mark.rule("F12.1", "F15.1", "F29.2")
+@pytest.mark.parametrize("text", ["Just a letter.", ""])
+def test_a_text_without_headings_is_one_section(formats, tmp_path, text):
+    file = document(tmp_path, f"<text:p>{text}</text:p>")
+
+    drawn = formats.get_map(file)
+
+    assert [(s["index"], s["heading"]) for s in drawn["sections"]] == [(0, "(untitled)")]
+    assert formats.get_info(file)["sections"] == 1
+    assert formats.read(file, Selector(section="0")).text == text
+    assert formats.extract_lines(file) == [text, "[header] Page head"]
+    assert formats.diff_document(None, file)[0]["heading"] == "(untitled)"
+
+
+@pytest.mark.rule("F12.1")
+def test_a_heading_in_a_list_opens_a_section(tmp_path):
+    body = (
+        '<text:list text:style-name="N"><text:list-item><text:h text:outline-level="1">One'
+        "</text:h></text:list-item></text:list><text:p>words</text:p>"
+        '<text:list text:style-name="N"><text:list-item><text:list><text:list-item>'
+        '<text:h text:outline-level="2">Inner</text:h><text:p>more</text:p></text:list-item>'
+        "</text:list></text:list-item></text:list>"
+    )
+    file = document(tmp_path, body)
+
+    assert extract_lines(file)[:-1] == ["# One", "words", "## Inner", "    more"]
+    assert read(file, Selector(section="Inner")).text == "## Inner\n    more"
+    assert get_info(file)["sections"] == 2
 
 
 @pytest.mark.rule("F9.6", "F12.1", "F3.1")

@@ -358,6 +358,20 @@ def test_edits_are_all_or_none(tmp_path, edits, reason):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.rule("F6.9")
+@pytest.mark.parametrize(
+    ("search", "count"), [("\n\nb", None), ("x\n\n", None), ("x\nb", 1), ("\n", 2), ("\nb\n", 1)]
+)
+def test_both_characters_of_a_line_end_are_one_line_end(tmp_path, search, count):
+    file = make(tmp_path, "a.txt", b"x\r\nb\r\n")
+    edits: list[Json] = [{"search": search, "replace": "-", "expect": count or 1}]
+
+    if count is None:
+        assert reason_of(text.edit_text, file, edits, tmp_path / "out") == "no_match"
+    else:
+        assert text.edit_text(file, edits, tmp_path / "out").effects.collateral == ()
+
+
 @pytest.mark.rule("F6.8")
 def test_a_json_number_of_any_length_is_written_without_a_word(tmp_path):
     number = "9" * 5000

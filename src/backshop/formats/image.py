@@ -21,7 +21,9 @@ from .window import check_selector
 
 _DEPTH = {"1": 1, "L": 8, "P": 8, "RGB": 24, "RGBA": 32, "CMYK": 32, "YCbCr": 24, "LA": 16}
 _DEPTH |= {"I": 32, "F": 32, "I;16": 16, "PA": 16, "LAB": 24, "HSV": 24}
-_LENGTH = re.compile(r"\s*([0-9.]+(?:[eE][+-]?\d+)?)\s*(px|pt|pc|mm|cm|in|q)?\s*", re.IGNORECASE)
+_LENGTH = re.compile(
+    r"((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*(px|pt|pc|mm|cm|in|q)?", re.IGNORECASE
+)
 _PIXELS = {"px": 1.0, "pt": 96 / 72, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
 _PIXELS |= {"q": 96 / 101.6}
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
@@ -177,7 +179,7 @@ def _svg(source: Source) -> dict[str, Json]:
 
 
 def _length(text: str | None) -> int | None:
-    match = _LENGTH.fullmatch(text or "")
+    match = _LENGTH.fullmatch((text or "").strip())
     if match is None:
         return None
     value = float(match.group(1)) * _PIXELS[(match.group(2) or "px").lower()]

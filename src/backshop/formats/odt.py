@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from backshop.base import limits as numbers
 
@@ -178,15 +178,16 @@ def _extracted(section: Section) -> dict[str, Json]:
 
 
 def _sections(document: Document) -> list[Section]:
-    """Return sections; what stands before the first heading is section 0 when it says anything."""
+    """Return sections; what stands before the first heading is section 0 when it says anything.
+
+    A text without headings is one section, be it blank.
+    """
     starts = [place for place, block in enumerate(document.blocks) if block.level]
     sections = []
     lead = document.blocks[: starts[0]] if starts else document.blocks
-    if any(block.char_count for block in lead):
+    if any(block.char_count for block in lead) or (lead and not starts):
         sections.append(Section(0, UNTITLED, 0, 0, lead))
-    for number, (start, end) in enumerate(
-        zip(starts, [*starts[1:], len(document.blocks)], strict=True), 1
-    ):
+    for number, (start, end) in enumerate(pairwise([*starts, len(document.blocks)]), 1):
         block = document.blocks[start]
         heading = " ".join(block.text.split())
         blocks = document.blocks[start:end]

@@ -148,10 +148,7 @@ class _Reader:
             tag = child.tag
             if tag in _HIDDEN or not isinstance(tag, str):
                 continue
-            if tag == _TEXT + "h":
-                level = _whole(child.get(_TEXT + "outline-level"), 1)
-                self._paragraph(child, look, level=min(max(level, 1), 9))
-            elif tag == _TEXT + "p":
+            if tag in _PARAGRAPHS:
                 self._paragraph(child, look)
             elif tag == _TEXT + "list":
                 self._list(child, depth, child.get(_TEXT + "style-name") or style, look)
@@ -160,12 +157,14 @@ class _Reader:
             elif depth < 200:  # sections, indexes, frames: what they hold stands in their place
                 self.walk(child, depth, style, self._looks.inside(look, child))
 
-    def _paragraph(
-        self, element: Element, look: Look, *, level: int | None = None, prefix: str = ""
-    ) -> None:
+    def _paragraph(self, element: Element, look: Look, prefix: str = "") -> None:
+        """Take in a paragraph; one that is a heading is that in a list too, and no item of it."""
         text = self._text(element, look)
-        is_heading = level is not None and bool(text.strip())
-        self.blocks.append(Block(text, level if is_heading else None, prefix))
+        if element.tag == _TEXT + "h" and text.strip():
+            level = _whole(element.get(_TEXT + "outline-level"), 1)
+            self.blocks.append(Block(text, level=min(max(level, 1), 9)))
+        else:
+            self.blocks.append(Block(text, prefix=prefix))
 
     def _text(self, element: Element, look: Look = SEEN) -> str:
         """Return the text of a paragraph with its pictures marked, its text boxes below it."""
@@ -214,7 +213,7 @@ class _Reader:
                     own = child.get(_TEXT + "style-name") or style
                     self._list(child, depth + 1, own, look)
                 elif child.tag in _PARAGRAPHS:
-                    self._paragraph(child, look, prefix="  " * depth + (mark if first else "  "))
+                    self._paragraph(child, look, "  " * depth + (mark if first else "  "))
                     first = False
                 elif child.tag == _TABLE + "table":
                     self._table(child, look)
@@ -268,10 +267,6 @@ def _pieces(element: Element, look: Look, looks: Looks) -> Iterator[str | Elemen
             yield from _pieces(child, look, looks)
         if child.tail:
             yield look.labelled(_collapsed(child.tail))
-
-
-def _is_picture(element: Element) -> bool:
-    return element.tag == _DRAW + "frame" and element.find(_DRAW + "image") is not None
 
 
 def _collapsed(text: str) -> str:

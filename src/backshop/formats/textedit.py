@@ -159,7 +159,8 @@ def _replace(
         raise problem("bad_value", f"{where}.search", "must not be empty")
     if expect < 1:
         raise problem("bad_value", f"{where}.expect", "must be at least 1")
-    pattern = r"(?:\r\n|\r|\n)".join(re.escape(part) for part in _BREAK.split(search))
+    # atomic: both characters of a CRLF are one line end, never two
+    pattern = r"(?>\r\n|\r|\n)".join(re.escape(part) for part in _BREAK.split(search))
     matches = list(re.finditer(pattern, text))
     if not matches:
         raise problem("no_match", f"{where}.search", "does not occur in the file")
