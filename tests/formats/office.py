@@ -108,6 +108,21 @@ def run(text: str) -> str:
     return f'<w:r>{properties}<w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
+def reworked(
+    path: Path, edits: dict[str, tuple[str, str]], extra: dict[str, bytes | str] | None = None
+) -> Path:
+    """Write a copy with words of some members replaced, and members added."""
+    made = path.with_name("reworked-" + path.name)
+    with zipfile.ZipFile(made, "w") as new:
+        for name, data in members(path).items():
+            old, by = edits.get(name, ("", ""))
+            assert old.encode() in data
+            new.writestr(name, data.replace(old.encode(), by.encode()) if old else data)
+        for name, content in (extra or {}).items():
+            new.writestr(name, content)
+    return made
+
+
 def show(path: Path) -> Any:
     """Open a presentation with the second reader."""
     return Presentation(str(path))

@@ -13,6 +13,8 @@ Element = etree._Element
 
 A_NS = "http://schemas.openxmlformats.org/drawingml/2006/main"
 P, _R, _T, _BR, _FLD, _RPR = (f"{{{A_NS}}}{name}" for name in ("p", "r", "t", "br", "fld", "rPr"))
+_PPR, _END_RPR = f"{{{A_NS}}}pPr", f"{{{A_NS}}}endParaRPr"
+_MATH = "{http://schemas.microsoft.com/office/drawing/2010/main}m"
 _MATH_T = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 _ALTERNATE, _FALLBACK = (
     f"{{http://schemas.openxmlformats.org/markup-compatibility/2006}}{name}"
@@ -33,9 +35,24 @@ def paragraph_text(paragraph: Element, is_unseen: Callable[[Element], bool] | No
             text = "".join(text.text or "" for text in child.iterchildren(_T))
             is_pale = is_unseen is not None and text.strip() and is_unseen(child)
             shown.append(f"[white text: {text}]" if is_pale else text)
-        elif child.tag == _ALTERNATE or (isinstance(child.tag, str) and "math" in child.tag):
-            shown.extend(t.text or "" for t in child.iter(_T, _MATH_T))
+        elif child.tag == _MATH:
+            shown.append(_words(child))
+        elif child.tag == _ALTERNATE:
+            shown.append(next((text for way in child if (text := _words(way))), ""))
     return "".join(shown)
+
+
+def is_blank(paragraph: Element) -> bool:
+    """Whether a paragraph holds nothing but its look and runs without a word."""
+    return all(
+        child.tag in (_PPR, _END_RPR) or (child.tag == _R and not _words(child).strip())
+        for child in paragraph
+    )
+
+
+def _words(element: Element) -> str:
+    """Return all text under an element, that of equations too."""
+    return "".join(text.text or "" for text in element.iter(_T, _MATH_T))
 
 
 def replace_in(root: Element, needle: Needle, by: str) -> Iterator[tuple[Element, int]]:
@@ -51,24 +68,34 @@ def replace_in(root: Element, needle: Needle, by: str) -> Iterator[tuple[Element
 
 
 def replace_in_paragraph(paragraph: Element, needle: Needle, by: str) -> int:
-    """Replace every match in one paragraph; fields such as the slide number are not touched."""
-    pieces: list[tuple[Element, str]] = []
+    """Replace every match in one paragraph.
+
+    Fields such as the slide number, equations and what is not known are not touched, and no match
+    reaches across them.
+    """
+    count = 0
+    for pieces in _stretches(paragraph):
+        texts = [text for _, text in pieces]
+        spans = needle.spans("".join(texts))
+        for (element, old), new in zip(pieces, replace_spans(texts, spans, by), strict=True):
+            if new != old:
+                _rewrite(paragraph, element, new)
+        count += len(spans)
+    return count
+
+
+def _stretches(paragraph: Element) -> list[list[tuple[Element, str]]]:
+    """Return the runs and breaks of a paragraph with their text, in rows that nothing parts."""
+    found: list[list[tuple[Element, str]]] = [[]]
     for child in paragraph:
         if child.tag == _R:
             text = child.find(_T)
-            pieces.append((child, (text.text or "") if text is not None else ""))
+            found[-1].append((child, (text.text or "") if text is not None else ""))
         elif child.tag == _BR:
-            pieces.append((child, "\n"))
-        elif child.tag == _FLD:
-            pieces.append((child, "\ufffc"))  # stands for what cannot be matched
-    texts = [text for _, text in pieces]
-    spans = needle.spans("".join(texts))
-    if not spans:
-        return 0
-    for (element, old), new in zip(pieces, replace_spans(texts, spans, by), strict=True):
-        if new != old:
-            _rewrite(paragraph, element, new)
-    return len(spans)
+            found[-1].append((child, "\n"))
+        elif isinstance(child.tag, str) and child.tag not in (_PPR, _END_RPR):
+            found.append([])
+    return found
 
 
 def _rewrite(paragraph: Element, element: Element, new: str) -> None:

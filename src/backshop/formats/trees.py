@@ -20,7 +20,7 @@ _STRICT = b"http://purl.oclc.org/ooxml/"
 _LOOSE = b"http://schemas.openxmlformats.org/"
 _NAMESPACE = re.compile(rb"http://(?:purl\.oclc\.org/ooxml|schemas\.openxmlformats\.org)/[\w/.\-]+")
 _STRICT_NAME = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/([A-Za-z/]+)")
-_RELATIONS = b"officeDocument/2006/relationships"
+_LOOSE_NAME = re.compile(rb"http://schemas\.openxmlformats\.org/([A-Za-z]+)/2006/([A-Za-z/]+)")
 _FAMILIES = frozenset({b"wordprocessingml", b"presentationml", b"drawingml", b"officeDocument"})
 
 
@@ -32,6 +32,7 @@ class Trees:
         self._roots: dict[str, Element] = {}
         self._strict: dict[str, dict[bytes, bytes]] = {}  # by part: our name -> the file's
         self._touched: dict[str, None] = {}
+        self._new_are_strict = False  # as the main part is
         self._rels: dict[str, tuple[Relationship, ...]] = {}
 
     def root(self, name: str) -> Element:
@@ -39,12 +40,8 @@ class Trees:
         if name not in self._roots:
             data = self.package.read(name)
             self._strict[name] = _dialect(data)
-            self._roots[name] = parse_xml(self._loose(name, data))
+            self._roots[name] = loosened(data)
         return self._roots[name]
-
-    def _loose(self, name: str, data: bytes) -> bytes:
-        names = {strict: loose for loose, strict in self._strict.get(name, {}).items()}
-        return _renamed(data, names)
 
     def touch(self, name: str) -> Element:
         """Return the root of a part that is going to be changed."""
@@ -70,11 +67,20 @@ class Trees:
         for name in self._touched:
             root = self._roots[name]
             before = self.package.original(name)
-            if before is not None and _same(parse_xml(self._loose(name, before)), root):
+            if before is not None and _same(loosened(before), root):
                 self.package.put(name, before)
                 continue
             data = serialise(root, like=self.package.read(name))
-            self.package.put(name, _renamed(data, self._strict.get(name, {})))
+            self.package.put(name, self._in_dialect(name, before, data))
+
+    def _in_dialect(self, name: str, before: bytes | None, data: bytes) -> bytes:
+        """Return a part in the dialect it came in, a new one in that of the main part."""
+        names = dict(self._strict.get(name, {}))
+        if names or (before is None and self._new_are_strict):
+            for loose in set(_NAMESPACE.findall(data)):
+                if before is None or loose not in before:
+                    names.setdefault(loose, _tightened(loose))
+        return _renamed(data, names)
 
     def rels(self, part: str) -> tuple[Relationship, ...]:
         """Return the relationships of a part, read once."""
@@ -85,6 +91,8 @@ class Trees:
     def add_rel(self, part: str, type_: str, target: str, *, external: bool = False) -> str:
         """Add a relationship and return its id."""
         self._rels.pop(part, None)
+        if self._new_are_strict:
+            type_ = _NAMESPACE.sub(lambda m: _tightened(m[0]), type_.encode()).decode()
         return self.package.add_rel(part, type_, target, external=external)
 
     def remove_rel(self, part: str, rel_id: str) -> None:
@@ -128,7 +136,13 @@ class Trees:
             raise fail("corrupt_file", "the package has no main part")
         if self.root(name).tag != root_tag:
             raise fail("corrupt_file", "the main part is not what the file's name says")
+        self._new_are_strict = bool(self._strict[name])
         return name
+
+
+def loosened(data: bytes) -> Element:
+    """Return the root of a part in the words we know, whatever its dialect."""
+    return parse_xml(_renamed(data, {strict: ours for ours, strict in _dialect(data).items()}))
 
 
 def _same(one: Element, other: Element) -> bool:
@@ -154,6 +168,10 @@ def _dialect(data: bytes) -> dict[bytes, bytes]:
         if loose in used:
             return {}
         found[loose] = strict
-    if found and _LOOSE + _RELATIONS not in used:  # what we add must speak the same dialect
-        found.setdefault(_LOOSE + _RELATIONS, _STRICT + b"officeDocument/relationships")
     return found
+
+
+def _tightened(loose: bytes) -> bytes:
+    """Return the strict form of a namespace; those that have none stay."""
+    match = _LOOSE_NAME.fullmatch(loose)
+    return _STRICT + match[1] + b"/" + match[2] if match and match[1] in _FAMILIES else loose

@@ -11,6 +11,7 @@ from lxml import etree
 from backshop.formats.errors import FormatError
 from backshop.formats.media import Carrier, relative
 from backshop.formats.notes import Warnings
+from backshop.formats.package import rels_name
 from backshop.formats.protocol import Applied, Json, Source
 from backshop.formats.wish import Wish, no_target, read_wishes, unknown
 
@@ -18,15 +19,30 @@ from . import names as n
 from .deck import Deck, Layout, Slide
 from .edit import Editor
 from .ops import Watch, focus_of, open_for_writing
-from .shape import Shape, free_shape_id, whole
+from .shape import Shape, append_shape, free_shape_id, whole
 from .slides import free_name
 from .source import open_deck
 from .styles import get_styles
+from .text import place
 
 Element = etree._Element
 
+_LINKS = (n.a("hlinkClick"), n.a("hlinkMouseOver"))
 _MASTER_IDS = 2147483648  # ids of masters and layouts begin here
-_THEME_TYPE = "application/vnd.openxmlformats-officedocument.theme+xml"
+_ALONE = frozenset(  # what can go while all around it stays
+    {
+        *map(n.a, ("hlinkClick", "hlinkMouseOver", "hlinkHover", "snd")),
+        *map(n.a, ("videoFile", "audioFile", "wavAudioFile", "quickTimeFile")),
+        *map(n.p, ("tags", "custData", "control", "contentPart")),
+    }
+)
+_OWNERS = frozenset(  # what is nothing without a part that something in it leads to
+    {
+        *map(n.p, ("ext", "graphicFrame", "pic", "sndAc", "timing")),
+        *map(n.a, ("ext", "blipFill", "buBlip")),
+    }
+)
+_LISTS = frozenset({n.p("extLst"), n.a("extLst"), n.p("custDataLst"), n.p("controls")})
 
 
 def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Applied:
@@ -85,30 +101,43 @@ class _Copier:
         found = self._given(wish)
         body = found[1].text_body if found else None
         run = next(body.iter(n.R_T), None) if body is not None else None
-        if run is None:
+        if found is None or run is None:
             return None
         slide = self._target_slide(wish)
         shape = next((s for s in slide.shapes if s.index == wish.target_shape), None)
         target = shape.text_body if shape is not None else None
         if shape is None or target is None:
             raise no_target(wish, "target_shape is needed: the index of a shape with text")
-        paragraph = run.getparent()
-        look = paragraph.find(n.PPR) if paragraph is not None else None
-        font = run.find(n.RPR)
+        look = self._copied(run.getparent(), n.PPR, found[0].part, slide.part)
+        font = self._copied(run, n.RPR, found[0].part, slide.part)
         for line in target.iterchildren(n.P_T):
             if look is not None:
                 _replace(line, n.PPR, _keeping_level(look, line))
             for other in line.iterchildren(n.R_T):
                 if font is not None:
-                    _replace(other, n.RPR, _without_links(font))
+                    _replace(other, n.RPR, _keeping_links(font, other))
         self.editor.aim(slide, shape.element)
         return True
+
+    def _copied(
+        self, owner: Element | None, tag: str, giver_part: str, taker_part: str
+    ) -> Element | None:
+        """Return a copy of a paragraph's or run's properties that is at home on the target."""
+        given = owner.find(tag) if owner is not None else None
+        if given is None:
+            return None
+        copied = copy.deepcopy(given)
+        for name in _LINKS:
+            for link in copied.findall(name):
+                copied.remove(link)
+        self._relink(copied, giver_part, taker_part)
+        return copied
 
     def image(self, wish: Wish) -> bool | None:
         """Put an image at the same place and size on the target slide."""
         found = self._given(wish)
         relation = found[1].image_relation if found else None
-        if found is None or relation is None:
+        if found is None or relation is None or self._picture(found[0].part, relation) is None:
             return None
         given, shape = found
         slide = self._target_slide(wish)
@@ -117,18 +146,14 @@ class _Copier:
         number = free_shape_id(slide.tree)
         for properties in copied.iter(n.C_NV_PR):
             properties.set("id", str(number))
-        for place in copied.findall(f".//{n.PH}"):
-            parent = place.getparent()
+        for filled in copied.findall(f".//{n.PH}"):
+            parent = filled.getparent()
             assert parent is not None
-            parent.remove(place)
+            parent.remove(filled)
         self._fix_box(copied, given, shape)
         self._relink(copied, given.part, slide.part)
-        extension = slide.tree.find(n.p("extLst"))
-        slide.tree.append(copied)
-        if extension is not None:
-            slide.tree.append(extension)  # extensions stay last
+        append_shape(slide.tree, copied)
         self.editor.aim(slide, copied)
-        self.editor.parts.update(dict.fromkeys(self.carrier.added))
         return True
 
     def _fix_box(self, element: Element, slide: Slide, shape: Shape) -> None:
@@ -173,7 +198,7 @@ class _Copier:
         folder = taker.part.rpartition("/")[0] or "ppt"
         new_theme = free_name(taker, f"{folder}/theme", "theme")
         theme_root = copy.deepcopy(self.giver.trees.root(theme))
-        trees.add(new_theme, theme_root, _THEME_TYPE)
+        trees.add(new_theme, theme_root, n.THEME_TYPE)
         self._relink(theme_root, theme, new_theme)
         new_master = free_name(taker, f"{folder}/slideMasters", "slideMaster")
         master_root = copy.deepcopy(self.giver.trees.root(master))
@@ -243,11 +268,11 @@ class _Copier:
         known: dict[str, str] = {}
         for inner in list(element.iter()):
             for key, value in list(inner.items()):
-                if not str(key).startswith("{" + n.R_NS):
+                is_gone = inner.getroottree().getroot() is not element
+                if is_gone or not value or not str(key).startswith("{" + n.R_NS):
                     continue
-                part = self.giver.package.rel_part(giver_part, str(value))
-                content = self.giver.package.content_type(part) if part else None
-                if part is None or not (content or "").startswith("image/"):
+                part = self._picture(giver_part, str(value))
+                if part is None:
                     _drop_reference(inner, str(key))
                     continue
                 if part not in known:
@@ -256,15 +281,33 @@ class _Copier:
                         taker_part, n.OFFICE_REL + "image", relative(taker_part, name)
                     )
                 inner.set(key, known[part])
+        if known:
+            self.editor.parts.update(dict.fromkeys((rels_name(taker_part), *self.carrier.added)))
+
+    def _picture(self, giver_part: str, relation: str) -> str | None:
+        """Return the part of a picture that is inside the giver's file."""
+        part = self.giver.package.rel_part(giver_part, relation)
+        content = self.giver.package.content_type(part) if part else None
+        return part if (content or "").startswith("image/") else None
 
 
 def _drop_reference(element: Element, key: str) -> None:
-    """Remove a link that leads nowhere in the other file; a click on it would do nothing."""
-    parent = element.getparent()
-    if element.tag in (n.a("hlinkClick"), n.a("hlinkHover")) and parent is not None:
-        parent.remove(element)
-    else:
-        del element.attrib[key]
+    """Remove what leads nowhere in the other file, with all that is nothing without it."""
+    del element.attrib[key]
+    if element.tag == n.BLIP and (element.get(n.R_EMBED) or element.get(n.R_LINK)):
+        return  # the picture is there; only its link to the original goes
+    around = () if element.tag in _ALONE else (element, *element.iterancestors())
+    owner = next((e for e in around if e.tag in _OWNERS), element)
+    parent = owner.getparent()
+    if parent is None:
+        return
+    if owner.tag == n.a("blipFill"):  # some places need a fill, and each may have none
+        parent.replace(owner, etree.Element(n.a("noFill")))
+        return
+    parent.remove(owner)
+    above = parent.getparent()
+    if parent.tag in _LISTS and not len(parent) and above is not None:
+        above.remove(parent)
 
 
 def _replace(element: Element, tag: str, new: Element) -> None:
@@ -286,11 +329,12 @@ def _keeping_level(look: Element, line: Element) -> Element:
     return copied
 
 
-def _without_links(font: Element) -> Element:
+def _keeping_links(font: Element, run: Element) -> Element:
     copied = copy.deepcopy(font)
-    for name in ("hlinkClick", "hlinkMouseOver"):
-        for child in copied.findall(n.a(name)):
-            copied.remove(child)
+    for name in _LINKS:
+        link = run.find(f"{n.RPR}/{name}")
+        if link is not None:
+            place(copied, link)
     return copied
 
 

@@ -128,10 +128,8 @@ class Deck:
         found = self.root.find(n.SLD_SZ)
         if found is None:
             return DEFAULT_SIZE
-        try:
-            return int(found.get("cx", "")), int(found.get("cy", ""))
-        except ValueError:
-            return DEFAULT_SIZE
+        width, height = whole(found.get("cx")), whole(found.get("cy"))
+        return DEFAULT_SIZE if width is None or height is None else (width, height)
 
     @property
     def slides(self) -> list[Slide]:
@@ -207,19 +205,21 @@ class Deck:
         """Return the part with the notes of a slide, if it has any."""
         return self.trees.first_related(slide.part, "notesSlide")
 
-    def notes_body(self, slide: Slide) -> Element | None:
-        """Return the text body of a slide's notes."""
+    def notes_shape(self, slide: Slide) -> Shape | None:
+        """Return the shape with the text of a slide's notes."""
         part = self.notes_part(slide)
         tree = self.trees.root(part).find(f"{n.C_SLD}/{n.SP_TREE}") if part else None
         for shape in shapes_of(tree) if tree is not None else ():
             placeholder = shape.placeholder
-            if placeholder is not None and placeholder.type == "body":
-                return shape.text_body
+            is_place = placeholder is not None and placeholder.type == "body"
+            if is_place and shape.element.tag == n.SP:
+                return shape
         return None
 
     def notes(self, slide: Slide) -> str:
         """Return the text of a slide's notes."""
-        return body_text(self.notes_body(slide)).strip()
+        shape = self.notes_shape(slide)
+        return body_text(shape.text_body).strip() if shape is not None else ""
 
     # --- geometry ------------------------------------------------------------------------------
 

@@ -7,16 +7,26 @@ from collections.abc import Callable
 from lxml import etree
 
 from backshop.formats.drawn import replace_drawn
-from backshop.formats.drawntext import replace_in
+from backshop.formats.drawntext import paragraph_text, replace_in
 from backshop.formats.find import Needle
 from backshop.formats.notes import Warnings
 from backshop.formats.ops import problem
+from backshop.formats.protocol import JsonObject
 
 from . import names as n
 from .deck import Deck, Slide
 from .place import body_shape, excess_lines, find_layout, is_bulleted
 from .schema import Edit, Line, RunSpec, Text, clean_text
-from .shape import Shape, body_text, free_shape_id, table_grid
+from .shape import (
+    Shape,
+    append_shape,
+    body_text,
+    ensure_body,
+    free_shape_id,
+    level_of,
+    table_grid,
+    whole,
+)
 from .slides import add_slide, ensure_notes, move_slide, remove_slide
 from .text import Writer
 
@@ -103,6 +113,8 @@ def _move_slide(editor: Editor, edit: Edit) -> str:
     slide = editor.slide(edit)
     to = edit.number("to")
     editor.deck.slide(to, f"{edit.op.where}.to")
+    if to == slide.index:
+        return f"slide {to} stays"
     move_slide(editor.deck, slide, to)
     editor.order = True
     return f"slide {slide.index} moved to {to}"
@@ -112,7 +124,7 @@ def _delete_slide(editor: Editor, edit: Edit) -> str:
     slide = editor.slide(edit)
     if len(editor.deck.slides) == 1:
         raise problem("op_conflict", f"{edit.op.where}.index", "the only slide cannot go")
-    remove_slide(editor.deck, slide)
+    editor.parts.update(dict.fromkeys(remove_slide(editor.deck, slide)))
     editor.order = True
     return f"slide {slide.index} deleted"
 
@@ -157,7 +169,7 @@ def _write_texts(editor: Editor, edit: Edit, slide: Slide, wanted: int | None) -
 
 def _write(editor: Editor, edit: Edit, slide: Slide, shape: Shape, text: Text) -> None:
     changed = editor.writer.set_lines(
-        _body_of(shape),
+        ensure_body(shape),
         text.lines,
         edit.style or {},
         edit.op.where,
@@ -175,16 +187,6 @@ def _check_fit(editor: Editor, edit: Edit, slide: Slide, shape: Shape, lines: li
         editor.warnings.add("text_overflow", over, edit.op.where)
 
 
-def _body_of(shape: Shape) -> Element:
-    body = shape.text_body
-    if body is None:
-        body = etree.SubElement(shape.element, n.TX_BODY)
-        etree.SubElement(body, n.BODY_PR)
-        etree.SubElement(body, n.LST_STYLE)
-        etree.SubElement(body, n.P_T)
-    return body
-
-
 def _append_bullets(editor: Editor, edit: Edit) -> str:
     slide = editor.slide(edit)
     assert edit.body is not None
@@ -194,12 +196,20 @@ def _append_bullets(editor: Editor, edit: Edit) -> str:
     if shape is None:
         shape = _text_box(editor, edit, slide, "TextBox")
     bulleted = is_bulleted(editor.deck, slide, shape)
-    body = _body_of(shape)
+    body = ensure_body(shape)
     editor.writer.append_lines(body, edit.body.lines, edit.style or {}, edit.op.where, bulleted)
     editor.aim(slide, shape.element)
-    shown = [Line(0, ()) for _ in body.iterchildren(n.P_T)][len(edit.body.lines) :]
-    _check_fit(editor, edit, slide, shape, [*shown, *edit.body.lines])
+    there = list(body.iterchildren(n.P_T))[: -len(edit.body.lines)]
+    _check_fit(editor, edit, slide, shape, [*map(_as_line, there), *edit.body.lines])
     return f"slide {slide.index}: {len(edit.body.lines)} bullets appended"
+
+
+def _as_line(paragraph: Element) -> Line:
+    """Return what a paragraph of the file says, in its largest size."""
+    sizes = (whole(look.get("sz")) for look in paragraph.iterfind(f"{n.R_T}/{n.RPR}"))
+    size = max(filter(None, sizes), default=None)
+    style: JsonObject = {"font_size": size / 100} if size is not None else {}
+    return Line(level_of(paragraph), (RunSpec(paragraph_text(paragraph), style, ""),))
 
 
 def _text_box(editor: Editor, edit: Edit, slide: Slide, name: str, *, top: bool = False) -> Shape:
@@ -207,10 +217,8 @@ def _text_box(editor: Editor, edit: Edit, slide: Slide, name: str, *, top: bool 
     width, height = editor.deck.size
     left, above = round(width * _MARGIN), round(height * _MARGIN)
     number = free_shape_id(slide.tree)
-    shape = etree.SubElement(slide.tree, n.SP)
-    extension = slide.tree.find(n.p("extLst"))
-    if extension is not None:
-        slide.tree.append(extension)  # extensions stay last
+    shape = etree.Element(n.SP)
+    append_shape(slide.tree, shape)
     outer = etree.SubElement(shape, n.p("nvSpPr"))
     properties = etree.SubElement(outer, n.C_NV_PR)
     properties.set("id", str(number))
@@ -241,7 +249,8 @@ def _text_box(editor: Editor, edit: Edit, slide: Slide, name: str, *, top: bool 
 
 def _replace_text(editor: Editor, edit: Edit) -> str:
     deck, args = editor.deck, edit.op.args
-    needle = Needle(str(args["search"]), bool(args["match_case"]))
+    search = str(args["search"]).replace("\r\n", "\n").replace("\r", "\n")
+    needle = Needle(search, bool(args["match_case"]))
     by = clean_text(str(args["replace"]), editor.warnings, f"{edit.op.where}.replace")
     slides = deck.slides
     if edit.slides is not None:
@@ -347,6 +356,8 @@ def _anchor_cell(rows: list[list[Element]], row: int, column: int) -> tuple[Elem
     """Return the cell that shows at a place of the grid, and whether a merge led to it."""
     start = (row, column)
     while row and rows[row][column].get("vMerge") in ("1", "true"):
+        if column >= len(rows[row - 1]):  # rows of a damaged table differ in length
+            break
         row -= 1
     while column and rows[row][column].get("hMerge") in ("1", "true"):
         column -= 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 P_NS = "http://schemas.openxmlformats.org/presentationml/2006/main"
 A_NS = "http://schemas.openxmlformats.org/drawingml/2006/main"
 R_NS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-C_NS = "http://schemas.openxmlformats.org/drawingml/2006/chart"
 MC_NS = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 
 
@@ -19,12 +18,7 @@ def a(name: str) -> str:
     return f"{{{A_NS}}}{name}"
 
 
-def c(name: str) -> str:
-    """Return a name of charts."""
-    return f"{{{C_NS}}}{name}"
-
-
-PRESENTATION, SLD, C_SLD, SP_TREE = map(p, ("presentation", "sld", "cSld", "spTree"))
+PRESENTATION, C_SLD, SP_TREE = map(p, ("presentation", "cSld", "spTree"))
 SLD_ID_LST, SLD_ID, SLD_SZ = map(p, ("sldIdLst", "sldId", "sldSz"))
 MASTER_ID, LAYOUT_ID_LST, LAYOUT_ID = map(p, ("sldMasterId", "sldLayoutIdLst", "sldLayoutId"))
 SP, GRP_SP, GRAPHIC_FRAME, PIC, CXN_SP, CONTENT_PART = map(
@@ -49,3 +43,4 @@ R_ID, R_EMBED, R_LINK = (f"{{{R_NS}}}{n}" for n in ("id", "embed", "link"))
 
 OFFICE_REL = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
 CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.presentationml."
+THEME_TYPE = "application/vnd.openxmlformats-officedocument.theme+xml"

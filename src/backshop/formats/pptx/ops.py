@@ -10,11 +10,11 @@ from lxml import etree
 from backshop.formats.archive import unverified
 from backshop.formats.effect import Unit, by_position, compare, fingerprint, part_effects
 from backshop.formats.errors import fail
-from backshop.formats.guard import parse_xml
 from backshop.formats.notes import Warnings
 from backshop.formats.ops import resolve_base
 from backshop.formats.package import Package
 from backshop.formats.protocol import Applied, Effect, Effects, Json, OpsRequest, Source
+from backshop.formats.trees import Trees, loosened
 
 from . import names as n
 from .blank import blank_presentation
@@ -110,6 +110,14 @@ class Watch:
                 continue
             if (slide.part, fingerprint(slide.root)) != (again.part, fingerprint(again.root)):
                 raise unverified(f"{slide.part} does not read back as it was written")
+        before = Trees(deck.package.fresh())
+        for part in deck.package.changed_parts:
+            if part.endswith(".xml") and part in deck.package:
+                lost = _lost_relations(fresh.trees, part)
+                if part in before.package:
+                    lost -= _lost_relations(before, part)
+                if lost:
+                    raise unverified(f"{part} names relationships it has not: {sorted(lost)[:5]}")
 
     def _slide_effects(self, part: str, after: dict[str, int]) -> Iterator[Effect]:
         package = self._deck.package
@@ -121,20 +129,27 @@ class Watch:
             yield Effect(kind="slide", where=f"slide {after[part]}", aspect="added")
         else:
             label = f"slide {after[part]}"
-            before = slide_units(parse_xml(original), label)
-            now = slide_units(parse_xml(package.read(part)), label)
+            before = slide_units(loosened(original), label)
+            now = slide_units(loosened(package.read(part)), label)
             yield from compare(before, now, by_position(before, now))
 
     def _presentation_effects(self, part: str) -> Iterator[Effect]:
         package = self._deck.package
         original = package.original(part)
-        before, after = parse_xml(original or b""), parse_xml(package.read(part))
+        before, after = loosened(original or b""), loosened(package.read(part))
         kept = [[fingerprint(c) for c in root if c.tag not in _LISTS] for root in (before, after)]
         if kept[0] != kept[1] or before.items() != after.items():
             yield Effect(kind="part", where=part)
         lists = [[fingerprint(c) for c in root if c.tag in _LISTS] for root in (before, after)]
         if lists[0] != lists[1]:
             yield Effect(kind="slide", where="slide order", aspect="structure")
+
+
+def _lost_relations(trees: Trees, part: str) -> set[str]:
+    """Return the relationships a part speaks of and does not have."""
+    named = trees.root(part).xpath("//@r:*", namespaces={"r": n.R_NS})
+    assert isinstance(named, list)
+    return {str(name) for name in named} - {rel.id for rel in trees.rels(part)} - {""}
 
 
 class _Aims:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from lxml import etree
 
@@ -14,6 +15,7 @@ from . import names as n
 
 Element = etree._Element
 
+_MOST = 2**32 - 1  # of ids, sizes and levels
 _FARTHEST = 1e12  # EMU; the largest coordinate of the standard is far below
 _LEAVES = frozenset({n.SP, n.GRAPHIC_FRAME, n.PIC, n.CXN_SP, n.CONTENT_PART})
 _FURNITURE = frozenset({"dt", "ftr", "sldNum", "hdr"})  # date, footer, number: not content
@@ -75,9 +77,9 @@ class Shape:
 
     @property
     def is_hidden(self) -> bool:
-        """Whether the selection pane hides the shape."""
-        properties = self.properties
-        return properties is not None and properties.get("hidden") in ("1", "true")
+        """Whether the selection pane hides the shape or a group around it."""
+        own = (next(element.iter(n.C_NV_PR), None) for element in (self.element, *self.groups))
+        return any(one is not None and one.get("hidden") in _TRUE for one in own)
 
     @property
     def alt_text(self) -> str:
@@ -145,16 +147,49 @@ class Shape:
 
 
 def whole(value: str | None) -> int | None:
-    """Return a whole number of the file, or None when it is none."""
+    """Return a whole number of the file, or None when it is none or beyond 32 bits."""
     try:
-        return int(value) if value is not None else None
+        number = int(value) if value is not None else None
     except ValueError:
         return None
+    return number if number is None or abs(number) <= _MOST else None
 
 
 def free_shape_id(tree: Element) -> int:
     """Return an id no shape of the tree has."""
-    return max((whole(e.get("id")) or 0 for e in tree.iter(n.C_NV_PR)), default=1) + 1
+    used = {whole(e.get("id")) or 0 for e in tree.iter(n.C_NV_PR)}
+    following = max(used, default=1) + 1
+    return following if following <= _MOST else next(i for i in count(2) if i not in used)
+
+
+def append_shape(tree: Element, shape: Element) -> None:
+    """Add an element as the last one before the extensions, which the standard wants last."""
+    extension = tree.find(n.p("extLst"))
+    if extension is None:
+        tree.append(shape)
+    else:
+        extension.addprevious(shape)
+
+
+def ensure_body(shape: Shape) -> Element:
+    """Return the text body of a shape, adding an empty one where it has none."""
+    body = shape.text_body
+    if body is None:
+        body = etree.Element(n.TX_BODY)
+        etree.SubElement(body, n.BODY_PR)
+        etree.SubElement(body, n.LST_STYLE)
+        etree.SubElement(body, n.P_T)
+        append_shape(shape.element, body)
+    return body
+
+
+def names_relations(element: Element) -> bool:
+    """Whether anything in an element leads to another part."""
+    return any(
+        value and str(key).startswith(f"{{{n.R_NS}}}")
+        for inner in element.iter()
+        for key, value in inner.items()
+    )
 
 
 def placeholder_of(element: Element) -> Placeholder | None:

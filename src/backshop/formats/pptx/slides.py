@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import posixpath
 import re
+from dataclasses import replace
 
 from lxml import etree
 
@@ -12,11 +13,21 @@ from backshop.formats.errors import fail
 from backshop.formats.guard import parse_xml
 from backshop.formats.media import relative
 from backshop.formats.package import rels_name
+from backshop.formats.trees import loosened
 
 from . import names as n
 from .blank import empty_slide, notes_master, notes_slide, theme
 from .deck import Deck, Layout, Slide
-from .shape import Placeholder, free_shape_id, placeholder_of, shapes_of, whole
+from .shape import (
+    Placeholder,
+    append_shape,
+    ensure_body,
+    free_shape_id,
+    names_relations,
+    placeholder_of,
+    shapes_of,
+    whole,
+)
 
 Element = etree._Element
 
@@ -27,12 +38,11 @@ _AFTER_SLIDES = frozenset(
     for name in ("sldSz", "notesSz", "smartTags", "embeddedFontLst", "custShowLst", "photoAlbum",
                  "custDataLst", "kinsoku", "defaultTextStyle", "modifyVerifier", "extLst")
 )  # fmt: skip
-_THEME_TYPE = "application/vnd.openxmlformats-officedocument.theme+xml"
 
 
 def free_name(deck: Deck, folder: str, stem: str) -> str:
-    """Return the lowest unused numbered part name."""
-    taken = {name.lower() for name in deck.package.names}
+    """Return the lowest numbered part name that is not used, and was not in the file as it came."""
+    taken = {name.lower() for name in (*deck.package.names, *deck.package.fresh().names)}
     number = 1
     while f"{folder}/{stem}{number}.xml".lower() in taken:
         number += 1
@@ -53,15 +63,17 @@ def add_slide(deck: Deck, layout: Layout, index: int) -> Slide:
     presentation = deck.trees.touch(deck.part)
     ids = _id_list(presentation)
     entry = etree.Element(n.SLD_ID)
-    entry.set("id", str(_free_slide_id(ids)))
+    entry.set("id", str(_free_slide_id(deck, ids)))
     entry.set(n.R_ID, rel_id)
     ids.insert(index, entry)
     _into_section(presentation, entry.get("id") or "", neighbour)
     return deck.slides[index]
 
 
-def _free_slide_id(ids: Element) -> int:
-    used = {whole(entry.get("id")) or 0 for entry in ids}
+def _free_slide_id(deck: Deck, ids: Element) -> int:
+    """Return an id no slide has or had: one that was removed is not the new one (B12.8)."""
+    before = loosened(deck.package.original(deck.part) or b"<none/>")
+    used = {whole(entry.get("id")) or 0 for entry in (*ids, *before.iter(n.SLD_ID))}
     following = max(max(used, default=0) + 1, _FIRST_ID)
     if following < _END_OF_IDS:
         return following
@@ -93,9 +105,11 @@ def _fill_tree(root: Element, layout: Layout, neighbour: Slide | None) -> None:
         held = placeholder_of(shape.element)
         if held is None or not held.is_furniture or held.type not in offered:
             continue
-        if shape.groups or next(shape.element.iter(n.a("hlinkClick")), None) is not None:
-            continue
         copied = copy.deepcopy(shape.element)
+        for tags in copied.findall(f".//{n.p('custDataLst')}"):  # what add-ins noted of the shape
+            _drop(tags)
+        if shape.groups or names_relations(copied):
+            continue
         for properties in copied.iter(n.C_NV_PR):
             properties.set("id", str(number))
         tree.append(copied)
@@ -126,7 +140,7 @@ def _empty_place(model: Element, placeholder: Placeholder, number: int, name: st
 
 
 def move_slide(deck: Deck, slide: Slide, to: int) -> None:
-    """Put a slide at another index of the show."""
+    """Put a slide at another index of the show; inside its section it stays there."""
     presentation = deck.trees.touch(deck.part)
     ids = _id_list(presentation)
     entries = [entry for entry in ids if entry.tag == n.SLD_ID]
@@ -137,61 +151,88 @@ def move_slide(deck: Deck, slide: Slide, to: int) -> None:
             ids.remove(old)
     for at, new in enumerate(entries):
         ids.insert(at, new)
-    before = deck.slides[to - 1] if to else None
-    _out_of_section(presentation, str(slide.slide_id))
-    _into_section(presentation, str(slide.slide_id), before)
+    slides = deck.slides
+    before = slides[to - 1] if to else None
+    after = slides[to + 1] if to + 1 < len(slides) else None
+    _to_section(presentation, slide, before, after)
 
 
-def remove_slide(deck: Deck, slide: Slide) -> None:
-    """Take a slide out with the parts nobody else uses.
+def remove_slide(deck: Deck, slide: Slide) -> list[str]:
+    """Take a slide out with the parts nobody else uses; return other parts that listed it.
 
     Raises:
-        FormatError: `op_conflict` when another slide links to it.
+        FormatError: `op_conflict` when something that stays links to it.
     """
-    linking = [
-        str(other.index)
-        for other in deck.slides
-        if other.part != slide.part
-        and any(rel.part == slide.part for rel in deck.trees.rels(other.part))
-    ]
+    users = _users(deck)
+    gone = _private_parts(slide.part, users)
+    views = [name for _, name in deck.trees.related(deck.part, "viewProps")]
+    linking = users[slide.part] - {deck.part, *gone, *views}
     if linking:
+        names = _spoken(deck, linking)
         raise fail(
             "op_conflict",
-            "another slide links to this one",
-            detail=f"slides {', '.join(linking)} link to slide {slide.index}",
-            hints=linking,
+            "something links to this slide",
+            detail=f"{', '.join(names)} link to slide {slide.index}",
+            hints=names,
         )
     presentation = deck.trees.touch(deck.part)
     ids = _id_list(presentation)
     ids.remove([entry for entry in ids if entry.tag == n.SLD_ID][slide.index])
     _out_of_section(presentation, str(slide.slide_id))
-    for show in presentation.iter(n.p("custShow")):
-        for listed in list(show.iter(n.p("sld"))):
-            if listed.get(n.R_ID) == slide.rel_id:
-                parent = listed.getparent()
-                assert parent is not None
-                parent.remove(listed)
-    deck.trees.remove_rel(deck.part, slide.rel_id)
-    for part in _private_parts(deck, slide.part):
+    listing = [part for part in views if part in users[slide.part]]
+    for part in (deck.part, *listing):
+        _unlist(deck, part, slide.part)
+    for part in gone:
         for name in (part, deck.package.find(rels_name(part))):
             if name is not None and name in deck.package:
                 deck.trees.forget(name)
+    return listing
 
 
-def _private_parts(deck: Deck, start: str) -> list[str]:
-    """Return a part and those reached only through it."""
+def _unlist(deck: Deck, part: str, slide_part: str) -> None:
+    """Drop a slide from the shows and outlines a part lists, and what led to it."""
+    root = deck.trees.touch(part)
+    for rel in deck.trees.rels(part):
+        if rel.part is None or deck.package.find(rel.part) != slide_part:
+            continue
+        for listed in list(root.iter(n.p("sld"))):
+            if listed.get(n.R_ID) == rel.id:
+                _drop(listed)
+        deck.trees.remove_rel(part, rel.id)
+
+
+def _drop(element: Element) -> None:
+    parent = element.getparent()
+    assert parent is not None
+    parent.remove(element)
+
+
+def _spoken(deck: Deck, parts: set[str]) -> list[str]:
+    """Return parts as people know them: slides by index, notes by their slide, others by name."""
+    words = {}
+    for slide in deck.slides:
+        words[slide.part] = str(slide.index)
+        words[deck.notes_part(slide) or ""] = f"notes of slide {slide.index}"
+    return [words[part] for part in words if part in parts] + sorted(parts - set(words))
+
+
+def _users(deck: Deck) -> dict[str, set[str]]:
+    """Return for every part those that lead to it."""
     users: dict[str, set[str]] = {}
-    reach: dict[str, set[str]] = {}
     for owner in ["", *(name for name in deck.package.names if not name.endswith(".rels"))]:
         for rel in deck.trees.rels(owner):
             target = deck.package.find(rel.part) if rel.part else None
             if target is not None:
                 users.setdefault(target, set()).add(owner)
-                reach.setdefault(owner, set()).add(target)
+    return users
+
+
+def _private_parts(start: str, users: dict[str, set[str]]) -> list[str]:
+    """Return a part and those reached only through it."""
     gone = [start]
     for part in gone:
-        for target in sorted(reach.get(part, ())):
-            if target not in gone and users[target] <= set(gone):
+        for target in sorted(users):
+            if target not in gone and part in users[target] and users[target] <= set(gone):
                 gone.append(target)
     return gone
 
@@ -215,6 +256,27 @@ def _into_section(presentation: Element, slide_id: str, after: Slide | None) -> 
             lists[0].insert(0, entry)
 
 
+def _to_section(
+    presentation: Element, slide: Slide, before: Slide | None, after: Slide | None
+) -> None:
+    """List a moved slide beside its new neighbours: in its own section if one of them is there."""
+    number = str(slide.slide_id)
+    for sections in presentation.iter(f"{{{_P14}}}sectionLst"):
+        entries = {entry.get("id"): entry for entry in sections.iter(f"{{{_P14}}}sldId")}
+        own = entries.get(number)
+        ahead = entries.get(str(before.slide_id)) if before is not None else None
+        behind = entries.get(str(after.slide_id)) if after is not None else None
+        if own is None:
+            continue
+        at_home = [e is not None and e.getparent() is own.getparent() for e in (ahead, behind)]
+        if behind is not None and at_home == [False, True]:
+            behind.addprevious(own)
+        elif ahead is not None:
+            ahead.addnext(own)
+        else:
+            next(sections.iter(f"{{{_P14}}}sldIdLst")).insert(0, own)
+
+
 def _out_of_section(presentation: Element, slide_id: str) -> None:
     for sections in presentation.iter(f"{{{_P14}}}sectionLst"):
         for listed in list(sections.iter(f"{{{_P14}}}sldId")):
@@ -228,9 +290,9 @@ def _out_of_section(presentation: Element, slide_id: str) -> None:
 
 def ensure_notes(deck: Deck, slide: Slide) -> Element:
     """Return the text body of a slide's notes, adding the notes page when there is none."""
-    body = deck.notes_body(slide)
-    if body is not None:
-        return body
+    shape = deck.notes_shape(slide)
+    if shape is not None:
+        return ensure_body(shape)
     part = deck.notes_part(slide)
     if part is not None:
         return _notes_shape(deck.trees.touch(part))
@@ -241,9 +303,9 @@ def ensure_notes(deck: Deck, slide: Slide) -> Element:
     deck.trees.add_rel(part, n.OFFICE_REL + "notesMaster", relative(part, master))
     deck.trees.add_rel(part, n.OFFICE_REL + "slide", relative(part, slide.part))
     deck.trees.add_rel(slide.part, n.OFFICE_REL + "notesSlide", relative(slide.part, part))
-    body = deck.notes_body(slide)
-    assert body is not None
-    return body
+    shape = deck.notes_shape(slide)
+    assert shape is not None
+    return ensure_body(shape)
 
 
 def _notes_shape(root: Element) -> Element:
@@ -253,16 +315,15 @@ def _notes_shape(root: Element) -> Element:
         raise fail("corrupt_file", "a notes page has no shape tree")
     fresh = parse_xml(notes_slide().encode())
     number = free_shape_id(tree)
-    for shape in shapes_of(fresh.find(f"{n.C_SLD}/{n.SP_TREE}") or fresh):
+    for shape in shapes_of(next(fresh.iter(n.SP_TREE))):
         placeholder = shape.placeholder
         if placeholder is not None and placeholder.type == "body":
             copied = copy.deepcopy(shape.element)
             for properties in copied.iter(n.C_NV_PR):
                 properties.set("id", str(number))
-            tree.append(copied)
-    found = tree[-1].find(n.TX_BODY)
-    assert found is not None
-    return found
+            append_shape(tree, copied)
+            return ensure_body(replace(shape, element=copied))
+    raise AssertionError("our own notes page has a place for text")
 
 
 def _notes_master(deck: Deck, folder: str) -> str:
@@ -271,7 +332,7 @@ def _notes_master(deck: Deck, folder: str) -> str:
         return master
     master = free_name(deck, f"{folder}/notesMasters", "notesMaster")
     theme_part = free_name(deck, f"{folder}/theme", "theme")
-    deck.trees.add(theme_part, parse_xml(theme().encode()), _THEME_TYPE)
+    deck.trees.add(theme_part, parse_xml(theme().encode()), n.THEME_TYPE)
     deck.trees.add(master, parse_xml(notes_master().encode()), f"{n.CONTENT_TYPE}notesMaster+xml")
     deck.trees.add_rel(master, n.OFFICE_REL + "theme", relative(master, theme_part))
     rel_id = deck.trees.add_rel(

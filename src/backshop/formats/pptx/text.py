@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from lxml import etree
 
 from backshop.formats import style as looks
-from backshop.formats.drawntext import paragraph_text
+from backshop.formats.drawntext import is_blank, paragraph_text
 from backshop.formats.notes import Warnings
 from backshop.formats.protocol import JsonObject
 from backshop.formats.style import HIGHLIGHTS, StyleReader
@@ -38,18 +38,22 @@ _FILLS = ("noFill", "solidFill", "gradFill", "blipFill", "pattFill", "grpFill")
 
 def put(properties: Element, name: str) -> Element:
     """Return an empty child of `a:pPr` or `a:rPr` at the place the schema wants."""
-    tag = n.a(name)
-    for old in properties.findall(tag):
+    child = etree.Element(n.a(name))
+    place(properties, child)
+    return child
+
+
+def place(properties: Element, child: Element) -> None:
+    """Put a child of `a:pPr` or `a:rPr` at its place, instead of one of the same name."""
+    for old in properties.findall(str(child.tag)):
         properties.remove(old)
     order = _ORDERS[properties.tag]
-    rank = order[tag]
+    rank = order[str(child.tag)]
     at = next(
         (i for i, other in enumerate(properties) if order.get(str(other.tag), 99) > rank),
         len(properties),
     )
-    child = etree.Element(tag)
     properties.insert(at, child)
-    return child
 
 
 class Writer:
@@ -90,11 +94,12 @@ class Writer:
     def append_lines(
         self, body: Element, lines: Sequence[Line], style: JsonObject, where: str, bulleted: bool
     ) -> None:
-        """Add paragraphs after the last one that says something."""
+        """Add paragraphs after the last one that says something, in its look."""
         old = list(body.iterchildren(n.P_T))
-        while old and not paragraph_text(old[-1]).strip():
+        model = old[0] if old else None  # an empty place may have a look of its own
+        while old and is_blank(old[-1]):
             body.remove(old.pop())
-        model = old[-1] if old else None
+        model = old[-1] if old else model
         lines = [_unbulleted(line) for line in lines] if bulleted else lines
         new = [self._paragraph(line, model, False, keep_level=False) for line in lines]
         body.extend(new)
