@@ -6,8 +6,9 @@ import pytest
 from PIL import Image
 
 from backshop.formats import FormatError, Selector, Warn, image
+from backshop.formats.package import Package
 
-from .archives import source
+from .archives import TYPES, archive, source
 
 
 def picture(mode: str, form: str, frames: int = 1, **options: object) -> bytes:
@@ -77,3 +78,31 @@ def test_a_damaged_picture_is_damage(tmp_path, cut):
         image.get_map(file)
     except FormatError as error:
         assert error.reason == "corrupt_file"
+
+
+@pytest.mark.parametrize("kind", ["odt", "docx"])
+def test_the_pictures_of_an_office_file_are_told_by_one_look_at_its_types(
+    tmp_path, monkeypatch, kind
+):
+    parsed = []
+    xml = Package.xml
+
+    def counted(self, name):
+        parsed.append(name)
+        return xml(self, name)
+
+    monkeypatch.setattr(Package, "xml", counted)
+    types = TYPES.replace(
+        b"<Default", b'<Default Extension="png" ContentType="image/png"/><Default', 1
+    )
+    head = "content.xml" if kind == "odt" else "[Content_Types].xml"
+    parts = {f"media/{number}.{'png' if number % 2 else 'xml'}": b"x" for number in range(40)}
+    file = source(tmp_path, f"a.{kind}", archive({head: types, **parts}))
+
+    found = image.picture_parts(file)
+
+    assert list(found) == [name for name in parts if name.endswith("png")]
+    assert parsed == ([] if kind == "odt" else [head])
+    with pytest.raises(FormatError) as caught:
+        image.render_part(file, "0.xml")
+    assert caught.value.reason == "bad_index"

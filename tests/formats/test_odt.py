@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import zipfile
+
 import pytest
 
 from backshop.formats import FormatError, Formats, Selector, Warn
@@ -16,6 +18,7 @@ NAMES = (
             ("fo", "xsl-fo-compatible"),
         ]
     )
+    + ' xmlns:xlink="http://www.w3.org/1999/xlink"'
     + ' xmlns:dc="http://purl.org/dc/elements/1.1/"'
 )
 
@@ -46,7 +49,7 @@ def formats():
         yield door
 
 
-def document(tmp_path, body=BODY, extra=None):
+def document(tmp_path, body=BODY, extra=None, header="<text:p>Page head</text:p>"):
     content = (
         f"<office:document-content{NAMES}><office:automatic-styles>{STYLES}{LOOKS}"
         f"</office:automatic-styles><office:body><office:text>{body}</office:text></office:body>"
@@ -54,11 +57,11 @@ def document(tmp_path, body=BODY, extra=None):
     )
     margins = (
         f"<office:document-styles{NAMES}><office:master-styles><style:master-page><style:header>"
-        "<text:p>Page head</text:p></style:header></style:master-page></office:master-styles>"
+        f"{header}</style:header></style:master-page></office:master-styles>"
         "</office:document-styles>"
     )
     parts = {"content.xml": content.encode(), "styles.xml": margins.encode(), **(extra or {})}
-    return source(tmp_path, "a.odt", archive(parts))
+    return source(tmp_path, "a.odt", archive(parts, method=zipfile.ZIP_STORED))
 
 
 @pytest.mark.rule("F12.1", "F29.1", "F9.7")
@@ -119,6 +122,114 @@ def test_text_nobody_sees_is_labelled(tmp_path):
         "[hidden: section]",
         "[hidden: paragraph]",
     ]
+
+
+FRAME = """<draw:frame>
+ <draw:image xlink:href="Pictures/a.svg"/> <draw:image xlink:href="Pictures/a.png"/>
+ <svg:title>Plan</svg:title> </draw:frame>"""
+
+
+@pytest.mark.rule("F12.1", "F9.7", "F9.10")
+def test_drawings_show_their_paragraphs_and_pictures_and_not_their_descriptions(tmp_path):
+    shape = (
+        "<draw:custom-shape> <svg:title>Shape</svg:title><svg:desc>A shape</svg:desc>"
+        '<text:p>one</text:p><text:p>two<text:span text:style-name="Pale">pale</text:span></text:p>'
+        "</draw:custom-shape>"
+    )
+    box = (
+        "<draw:frame><draw:text-box><text:p>in a box</text:p>"
+        f"{FRAME}</draw:text-box><svg:title>Alt</svg:title><svg:desc>Description</svg:desc>"
+        "</draw:frame>"
+    )
+    body = (
+        f"{FRAME}<draw:g><svg:desc>Group</svg:desc>{shape}</draw:g><draw:line/>"
+        f'<text:h text:outline-level="1">Head{box}</text:h><text:p>{shape}</text:p>'
+        f"<text:p>See <draw:a>{FRAME}</draw:a>.<draw:rect/></text:p>"
+    )
+    file = document(tmp_path, body)
+
+    drawn = get_map(file)
+
+    assert extract_lines(file)[:-1] == [
+        "[image 0: Plan]",
+        "[text box] one",
+        "[text box] twopale",
+        "# Head",
+        "[text box] in a box",
+        "[text box] [image 1: Plan]",
+        "[text box] one",
+        "[text box] twopale",
+        "See [image 2: Plan].",
+    ]
+    sections = drawn.data["sections"]
+    assert isinstance(sections, list)
+    assert [section["heading"] for section in sections] == ["(untitled)", "Head"]
+    assert drawn.data["images"] == [
+        {"index": index, "section_index": section, "alt_text": "Plan", "name": "a.svg"}
+        for index, section in enumerate([0, 1, 1])
+    ]
+    assert read(file, Selector(section="Head", paragraphs="1")).text.split("\n") == [
+        "# Head",
+        "[text box] in a box",
+        "[text box] [image 1: Plan]",
+    ]
+
+
+@pytest.mark.rule("F9.7", "F12.1", "F29.1")
+def test_a_header_shows_what_is_on_the_page(tmp_path):
+    header = (
+        "<text:tracked-changes><text:changed-region><text:deletion><text:p>gone</text:p>"
+        "</text:deletion></text:changed-region></text:tracked-changes>"
+        "<text:p>Title<text:line-break/>below<office:annotation><text:p>aside</text:p>"
+        f"</office:annotation></text:p><text:p>{FRAME}</text:p><table:table><table:table-row>"
+        "<table:table-cell><text:p>cell</text:p></table:table-cell></table:table-row></table:table>"
+    )
+
+    lines = extract_lines(document(tmp_path, "<text:p/>", header=header))
+
+    shown = ["Title", "below", "[image: Plan]", "cell"]
+    assert lines == ["", *(f"[header] {line}" for line in shown)]
+
+
+@pytest.mark.rule("F12.1")
+def test_lists_of_any_depth_keep_their_text(tmp_path):
+    body = "<text:p>deep</text:p>"
+    for _ in range(60):
+        body = f"<text:list><text:list-item>{body}</text:list-item></text:list>"
+
+    assert extract_lines(document(tmp_path, body))[0] == "  " * 10 + "- deep"
+
+
+CELL = "<table:table-cell table:number-columns-repeated='{}'><text:p>{}</text:p></table:table-cell>"
+ROW = "<table:table-row table:number-rows-repeated='{}'>{}</table:table-row>"
+
+
+@pytest.mark.rule("F2.5", "F3", "F12.1")
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROW.format(99_999_999, CELL.format(99_999_999, "x" * 100)),
+        ROW.format(200, CELL.format(200, "x" * 1_000)),
+        ROW.format(1, CELL.format(200, "x") * 200) + ROW.format(1, CELL.format(1, "y")) * 200,
+        ROW.format(1, CELL.format(250, "") * 20_000 + CELL.format(1, "x")),
+    ],
+    ids=["many", "long", "wide", "blank"],
+)
+def test_a_table_that_repeats_without_end_is_too_large(tmp_path, rows):
+    with pytest.raises(FormatError) as caught:
+        get_map(document(tmp_path, f"<table:table>{rows}</table:table>"))
+
+    assert caught.value.reason == "too_large"
+
+
+@pytest.mark.rule("F12.1")
+def test_blank_cells_and_rows_to_the_end_of_a_sheet_cost_nothing(tmp_path):
+    row = ROW.format(1, CELL.format(1, "x") + CELL.format(250, "") * 70)
+    blank = ROW.format(99_999_999, CELL.format(99_999_999, ""))
+
+    lines = extract_lines(document(tmp_path, f"<table:table>{row * 300}{blank}</table:table>"))
+
+    assert lines[:2] == ["[table 0: 300x1]", "| x |"]
 
 
 @pytest.mark.rule("F12.1", "F9.7", "F3.1")

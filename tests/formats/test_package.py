@@ -86,6 +86,44 @@ def test_removing_and_relating_parts():
     assert "x.bin" not in package.names
 
 
+class Counting(Package):
+    """Counts how often a part is parsed."""
+
+    parsed = 0
+
+    def xml(self, name):
+        self.parsed += 1
+        return super().xml(name)
+
+
+def test_content_types_are_parsed_once_for_any_number_of_parts():
+    parts = {f"media/{number}.xml": b"<p/>" for number in range(50)}
+    package = Counting(
+        Package.from_bytes(archive({"[Content_Types].xml": TYPES, **parts}))._archive
+    )
+
+    assert {package.content_type(name) for name in parts} == {"application/xml"}
+    for name in parts:
+        package.remove(name)
+
+    assert package.parsed == 1
+    assert package.names == ("[Content_Types].xml",)
+    package.ensure_default_type("png", "image/png")
+    assert package.content_type("a.png") == "image/png"
+
+
+@pytest.mark.rule("F23.1")
+def test_names_are_found_in_any_case_as_the_package_is_now():
+    package = Package.from_bytes(sample())
+    assert package.find("/XL/A.XML") == "xl/a.xml"
+    assert package.find("xl/NEW.xml") is None
+    package.put("xl/new.XML", b"<n/>")
+    package.remove("xl/a.xml")
+
+    assert package.find("xl/NEW.xml") == "xl/new.XML"
+    assert package.find("XL/a.xml") is None
+
+
 @pytest.mark.rule("F23.8")
 def test_a_result_that_breaks_a_relationship_is_not_written(tmp_path):
     package = Package.from_bytes(sample())

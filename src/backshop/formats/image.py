@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import warnings as python_warnings
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -79,8 +80,8 @@ def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, i
 def render_part(source: Source, part: str) -> tuple[bytes, int, bool]:
     """Return a picture that lies inside an office file, by its name there, as PNG (U4.2)."""
     package = Package.open(source)
-    alike = [name for name in package.names if part in (name, name.rpartition("/")[2])]
-    name = next((one for one in alike if _is_picture(package, one)), None)
+    alike = (name for name in _pictures(package) if part in (name, name.rpartition("/")[2]))
+    name = next(alike, None)
     if name is None:
         raise fail("bad_index", "there is no such picture in this file")
     image, is_smaller = _fitted(BytesIO(package.read(name)), 0, 1.0)
@@ -90,17 +91,19 @@ def render_part(source: Source, part: str) -> tuple[bytes, int, bool]:
 def picture_parts(source: Source) -> dict[str, str]:
     """Return the pictures that lie inside an office file: their names there, and their hashes."""
     package = Package.open(source)
-    return {
-        name: hashlib.sha256(package.read(name)).hexdigest()
-        for name in package.names
-        if _is_picture(package, name)
-    }
+    return {name: hashlib.sha256(package.read(name)).hexdigest() for name in _pictures(package)}
 
 
-def _is_picture(package: Package, name: str) -> bool:
-    if package.find(_ODF_CONTENT):  # its parts are typed by their endings
-        return name.rpartition(".")[2].lower() in _ENDINGS
-    return (package.content_type(name) or "").startswith("image/")
+def _pictures(package: Package) -> Iterator[str]:
+    """Yield the parts that are pictures, by their types or, in OpenDocument, their endings."""
+    is_odf = package.find(_ODF_CONTENT) is not None
+    for name in package.names:
+        if is_odf:
+            fits = name.rpartition(".")[2].lower() in _ENDINGS
+        else:
+            fits = (package.content_type(name) or "").startswith("image/")
+        if fits:
+            yield name
 
 
 def _fitted(given: Path | BytesIO, page_index: int, scale: float) -> tuple[bytes, bool]:

@@ -163,6 +163,7 @@ def _extracted(section: Section) -> dict[str, Json]:
                 "style": style,
                 "alignment": None,
                 "runs": (),
+                "drawn": block.below,
             }
         )
     return {

@@ -11,7 +11,7 @@ from lxml import etree
 
 from .errors import fail
 from .guard import Archive, parse_xml, scan
-from .odtlook import SEEN, Look, Looks
+from .odtlook import SEEN, SHAPES, Look, Looks
 from .protocol import Source
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
@@ -24,16 +24,19 @@ _XLINK = "{http://www.w3.org/1999/xlink}"
 _CREATOR = "{http://purl.org/dc/elements/1.1/}creator"
 _MANIFEST = "{urn:oasis:names:tc:opendocument:xmlns:manifest:1.0}"
 _NOTE, _COMMENT = _TEXT + "note", _OFFICE + "annotation"
-_ASIDE = frozenset({_NOTE, _COMMENT, _TEXT + "ruby-text"})
-_PARAGRAPHS = (_TEXT + "p", _TEXT + "h")
-_BOX = f"{_DRAW}text-box"
 _HIDDEN = frozenset({_TEXT + "tracked-changes", _OFFICE + "forms", _TEXT + "sequence-decls"})
+_ASIDE = frozenset({_NOTE, _COMMENT, _TEXT + "ruby-text"}) | _HIDDEN
+_PARAGRAPHS = (_TEXT + "p", _TEXT + "h")
+_IMAGE = _DRAW + "image"
+_DRAWN = frozenset({_DRAW + "frame", _DRAW + "g", _DRAW + "a"}) | SHAPES
+_UNREAD = frozenset({_TEXT + "ruby-text", _SVG + "title", _SVG + "desc"})
 _MARGINS = {"header": "header", "header-left": "header", "header-first": "header"}
 _MARGINS |= {"footer": "footer", "footer-left": "footer", "footer-first": "footer"}
 _WHITE_SPACE = re.compile("[ \t\r\n]+")
 _MAX_REPEAT = 256  # blank columns and rows are often repeated to the end of the sheet
+_MAX_ADDED = 4_000_000  # characters and cells that repeating and filling up may add to the file's
 _MAX_SPACES = 1_000
-_MAX_DEPTH = 10
+_MAX_DEPTH = 10  # of lists; deeper ones are shown as deep as that
 
 Element = etree._Element
 
@@ -45,13 +48,16 @@ class Block:
     text: str = ""
     level: int | None = None
     prefix: str = ""
+    below: tuple[str, ...] = ()  # the lines of its text boxes
     rows: tuple[tuple[str, ...], ...] = ()
     number: int = 0  # of a table
 
     @property
     def char_count(self) -> int:
         """The number of characters shown."""
-        return sum(len(c) for row in self.rows for c in row) if self.rows else len(self.text)
+        if self.rows:
+            return sum(len(cell) for row in self.rows for cell in row)
+        return len("\n".join(self._with_boxes(self.text)))
 
     def lines(self) -> list[str]:
         """Return the block as it is read (F9.7)."""
@@ -60,7 +66,11 @@ class Block:
             head = f"[table {self.number}: {len(self.rows)}x{columns}]"
             return [head, *(_row_line(row) for row in self.rows)]
         mark = "#" * min(self.level, 6) + " " if self.level else self.prefix
-        return [mark + self.text]
+        return self._with_boxes(mark + self.text if self.text else self.prefix)
+
+    def _with_boxes(self, line: str) -> list[str]:
+        """Return a line above those of the boxes; what only holds boxes has none of its own."""
+        return [*([line] if self.text or not self.below else []), *self.below]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +143,20 @@ def _refuse_encrypted(archive: Archive) -> None:
 class _Reader:
     """Walks the body once and collects blocks and pictures."""
 
-    def __init__(self, ordered: frozenset[tuple[str, int]], looks: Looks) -> None:
+    def __init__(
+        self, ordered: frozenset[tuple[str, int]], looks: Looks, *, in_margin: bool = False
+    ) -> None:
         self.blocks: list[Block] = []
         self.images: list[Image] = []
         self.notes: list[tuple[str, str]] = []
         self.comments: list[tuple[str, str]] = []
         self._ordered = ordered
         self._looks = looks
+        self._in_margin = in_margin
         self._tables = 0
+        self._added = 0
 
-    def walk(self, parent: Element, depth: int = 0, style: str = "", look: Look = SEEN) -> None:
+    def walk(self, parent: Element, look: Look = SEEN) -> None:
         """Take in what stands under an element; `look` is what it inherits."""
         for child in parent:
             tag = child.tag
@@ -151,58 +165,65 @@ class _Reader:
             if tag in _PARAGRAPHS:
                 self._paragraph(child, look)
             elif tag == _TEXT + "list":
-                self._list(child, depth, child.get(_TEXT + "style-name") or style, look)
+                self._list(child, 0, child.get(_TEXT + "style-name") or "", look)
             elif tag == _TABLE + "table":
                 self._table(child, look)
-            elif depth < 200:  # sections, indexes, frames: what they hold stands in their place
-                self.walk(child, depth, style, self._looks.inside(look, child))
+            elif tag in _DRAWN:  # anchored to a page
+                text, below = self._text(child, look)
+                if text or below:
+                    self.blocks.append(Block(text, below=below))
+            else:  # sections, indexes: what they hold stands in their place
+                self.walk(child, self._looks.inside(look, child))
+
+    def lines(self, element: Element, look: Look = SEEN) -> list[str]:
+        """Return the lines of a note, a comment, a text box, a cell or a margin."""
+        found = []
+        for paragraph, inherited in _paragraphs(element, look, self._looks):
+            text, below = self._text(paragraph, inherited)
+            found += "\n".join(Block(text, below=below).lines()).split("\n")
+        return found
 
     def _paragraph(self, element: Element, look: Look, prefix: str = "") -> None:
         """Take in a paragraph; one that is a heading is that in a list too, and no item of it."""
-        text = self._text(element, look)
+        text, below = self._text(element, look)
         if element.tag == _TEXT + "h" and text.strip():
             level = _whole(element.get(_TEXT + "outline-level"), 1)
-            self.blocks.append(Block(text, level=min(max(level, 1), 9)))
+            self.blocks.append(Block(text, level=min(max(level, 1), 9), below=below))
         else:
-            self.blocks.append(Block(text, prefix=prefix))
+            self.blocks.append(Block(text, prefix=prefix, below=below))
 
-    def _text(self, element: Element, look: Look = SEEN) -> str:
-        """Return the text of a paragraph with its pictures marked, its text boxes below it."""
+    def _text(self, element: Element, look: Look) -> tuple[str, tuple[str, ...]]:
+        """Return the text of a paragraph or drawing, pictures marked, and lines of text boxes."""
         pieces: list[str] = []
         boxes: list[str] = []
-        for piece in _pieces(element, look, self._looks):
+        for piece in _piece(element, look, self._looks):
             if isinstance(piece, str):
                 pieces.append(piece)
             elif piece.tag == _NOTE:
                 kind = piece.get(_TEXT + "note-class") or "footnote"
                 body = piece.find(_TEXT + "note-body")
-                self.notes.append((kind, self._lines(piece if body is None else body, look)))
+                lines = self.lines(piece if body is None else body, look)
+                self.notes.append((kind, "\n".join(lines)))
             elif piece.tag == _COMMENT:
                 who = piece.findtext(_CREATOR) or ""
-                self.comments.append((who, self._lines(piece, SEEN)))
-            elif piece.tag == _BOX:
-                lines = self._lines(piece, self._looks.inside(look, piece)).split("\n")
-                boxes.extend(f"\n[text box] {line}" for line in lines)
-            else:
+                self.comments.append((who, "\n".join(self.lines(piece))))
+            elif piece.tag == _IMAGE:
                 pieces.append(self._picture(piece))
-        return "".join((*pieces, *boxes))
+            else:
+                lines = self.lines(piece, self._looks.inside(look, piece))
+                boxes.extend(f"[text box] {line}" for line in lines)
+        return "".join(pieces), tuple(boxes)
 
-    def _lines(self, element: Element, look: Look) -> str:
-        """Return the paragraphs of a note, a comment or a text box."""
-        return "\n".join(self._text(p, look) for p in _paragraphs(element))
-
-    def _picture(self, frame: Element) -> str:
-        alt = _alt_text(frame)
-        picture = frame.find(_DRAW + "image")
-        href = picture.get(_XLINK + "href") if picture is not None else None
-        label = f"image {len(self.images)}"
+    def _picture(self, picture: Element) -> str:
+        frame = picture.getparent()
+        alt = _alt_text(frame) if frame is not None else ""
+        href = picture.get(_XLINK + "href")
+        label = "image" if self._in_margin else f"image {len(self.images)}"
         file = href.rpartition("/")[2] if href else None
         self.images.append(Image(len(self.blocks), alt, file))
         return f"[{label}: {alt}]" if alt else f"[{label}]"
 
     def _list(self, element: Element, depth: int, style: str, look: Look) -> None:
-        if depth > _MAX_DEPTH:
-            return
         mark = "1. " if (style, depth + 1) in self._ordered else "- "
         for item in element:
             if item.tag not in (_TEXT + "list-item", _TEXT + "list-header"):
@@ -211,7 +232,7 @@ class _Reader:
             for child in item:
                 if child.tag == _TEXT + "list":
                     own = child.get(_TEXT + "style-name") or style
-                    self._list(child, depth + 1, own, look)
+                    self._list(child, min(depth + 1, _MAX_DEPTH), own, look)
                 elif child.tag in _PARAGRAPHS:
                     self._paragraph(child, look, "  " * depth + (mark if first else "  "))
                     first = False
@@ -221,52 +242,79 @@ class _Reader:
     def _table(self, table: Element, look: Look) -> None:
         rows: list[tuple[str, ...]] = []
         for row in _table_rows(table):
-            cells = _trimmed(self._cells(row, self._looks.inside(look, row)))
+            cells = self._cells(row, self._looks.inside(look, row))
             repeat = _whole(row.get(_TABLE + "number-rows-repeated"), 1)
-            rows.extend([cells] * (min(repeat, _MAX_REPEAT) if cells else 1))
+            repeat = min(repeat, _MAX_REPEAT) if cells else 1
+            self._add((repeat - 1) * sum(len(cell) + 1 for cell in cells))
+            rows.extend([cells] * repeat)
         while rows and not rows[-1]:
             rows.pop()
         if rows:
             width = max(map(len, rows))
+            self._add(sum(width - len(row) for row in rows))
             padded = tuple(row + ("",) * (width - len(row)) for row in rows)
             self.blocks.append(Block(rows=padded, number=self._tables))
             self._tables += 1
 
-    def _cells(self, row: Element, look: Look) -> list[str]:
+    def _cells(self, row: Element, look: Look) -> tuple[str, ...]:
+        """Return the cells of a row without blank ones at its end."""
         cells: list[str] = []
+        blank = 0
         for cell in row:
             repeat = min(_whole(cell.get(_TABLE + "number-columns-repeated"), 1), _MAX_REPEAT)
-            if cell.tag == _TABLE + "covered-table-cell":
-                cells.extend([""] * repeat)
-            elif cell.tag == _TABLE + "table-cell":
-                text = self._lines(cell, self._looks.inside(look, cell))
-                cells.extend([text.strip("\n")] * repeat)
-        return cells
+            text = ""
+            if cell.tag == _TABLE + "table-cell":
+                text = "\n".join(self.lines(cell, self._looks.inside(look, cell))).strip("\n")
+            elif cell.tag != _TABLE + "covered-table-cell":
+                continue
+            if not text:
+                blank += repeat
+                continue
+            self._add(blank + (repeat - 1) * (len(text) + 1))
+            cells += [""] * blank + [text] * repeat
+            blank = 0
+        return tuple(cells)
+
+    def _add(self, count: int) -> None:
+        """Count what a table says more often than the file does; a few bytes can say it for ever.
+
+        Raises:
+            FormatError: `too_large`.
+        """
+        self._added += count
+        if self._added > _MAX_ADDED:
+            raise fail("too_large", f"tables repeat more than {_MAX_ADDED} characters")
 
 
 def _pieces(element: Element, look: Look, looks: Looks) -> Iterator[str | Element]:
-    """Yield text, and what is no text, of a paragraph in order; unseen text is labelled."""
+    """Yield text, and what is no text, of an element in order; unseen text is labelled."""
     look = looks.inside(look, element)
-    if element.text:
+    is_text = not str(element.tag).startswith(_DRAW)  # what lies between drawings is no text
+    if element.text and is_text:
         yield look.labelled(_collapsed(element.text))
     for child in element:
-        tag = child.tag
-        if not isinstance(tag, str) or tag == _TEXT + "ruby-text":
-            pass
-        elif tag == _TEXT + "s":
-            yield " " * min(_whole(child.get(_TEXT + "c"), 1), _MAX_SPACES)
-        elif tag == _TEXT + "tab":
-            yield "\t"
-        elif tag == _TEXT + "line-break":
-            yield "\n"
-        elif tag in (_NOTE, _COMMENT, _BOX) or (
-            tag == _DRAW + "frame" and child.find(_DRAW + "image") is not None
-        ):
-            yield child
-        else:
-            yield from _pieces(child, look, looks)
-        if child.tail:
+        yield from _piece(child, look, looks)
+        if child.tail and is_text:
             yield look.labelled(_collapsed(child.tail))
+
+
+def _piece(child: Element, look: Look, looks: Looks) -> Iterator[str | Element]:
+    tag = child.tag
+    if not isinstance(tag, str) or tag in _UNREAD:
+        pass
+    elif tag == _TEXT + "s":
+        yield " " * min(_whole(child.get(_TEXT + "c"), 1), _MAX_SPACES)
+    elif tag == _TEXT + "tab":
+        yield "\t"
+    elif tag == _TEXT + "line-break":
+        yield "\n"
+    elif tag in (_NOTE, _COMMENT) or tag in SHAPES:
+        yield child
+    elif tag == _IMAGE:
+        if next(child.itersiblings(_IMAGE, preceding=True), None) is None:
+            yield child  # those after it are the same picture in other forms
+    else:
+        yield from _pieces(child, look, looks)
 
 
 def _collapsed(text: str) -> str:
@@ -274,13 +322,13 @@ def _collapsed(text: str) -> str:
     return _WHITE_SPACE.sub(" ", text)
 
 
-def _paragraphs(element: Element) -> Iterator[Element]:
-    """Yield the paragraphs of a cell, a note or a box; those inside others belong to them."""
+def _paragraphs(element: Element, look: Look, looks: Looks) -> Iterator[tuple[Element, Look]]:
+    """Yield paragraphs and drawings of a cell, a note or a box; those inside others are theirs."""
     for child in element:
-        if child.tag in _PARAGRAPHS:
-            yield child
+        if child.tag in _PARAGRAPHS or child.tag in _DRAWN:
+            yield child, look
         elif isinstance(child.tag, str) and child.tag not in _ASIDE:
-            yield from _paragraphs(child)
+            yield from _paragraphs(child, looks.inside(look, child), looks)
 
 
 def _table_rows(table: Element) -> Iterator[Element]:
@@ -293,12 +341,6 @@ def _table_rows(table: Element) -> Iterator[Element]:
             _TABLE + "table-row-group",
         ):
             yield from _table_rows(child)
-
-
-def _trimmed(cells: list[str]) -> tuple[str, ...]:
-    while cells and not cells[-1]:
-        cells.pop()
-    return tuple(cells)
 
 
 def _row_line(row: tuple[str, ...]) -> str:
@@ -332,11 +374,8 @@ def _margins(styles: Element | None, looks: Looks) -> Iterator[tuple[str, str]]:
         for part in page:
             name = str(part.tag).rpartition("}")[2]
             if name in _MARGINS:
-                for paragraph in part.iter(*_PARAGRAPHS):
-                    shown = _pieces(paragraph, SEEN, looks)
-                    text = "".join(piece for piece in shown if isinstance(piece, str))
-                    if text.strip():
-                        yield _MARGINS[name], text
+                lines = _Reader(frozenset(), looks, in_margin=True).lines(part)
+                yield from ((_MARGINS[name], line) for line in lines if line.strip())
 
 
 def _whole(text: str | None, default: int) -> int:

@@ -12,6 +12,13 @@ _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
+SHAPES = frozenset(  # what is drawn and may hold paragraphs
+    f"{_DRAW}{name}"
+    for name in [
+        *("text-box", "custom-shape", "rect", "circle", "ellipse", "line", "polyline", "polygon"),
+        *("path", "regular-polygon", "connector", "caption", "measure", "control"),
+    ]
+)
 _WHITE = "#ffffff"
 _NO_GROUND = frozenset({None, "transparent", _WHITE})
 _FAMILIES = {
@@ -32,7 +39,7 @@ class Look:
     hidden: bool = False
     colour: str | None = None
     ground: str | None = None
-    over_drawing: bool = False  # inside a text box, which may lie on anything
+    over_drawing: bool = False  # inside a text box or shape, which may lie on anything
 
     def labelled(self, text: str) -> str:
         """Return a text, with a label when nobody sees it."""
@@ -61,7 +68,7 @@ class Looks:
         """Return the look of what stands in an element."""
         if _is_hidden(element):
             return replace(look, hidden=True)
-        if element.tag == f"{_DRAW}text-box":
+        if element.tag in SHAPES:
             return replace(look, over_drawing=True)
         family = _FAMILIES.get(str(element.tag))
         namespace = _TABLE if family == "table-cell" else _TEXT

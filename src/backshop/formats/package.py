@@ -68,6 +68,8 @@ class Package:
         self._limits = limits or Limits()
         self._new: dict[str, bytes] = {}
         self._removed: set[str] = set()
+        self._folded: dict[str, str] | None = None  # names by their lower case
+        self._types: tuple[dict[str, str], dict[str, str]] | None = None  # of parts, of endings
 
     @classmethod
     def open(cls, source: Source) -> Package:
@@ -104,8 +106,9 @@ class Package:
         name = name.lstrip("/")
         if name in self:
             return name
-        folded = name.lower()
-        return next((have for have in self.names if have.lower() == folded), None)
+        if self._folded is None:
+            self._folded = {have.lower(): have for have in reversed(self.names)}  # the first wins
+        return self._folded.get(name.lower())
 
     def unused(self, name: str) -> str:
         """Return `name` for a new part, with a number when something else is called so."""
@@ -158,6 +161,7 @@ class Package:
         else:
             self._new[name] = data
         self._removed.discard(name)
+        self._forget(name)
 
     def put_xml(self, name: str, root: etree._Element) -> None:
         """Replace or add an XML part; an unchanged tree leaves the part's bytes alone."""
@@ -172,7 +176,15 @@ class Package:
         self._new.pop(name, None)
         if name in self._archive.by_name:
             self._removed.add(name)
-        self.set_content_type(name, None)
+        self._forget(name)
+        if "/" + name.lower() in self._content_types()[0]:
+            self.set_content_type(name, None)
+
+    def _forget(self, name: str) -> None:
+        """Forget what was derived from a part that changes."""
+        self._folded = None
+        if name.lower() == CONTENT_TYPES.lower():
+            self._types = None
 
     # --- relationships and content types -------------------------------------------------------
 
@@ -223,7 +235,7 @@ class Package:
 
     def content_type(self, name: str) -> str | None:
         """Return the content type of a part: its own, or that of its ending."""
-        overrides, defaults = _content_types(self.xml(self._types_part()))
+        overrides, defaults = self._content_types()
         ending = name.rpartition(".")[2].lower()
         return overrides.get("/" + name.lower()) or defaults.get(ending)
 
@@ -243,14 +255,19 @@ class Package:
 
     def ensure_default_type(self, ending: str, content_type: str) -> None:
         """Make sure parts with this ending (`png`) have a content type."""
-        part = self._types_part()
-        root = self.xml(part)
-        if ending.lower() not in _content_types(root)[1]:
+        if ending.lower() not in self._content_types()[1]:
+            part = self._types_part()
+            root = self.xml(part)
             line = etree.Element(
                 f"{{{TYPES_NS}}}Default", Extension=ending, ContentType=content_type
             )
             root.insert(0, line)
             self.put_xml(part, root)
+
+    def _content_types(self) -> tuple[dict[str, str], dict[str, str]]:
+        if self._types is None:
+            self._types = _content_types(self.xml(self._types_part()))
+        return self._types
 
     def _types_part(self) -> str:
         name = self.find(CONTENT_TYPES)
