@@ -195,6 +195,36 @@ def test_a_cell_that_is_a_bound_control_takes_its_data_along(tmp_path):
     assert applied.effects.collateral == ()
 
 
+@pytest.mark.rule("F19.4", "F19.11")
+def test_a_form_field_in_a_cell_takes_its_data_along(tmp_path):
+    field = control(text("Acme Ltd"), "/d:deal/d:client")
+    path = bound(
+        tmp_path / "a.docx", f"<w:tbl><w:tr><w:tc><w:p>{field}</w:p></w:tc></w:tr></w:tbl>"
+    )
+
+    applied, out = edit(
+        path,
+        {"op": "set_table_cells", "table": 0, "cells": [{"row": 0, "column": 0, "text": "New"}]},
+    )
+
+    assert b">New</d:client>" in data_of(out)
+    assert b"dataBinding" in members(out)["word/document.xml"]
+    assert applied.effects.collateral == ()
+
+
+@pytest.mark.rule("F19.4", "F19.10")
+def test_a_section_under_a_bound_heading_leaves_its_data_alone(tmp_path):
+    heading = f'<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>{text("Acme Ltd")}</w:p>'
+    path = bound(tmp_path / "a.docx", control(heading, "/d:deal/d:client") + paragraph("old"))
+
+    applied, out = edit(
+        path, {"op": "replace_section", "section": "Acme Ltd", "paragraphs": ["new"]}
+    )
+
+    assert docx_format.extract_lines(source(out)) == ["# Acme Ltd", "new"]
+    assert applied.changed_parts == ("word/document.xml",)
+
+
 @pytest.mark.needs("corpora")
 @pytest.mark.rule("F19.4", "F23.5")
 def test_fields_of_a_cover_page_follow_into_the_properties(tmp_path, corpora):

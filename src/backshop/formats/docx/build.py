@@ -14,6 +14,7 @@ from backshop.formats.protocol import Json
 from backshop.formats.style import StyleReader
 
 from . import names as n
+from .document import parent_of
 from .schema import PARAGRAPH_STYLE, RUN_STYLE, ParagraphSpec, RunSpec
 from .stock import Stock
 
@@ -62,9 +63,6 @@ _HIGHLIGHT = {
 }
 
 
-_REVISION_MARKS = (n.INS, n.DEL, n.MOVE_FROM, n.MOVE_TO, n.w("rPrChange"))
-
-
 def put(properties: Element, name: str, **values: str) -> Element:
     """Set a child of `w:pPr` or `w:rPr` where the schema wants it, and its attributes."""
     tag = n.w(name)
@@ -96,6 +94,15 @@ def properties_of(element: Element, tag: str) -> Element:
         found = etree.Element(tag)
         element.insert(0, found)
     return found
+
+
+def unrevised(properties: Element, *without: str) -> Element:
+    """Return a copy of properties for something new: no marks of tracked changes (F19.7)."""
+    copied = copy.deepcopy(properties)
+    dropped = [child for child in copied if child.tag in without]
+    for element in [*copied.iter(*n.REVISIONS), *dropped]:
+        parent_of(element).remove(element)
+    return copied
 
 
 def text_elements(text: str) -> list[Element]:
@@ -160,13 +167,8 @@ class Builder:
 
     def _copy_format(self, like: Element, paragraph: Element) -> None:
         properties = like.find(n.PPR)
-        if properties is None:
-            return
-        copied = copy.deepcopy(properties)
-        for tag in (n.SECT_PR, n.RPR, n.w("pPrChange"), n.w("framePr")):
-            for child in copied.findall(tag):
-                copied.remove(child)
-        paragraph.insert(0, copied)
+        if properties is not None:
+            paragraph.insert(0, unrevised(properties, n.SECT_PR, n.RPR, n.w("framePr")))
 
     def format_paragraph(
         self, paragraph: Element, spec: ParagraphSpec, before: Element | None
@@ -216,11 +218,7 @@ class Builder:
         """Return a new run, or the link around it; `base` is a `w:rPr` to start from."""
         run = etree.Element(n.R)
         if base is not None:
-            look = copy.deepcopy(base)
-            for tag in _REVISION_MARKS:
-                for mark in look.findall(tag):
-                    look.remove(mark)
-            run.append(look)
+            run.append(unrevised(base))
         reader = StyleReader(spec.style, spec.where, self.warnings)
         reader.ignore_others(RUN_STYLE)
         link = reader.get("hyperlink", looks.link)

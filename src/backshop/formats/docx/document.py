@@ -29,6 +29,13 @@ def block_elements(container: Element) -> Iterator[Element]:
             yield from block_elements(child)
 
 
+def parent_of(element: Element) -> Element:
+    """Return the parent of an element that is inside a tree."""
+    parent = element.getparent()
+    assert parent is not None
+    return parent
+
+
 @dataclass(slots=True)
 class Block:
     """A paragraph or a table of the body; `index` counts both, from 0."""
@@ -93,9 +100,7 @@ class Texts:
         cells = [""] * min(before, _MAX_COLUMNS)
         for cell in row_cells(row):
             cell_properties = cell.find(n.TC_PR)
-            merge = cell_properties.find(n.V_MERGE) if cell_properties is not None else None
-            continues = merge is not None and merge.get(n.VAL) != "restart"
-            cells.append("" if continues else self.cell(cell))
+            cells.append("" if vertical_merge(cell) == "continue" else self.cell(cell))
             span = whole(child_value(cell_properties, n.GRID_SPAN)) or 1
             cells.extend([""] * min(span - 1, max(_MAX_COLUMNS - len(cells), 0)))
         return cells
@@ -109,6 +114,15 @@ def table_rows(table: Element) -> list[Element]:
 def row_cells(row: Element) -> list[Element]:
     """Return the cells of a row, also those inside content controls."""
     return list(_inside(row, n.TC))
+
+
+def vertical_merge(cell: Element) -> str | None:
+    """Return `restart` for a cell that begins a merge, `continue` for one covered by it."""
+    properties = cell.find(n.TC_PR)
+    merge = properties.find(n.V_MERGE) if properties is not None else None
+    if merge is None:
+        return None
+    return "restart" if merge.get(n.VAL) == "restart" else "continue"
 
 
 def _inside(container: Element, wanted: str) -> Iterator[Element]:

@@ -13,11 +13,12 @@ from backshop.formats.ops import problem, strip_controls
 
 from . import names as n
 from . import table_edit
-from .document import Block, Section, block_elements
-from .editor import Editor, count_of, parent_of
+from .document import Block, Section, block_elements, parent_of
+from .editor import Editor, beside, count_of
 from .remove import splits_field
 from .replace import drawings, replace_in
 from .schema import Anchor, Edit
+from .stylesheet import list_place
 
 Element = etree._Element
 
@@ -36,8 +37,10 @@ def _set_paragraphs(editor: Editor, edit: Edit) -> str:
     container = editor.document.body_element
     old = [block.element for block in editor.body.blocks]
     editor.touch()
-    editor.note_lost(old, edit)
+    editor.note_lost(old, edit.op.where)
     emptied = editor.remove(old)
+    for breaks in emptied:
+        _lift(container, breaks)
     for child in list(container):  # what stood between the blocks: bookmarks, imported chunks
         if child.tag not in (n.P, n.SECT_PR):
             container.remove(child)
@@ -49,6 +52,15 @@ def _set_paragraphs(editor: Editor, edit: Edit) -> str:
     if emptied:  # the last section needs a paragraph of its own
         editor.insert(editor.end_of_text(), etree.Element(n.P))
     return f"body set to {count_of(len(new), 'paragraph')}"
+
+
+def _lift(container: Element, block: Element) -> None:
+    """Move a block out of the content controls it is in, to the place before them."""
+    top = block
+    while (parent := parent_of(top)) is not container:
+        top = parent
+    if top is not block:
+        container.insert(container.index(top), block)
 
 
 def _append_paragraph(editor: Editor, edit: Edit) -> str:
@@ -81,15 +93,10 @@ def _replace_section(editor: Editor, edit: Edit) -> str:
     editor.touch()
     like = _plain_neighbour(editor, content)
     new = _paragraphs(editor, edit, like=like, before=heading)
-    if heading is not None:
-        parent = parent_of(heading)
-        at = parent.index(heading) + 1
-    else:
-        parent = parent_of(section.blocks[0].element)
-        at = parent.index(section.blocks[0].element)
+    parent, at = beside(section.blocks[0].element, after=heading is not None)
     for offset, element in enumerate(new):
         parent.insert(at + offset, element)
-    editor.note_lost(elements, edit)
+    editor.note_lost(elements, edit.op.where)
     editor.remove(elements)
     return f"section {section.heading!r} replaced by {count_of(len(new), 'paragraph')}"
 
@@ -100,7 +107,7 @@ def _delete_paragraphs(editor: Editor, edit: Edit) -> str:
     if splits_field(elements):
         raise problem("op_conflict", edit.op.where, "the paragraphs hold part of a field")
     editor.touch()
-    editor.note_lost(elements, edit)
+    editor.note_lost(elements, edit.op.where)
     editor.remove(elements)
     return f"{count_of(len(elements), 'paragraph')} deleted"
 
@@ -122,9 +129,9 @@ def _plain_neighbour(editor: Editor, blocks: Sequence[Block]) -> Element | None:
     """Return a paragraph of running text whose format new ones can take."""
     for block in blocks:
         if block.table is None and block.level is None and block.text.strip():
-            properties = block.element.find(n.PPR)
-            is_item = properties is not None and properties.find(n.NUM_PR) is not None
-            return None if is_item else block.element
+            document = editor.document
+            item = list_place(block.element, document.styles, document.numberings)
+            return block.element if item is None else None
     return None
 
 

@@ -13,12 +13,13 @@ from backshop.formats.ops import problem, section_hints
 from . import names as n
 from .bound import Bindings
 from .build import Builder
-from .document import WRAPPERS, Block, Body, Section, block_elements
+from .document import WRAPPERS, Block, Body, Section, parent_of
 from .read import find_section
 from .remove import content_lost, remove_blocks
 from .schema import Anchor, Edit
 from .source import Document
 from .stock import Stock
+from .tables import delete_rows
 
 Element = etree._Element
 
@@ -28,8 +29,9 @@ _HINTS = 3  # how many places an ambiguous anchor names
 class Editor:
     """A document being changed.
 
-    `aimed` holds the elements the operations addressed and that are still there, `gone` those they
-    took out; the effect report compares them with what really differs.
+    `aimed` holds the elements the operations addressed and that are still there, `around` those of
+    which only the frame was, such as a table that lost a row, `gone` those they took out; the
+    effect report compares them with what really differs.
     """
 
     def __init__(self, document: Document, warnings: Warnings) -> None:
@@ -40,6 +42,7 @@ class Editor:
         self.gone: dict[Element, None] = {}
         self.parts: dict[str, None] = {}  # other parts that are meant to change
         self.showing: dict[Element, None] = {}  # where charts and diagrams among them are shown
+        self.around: dict[Element, None] = {}
         self.frame_aimed = False
         self._bindings = Bindings(document)
         self._body: Body | None = None
@@ -54,7 +57,7 @@ class Editor:
 
     def addressed(self) -> set[Element]:
         """Return what the operations addressed, with everything around it."""
-        found = {*self.aimed, *self.showing}
+        found = {*self.aimed, *self.around, *self.showing}
         for element in tuple(found):
             found.update(element.iterancestors())
         return found
@@ -83,11 +86,20 @@ class Editor:
         self.frame_aimed |= frame_changed
         return emptied
 
-    def note_lost(self, elements: Sequence[Element], edit: Edit) -> None:
-        """Tell what disappears along with the blocks."""
+    def remove_rows(self, table: Element, first: int, last: int) -> None:
+        """Take rows out of a table."""
+        gone, changed = delete_rows(table, first, last)
+        for row in gone:
+            self.aimed.pop(row, None)
+            self.gone[row] = None
+        self.aimed.update(dict.fromkeys(changed))
+        self.around[table] = None
+
+    def note_lost(self, elements: Sequence[Element], where: str) -> None:
+        """Tell what disappears along with blocks, rows or the content of a cell."""
         lost = content_lost(elements)
         if lost:
-            self.warnings.add("content_removed", lost, edit.op.where)
+            self.warnings.add("content_removed", lost, where)
 
     def place(self, anchor: Anchor) -> tuple[Element, int, Element | None, Element | None]:
         """Return parent, index, the paragraph to look like, and the block above the place."""
@@ -103,7 +115,7 @@ class Editor:
             block, after = self._anchor_block(anchor), anchor.at == "after"
         index = block.index if after else block.index - 1
         above = blocks[index].element if index >= 0 else None
-        parent, at = _beside(block.element, after)
+        parent, at = beside(block.element, after)
         return parent, at, self._neighbour(block, after), above
 
     def _neighbour(self, block: Block, after: bool) -> Element | None:
@@ -192,23 +204,17 @@ class Editor:
         self._body = None
 
 
-def _beside(element: Element, after: bool) -> tuple[Element, int]:
-    """Return the place before or after a block, outside a content control that ends there."""
+def beside(element: Element, after: bool) -> tuple[Element, int]:
+    """Return the place before or after a block or row, outside a content control ending there."""
+    alike = (n.TR,) if element.tag == n.TR else (n.P, n.TBL)
     parent = parent_of(element)
     while parent.tag in WRAPPERS:
-        inside = list(block_elements(parent))
+        inside = list(parent.iter(*alike))
         edge = inside[-1] if after else inside[0]
         if edge is not element and not any(a is element for a in edge.iterancestors()):
             break
         element, parent = parent, parent_of(parent)
     return parent, parent.index(element) + (1 if after else 0)
-
-
-def parent_of(element: Element) -> Element:
-    """Return the parent of an element that is inside a tree."""
-    parent = element.getparent()
-    assert parent is not None
-    return parent
 
 
 def count_of(number: int, noun: str) -> str:

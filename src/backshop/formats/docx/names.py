@@ -57,7 +57,8 @@ REVISIONS = (
     DEL,
     MOVE_FROM,
     MOVE_TO,
-    *map(w, ("rPrChange", "pPrChange", "sectPrChange", "tblPrChange", "trPrChange")),
+    *map(w, ("rPrChange", "pPrChange", "sectPrChange", "tblPrChange", "tblPrExChange")),
+    *map(w, ("trPrChange", "tblGridChange")),
     *map(w, ("tcPrChange", "numberingChange", "cellIns", "cellDel", "cellMerge")),
 )
 

@@ -23,7 +23,7 @@ from .edit import apply
 from .editor import Editor
 from .schema import read_edits
 from .source import Document
-from .units import Placed, body_units, nothing, part_units
+from .units import Placed, body_units, nothing, part_units, seams
 
 Element = etree._Element
 
@@ -79,6 +79,7 @@ class Watch:
         asides = [margin.part for margin in document.margins()]
         for part in dict.fromkeys((*asides, *document.note_parts())):
             self._before[part] = part_units(document.trees.root(part), part)
+        self._seams = {part: seams(document.trees.root(part)) for part in self._before}
 
     def report(self, editor: Editor) -> tuple[Effects, dict[str, Json] | None]:
         """Serialise, read back, and sort the differences into intended and collateral."""
@@ -90,11 +91,16 @@ class Watch:
             if part not in self._document.package.changed_parts:
                 continue
             after = self._units_now(part)
-            written = _written_units(self._document, part)
+            root = _written(self._document, part)
+            written = _units_of(root, part, self._document.part)
+            torn = self._seams[part].torn_in(seams(root))
+            for name in torn:
+                changed.append(Effect(kind="part", where=f"{part} {name}", aspect="structure"))
             places = {placed.element: at for at, placed in enumerate(before)}
             origin = [places.get(placed.element) for placed in after]
             changed.extend(compare([p.unit for p in before], written, origin))
             aimed.update(_aimed(after, editor.aimed))
+            aimed.update((p.unit.where, None) for p in after if p.element in editor.around)
             aimed_gone.update(_aimed(before, editor.gone))
             if editor.frame_aimed:
                 aimed[f"{part} frame"] = None
@@ -140,15 +146,18 @@ class Watch:
         return None
 
 
-def _written_units(document: Document, part: str) -> list[Unit]:
-    fresh = Trees(document.package)
-    if fingerprint(fresh.root(part)) != fingerprint(document.trees.root(part)):
+def _written(document: Document, part: str) -> Element:
+    """Return the root of a part, parsed from what was written."""
+    root = Trees(document.package).root(part)
+    if fingerprint(root) != fingerprint(document.trees.root(part)):
         raise unverified(f"{part} does not read back as it was written")
-    if part != document.part:
-        return [placed.unit for placed in part_units(fresh.root(part), part)]
-    body = fresh.root(part).find(n.BODY)
-    assert body is not None
-    return [placed.unit for placed in body_units(body, part)]
+    return root
+
+
+def _units_of(root: Element, part: str, main: str) -> list[Unit]:
+    body = root.find(n.BODY) if part == main else None
+    placed = part_units(root, part) if body is None else body_units(body, part)
+    return [one.unit for one in placed]
 
 
 def _aimed(units: Sequence[Placed], elements: dict[Element, None]) -> dict[str, None]:

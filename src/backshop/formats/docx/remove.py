@@ -7,12 +7,17 @@ from collections.abc import Iterable, Sequence
 from lxml import etree
 
 from . import names as n
-from .document import WRAPPERS
+from .document import WRAPPERS, parent_of
 
 Element = etree._Element
 
-_RANGES = ("bookmark", "commentRange", "moveFromRange", "moveToRange", "perm")
-_MARKERS = tuple(n.w(name + end) for name in _RANGES for end in ("Start", "End"))
+_RANGES = (
+    *("bookmark", "commentRange", "moveFromRange", "moveToRange", "perm"),
+    *("customXmlInsRange", "customXmlDelRange", "customXmlMoveFromRange", "customXmlMoveToRange"),
+)
+_STARTS = tuple(n.w(f"{name}Start") for name in _RANGES)
+_MARKERS = (*_STARTS, *(n.w(f"{name}End") for name in _RANGES))
+_HELD = (n.P, n.TBL, n.TR, n.TC, *WRAPPERS)  # what a content control can be around
 
 
 def splits_field(blocks: Iterable[Element]) -> bool:
@@ -45,22 +50,40 @@ def remove_blocks(blocks: Sequence[Element]) -> tuple[list[Element], bool]:
     hang on it; ends of bookmarks and comments whose other end stays are kept too. Returns the
     paragraphs that were only emptied, and whether anything around the blocks changed.
     """
-    kept_markers = _torn(blocks)
+    kept: dict[Element, list[Element]] = {}
+    for block, marker in torn(blocks):
+        kept.setdefault(block, []).append(marker)
     emptied = []
-    frame_changed = bool(kept_markers)
+    frame_changed = bool(kept)
     for block in blocks:
         parent = block.getparent()
         if parent is None:
             continue
-        for marker in kept_markers.get(block, ()):
+        for marker in kept.get(block, ()):
             parent.insert(parent.index(block), marker)
         if block.tag == n.P and block.find(f"{n.PPR}/{n.SECT_PR}") is not None:
             _empty(block)
             emptied.append(block)
             continue
-        parent.remove(block)
-        frame_changed |= _prune(parent)
+        frame_changed |= detach(block)
     return emptied, frame_changed
+
+
+def detach(element: Element) -> bool:
+    """Take an element out, with the content controls that held nothing else; say if there were any.
+
+    Ends of ranges that stand in such a control are left in its place.
+    """
+    parent = parent_of(element)
+    parent.remove(element)
+    pruned = False
+    while parent.tag in WRAPPERS and not any(child.tag in _HELD for child in parent):
+        outer = parent_of(parent)
+        for marker in list(parent.iterchildren(*_MARKERS)):
+            outer.insert(outer.index(parent), marker)
+        outer.remove(parent)
+        parent, pruned = outer, True
+    return pruned
 
 
 def _empty(paragraph: Element) -> None:
@@ -69,36 +92,27 @@ def _empty(paragraph: Element) -> None:
             paragraph.remove(child)
 
 
-def _prune(parent: Element) -> bool:
-    """Remove content controls around blocks that are empty now; say whether there were any."""
-    pruned = False
-    while parent.tag in WRAPPERS and not any(
-        child.tag in (n.P, n.TBL, n.TR, n.TC, *WRAPPERS) for child in parent
-    ):
-        outer = parent.getparent()
-        if outer is None:
-            break
-        outer.remove(parent)
-        parent, pruned = outer, True
-        if parent.tag == n.SDT:
-            continue
-    return pruned
+def torn(elements: Sequence[Element]) -> list[tuple[Element, Element]]:
+    """Return the ends of ranges whose other end is outside, each after the element it is in."""
+    open_: dict[tuple[str, str], list[tuple[Element, Element]]] = {}
+    found = []
+    for element in elements:
+        for marker in element.iter(*_MARKERS):
+            begun = open_.setdefault(_range_of(marker), [])
+            if starts_range(marker):
+                begun.append((element, marker))
+            elif begun:
+                begun.pop()
+            else:
+                found.append((element, marker))
+    return [*found, *(end for begun in open_.values() for end in begun)]
 
 
-def _torn(blocks: Sequence[Element]) -> dict[Element, list[Element]]:
-    """Return, by block, the range ends whose other end stays in the document."""
-    inside: dict[tuple[str, str], list[tuple[Element, Element]]] = {}
-    for block in blocks:
-        for marker in block.iter(*_MARKERS):
-            key = (_family(str(marker.tag)), marker.get(n.ID) or "")
-            inside.setdefault(key, []).append((block, marker))
-    found: dict[Element, list[Element]] = {}
-    for ends in inside.values():
-        if len(ends) == 1:
-            block, marker = ends[0]
-            found.setdefault(block, []).append(marker)
-    return found
+def starts_range(marker: Element) -> bool:
+    """Whether the end of a range is its first."""
+    return marker.tag in _STARTS
 
 
-def _family(tag: str) -> str:
-    return tag.removesuffix("Start").removesuffix("End")
+def _range_of(marker: Element) -> tuple[str, str]:
+    """Return what both ends of a range have in common."""
+    return str(marker.tag).removesuffix("Start").removesuffix("End"), marker.get(n.ID) or ""

@@ -11,11 +11,11 @@ from backshop.formats.protocol import Json
 from backshop.formats.style import StyleReader
 
 from . import names as n
-from .document import table_rows
-from .editor import Editor, count_of, parent_of
-from .remove import content_lost
+from .document import row_cells, table_rows
+from .editor import Editor, beside, count_of
+from .remove import splits_field
 from .schema import Edit
-from .tables import copy_row, delete_rows, find_cell, make_table, set_cell
+from .tables import copy_row, find_cell, make_table, says, set_cell
 
 Element = etree._Element
 
@@ -89,11 +89,13 @@ def set_table_cells(editor: Editor, edit: Edit) -> str:
         cell, redirected = found
         if redirected:
             editor.warnings.add("merged_redirect", where=spec.where)
-        lost = content_lost([cell])
-        if set_cell(editor.builder, cell, spec.runs):
-            editor.aimed[cell] = None
-            if lost:
-                editor.warnings.add("content_removed", lost, spec.where)
+        if says(cell, spec.runs):
+            continue
+        if splits_field([cell]):
+            raise problem("op_conflict", spec.where, "the cell holds part of a field")
+        editor.note_lost([cell], spec.where)
+        set_cell(editor.builder, cell, spec.runs)
+        editor.aimed[cell] = None
     return f"table {edit.op.args['table']}: {count_of(len(edit.cells), 'cell')} set"
 
 
@@ -108,7 +110,7 @@ def add_table_rows(editor: Editor, edit: Edit) -> str:
         raise problem("bad_index", f"{edit.op.where}.at", "no such row", (f"0-{len(rows)}",))
     editor.touch()
     model = rows[place - 1] if place else rows[0]
-    columns = len(list(model.iterchildren(n.TC)))
+    columns = len(row_cells(model))
     too_long = next((i for i, row in enumerate(edit.rows) if len(row) > columns), None)
     if too_long is not None:
         raise problem(
@@ -116,12 +118,15 @@ def add_table_rows(editor: Editor, edit: Edit) -> str:
             f"{edit.op.where}.rows[{too_long}]",
             f"the row above has {columns} cells",
         )
-    parent = parent_of(model)
-    start = parent.index(model) + (1 if place else 0)
+    below = rows[place] if 0 < place < len(rows) else None
+    parent, start = beside(model, after=place > 0)
     for offset, texts in enumerate(edit.rows):
-        row = copy_row(editor.builder, model, texts)
+        row, covered = copy_row(editor.builder, model, texts, below)
         parent.insert(start + offset, row)
         editor.aimed[row] = None
+        for column in covered:
+            where = f"{edit.op.where}.rows[{offset}][{column}]"
+            editor.warnings.add("merged_skipped", where=where)
     return f"table {edit.op.args['table']}: {count_of(len(edit.rows), 'row')} added"
 
 
@@ -137,14 +142,12 @@ def delete_table_rows(editor: Editor, edit: Edit) -> str:
             detail=f"{edit.op.where}: all rows",
             hints=("delete_paragraphs with the table's body index removes the table",),
         )
+    gone = rows[first : last + 1]
+    if splits_field(gone):
+        raise problem("op_conflict", edit.op.where, "the rows hold part of a field")
     editor.touch()
-    lost = content_lost(rows[first : last + 1])
-    if lost:
-        editor.warnings.add("content_removed", lost, edit.op.where)
-    for row in delete_rows(table, first, last):
-        editor.gone[row] = None
-    if last + 1 < len(rows):  # a merge may begin there now
-        editor.aimed.update(dict.fromkeys(rows[last + 1].iterchildren(n.TC)))
+    editor.note_lost(gone, edit.op.where)
+    editor.remove_rows(table, first, last)
     return f"table {edit.op.args['table']}: {count_of(last - first + 1, 'row')} deleted"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from backshop.formats.effect import Unit, fingerprint
 
 from . import names as n
 from .document import WRAPPERS, block_elements, row_cells, table_rows
+from .remove import splits_field, torn
 
 Element = etree._Element
 
@@ -81,3 +83,31 @@ def _around(element: Element, inside: tuple[str, ...], take: Take) -> Iterator[b
             yield from _around(child, inside, take)
         else:
             yield take(child)
+
+
+class Seams(NamedTuple):
+    """What reaches across the units of a tree: ends without their others, and section breaks."""
+
+    loose: Counter[str]
+    section_breaks: int
+
+    def torn_in(self, after: Seams) -> list[str]:
+        """Name what is no longer whole, though no operation may leave it so (F19.10)."""
+        fewer = self.section_breaks > after.section_breaks
+        return [*(after.loose - self.loose), *(["section break"] if fewer else [])]
+
+
+def seams(root: Element) -> Seams:
+    """Return the seams of a part."""
+    loose = Counter(f"{_local(marker)} {marker.get(n.ID)}" for _, marker in torn([root]))
+    loose["field"] = int(splits_field([root]))
+    loose["content control"] = sum(
+        len(content) == 0
+        for content in root.iter(n.SDT_CONTENT)
+        if next(content.iterancestors(n.P), None) is None
+    )
+    return Seams(loose, sum(1 for _ in root.iterfind(f".//{n.P}/{n.PPR}/{n.SECT_PR}")))
+
+
+def _local(element: Element) -> str:
+    return etree.QName(element).localname
