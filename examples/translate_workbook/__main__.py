@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from backshop import Backshop
-from backshop.bench import TOOLS, Author, Source, Workspace
 from backshop.formats import OpsRequest
 from backshop.models import scripted
-from backshop.prompts import MarkdownSection, Prompt, Session, ToolContext
+from backshop.prompts import MarkdownSection, Prompt, Session, ToolResult
 
 MENU = [
     ["dish", "price"],
@@ -64,13 +63,15 @@ def main() -> None:
     parser.add_argument("--model", help="a model of `backshop model list`; offline without")
     wanted = parser.parse_args().model
     with tempfile.TemporaryDirectory() as folder, Backshop.open(Path(folder) / "home") as shop:
-        bench = Bench(shop, _menu(shop, Path(folder)))
-        rows = bench.tool("table_query", path="menu.xlsx", query="SELECT dish FROM data")["rows"]
-        german = tuple(row[0] for row in rows)
+        shop.call("WorkbenchCreate", {"name": "Menu"})
+        bench = shop.workshop("Menu")
+        bench.add(_menu(shop, Path(folder)))
+        asked = bench.tool("table_query", path="menu.xlsx", query="SELECT dish FROM data")
+        german = tuple(row[0] for row in _did(asked)["rows"])
         model = shop.models.adapter(wanted, workbench_id=bench.id) if wanted else scripted(OFFLINE)
         answer = model.evaluate(TRANSLATE, Texts(german), session=Session())
         assert isinstance(answer.output, Translated)
-        bench.tool(
+        written = bench.tool(
             "xlsx_operations",
             path="menu.xlsx",
             operations=[
@@ -83,37 +84,21 @@ def main() -> None:
             ],
             change_note="Added English names",
         )
-        review = bench.call("ReviewGetChangeSet")
-        for entry in review["entries"]:
-            print(f"{entry['kind'].lower()}: {entry['path']} ({entry['summary']})")
-            print(f"changed beyond what was asked: {entry['collateral']}")
-        bench.call("DraftPublish", reviewed_tree=review["tree"])
+        _did(written)
+        review = bench.review()
+        for entry in review.entries:
+            print(f"{entry.kind.lower()}: {entry.path} ({entry.summary})")
+            print(f"changed beyond what was asked: {entry.collateral}")
+        bench.publish(review.tree)
         table = bench.tool("table_query", path="menu.xlsx", query="SELECT * FROM data")
-        for row in table["rows"]:
+        for row in _did(table)["rows"]:
             print(" | ".join(map(str, row)))
 
 
-class Bench:
-    """One workbench: its commands, and the tools an agent has."""
-
-    def __init__(self, shop: Backshop, file: Path) -> None:
-        self._shop = shop
-        self.id: str = shop.call("WorkbenchCreate", {"name": "Menu"})["workbench_id"]
-        self.call("WorkbenchFilesAdd", source_paths=[str(file)])
-        author = Author(source=Source(kind="workshop", ref="example"))
-        self._context = ToolContext(workspace=Workspace(shop.benches, self.id, author))
-
-    def call(self, name: str, **request: Any) -> Any:
-        """Run a command about this workbench."""
-        return self._shop.call(name, {"workbench_id": self.id, **request})
-
-    def tool(self, name: str, **arguments: Any) -> Any:
-        """Call a tool; every write of it lands in the Draft."""
-        tool = next(one for one in TOOLS if one.name == name)
-        result = tool.handler(tool.decode(arguments), context=self._context)
-        if not result.ok:
-            raise SystemExit(result.message)
-        return result.value
+def _did(result: ToolResult) -> Any:
+    if not result.ok:
+        raise SystemExit(result.message)
+    return result.value
 
 
 def _menu(shop: Backshop, folder: Path) -> Path:

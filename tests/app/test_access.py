@@ -391,7 +391,7 @@ def test_a_person_removed_in_mid_turn_gets_no_further(tmp_path):
             target=lambda: ended.set_result(shop.call("WorkshopRunAgent", wishes[0], user=ada))
         )
         work.start()
-        while not shop.workshop.turns_of(ada):
+        while not shop.workshops.turns_of(ada):
             assert work.is_alive()
 
         with pytest.raises(LimitExceeded) as refused:

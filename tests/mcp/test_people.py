@@ -144,7 +144,7 @@ def test_a_turn_begun_over_http_is_of_the_person_who_began_it(tmp_path):
         async with client_of(url, team.ada["token"]) as client:
             elsewhere = await call(client, "start_workflow", {**wanted, "workspacePath": "/"})
             begun = await call(client, "start_workflow", wanted)
-            turns = team.shop.workshop.turns_of(ada)
+            turns = team.shop.workshops.turns_of(ada)
             before = team.shop.call("WorkshopGetState", about)["active_turn"]
             team.shop.call("UserRemove", {"user_id": ada})
             after = team.shop.call("WorkshopGetState", about)["active_turn"]

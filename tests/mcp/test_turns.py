@@ -230,7 +230,7 @@ def test_silence_pauses_the_turn_and_the_agent_or_ours_goes_on(tmp_path):
     options = {"model.default": "scripted:demo"}
     with Backshop.open(tmp_path / "home", settings=options, clock=clock) as shop:
         chat = Chat(shop, tmp_path)
-        seat = shop.workshop.outside(chat.id)
+        seat = shop.workshops.outside(chat.id)
         agent = Agent(Seated(shop, seat))
         agent.start()
         agent.research()

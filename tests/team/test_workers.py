@@ -206,7 +206,7 @@ def test_who_is_removed_at_one_machine_is_stopped_at_another(team):
 def test_a_turn_without_a_job_is_found_by_its_lease(team):
     bench, message = team.bench()
     with team.server() as doomed:
-        doomed.workshop._turns._hands = _Lost()  # the server dies between commit and queue
+        doomed.workshops._turns._hands = _Lost()  # the server dies between commit and queue
         lost = team.begin(bench, message, doomed)
         until(lambda: lost.done(), "the loss")
     team.worker().wait_ready()

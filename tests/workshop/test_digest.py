@@ -166,7 +166,7 @@ def with_model(room: Room, *steps):  # noqa: F811
         return adapter
 
     made = Digests(
-        room.shop.workshop.book, room.shop.gatherer, room.shop.prompts.overrides, adapters
+        room.shop.workshops.book, room.shop.gatherer, room.shop.prompts.overrides, adapters
     )
     return adapter, made
 

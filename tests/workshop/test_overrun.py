@@ -109,7 +109,7 @@ def test_a_write_that_was_given_up_changes_nothing_later(chat, clock, monkeypatc
 @pytest.mark.rule("W10.2")
 def test_a_late_handler_does_not_write_as_the_call_after_it(chat):
     chat.add({"a.txt": "one"})
-    book = chat.shop.workshop.book
+    book = chat.shop.workshops.book
     loop = Loop(bench_id=chat.id, turn_id=None, phase="implement", lease=None, model_id="m")
     journal = ToolJournal(
         book, loop, publish=lambda *_: None, said=lambda _: None, check=lambda: None

@@ -44,7 +44,7 @@ def script(made: list[str], *, stops: bool):
 
 def keys(chat: Chat) -> list[tuple[str, str, str, bool]]:
     """Return the log: tool, arguments, files before, and whether it was taken over."""
-    found = chat.shop.workshop.book.state(chat.id).tools.values()
+    found = chat.shop.workshops.book.state(chat.id).tools.values()
     return [(e.tool, e.args_sha256, e.tree_id, e.replay_of is not None) for e in found]
 
 

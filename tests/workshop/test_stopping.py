@@ -38,7 +38,7 @@ def before(wire, purpose: str, do, item: int | None = None) -> None:
 
 def status_of(chat, turn_id: str) -> str:
     """Return a turn's state, as the log has it."""
-    return str(chat.shop.workshop.book.state(chat.id).turns[turn_id].status)
+    return str(chat.shop.workshops.book.state(chat.id).turns[turn_id].status)
 
 
 @pytest.mark.rule("W5.14", "W5.1", "W12.2")

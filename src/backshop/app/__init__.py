@@ -8,6 +8,7 @@ from .doctor import examine
 from .faults import Fault, fault_of
 from .filing import open_formats
 from .guessing import Guesses, wait_s
+from .handle import Answer, BenchWorkshop
 from .hub import About, Hub, Subscription
 from .links import Links
 from .logs import attach, begin
@@ -25,8 +26,10 @@ from .shop import Backshop
 __all__ = [
     "SETTINGS",
     "About",
+    "Answer",
     "AsyncBackshop",
     "Backshop",
+    "BenchWorkshop",
     "Config",
     "Effective",
     "Fault",

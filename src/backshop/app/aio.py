@@ -16,6 +16,9 @@ from .notices import Notification
 from .shop import Backshop
 
 T = TypeVar("T")
+_FACADES = frozenset(
+    {"benches", "definitions", "models", "prompts", "rails", "sessions", "workshops"}
+)
 _WAIT_S = 1.0  # how long a follower's thread waits before it looks whether it is still wanted
 
 
@@ -32,8 +35,10 @@ class AsyncFacade:
     def __init__(self, facade: Any) -> None:
         self._facade = facade
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Any:
         found = getattr(self._facade, name)
+        if isinstance(found, str):  # an id needs no waiting
+            return found
         if not callable(found):
             raise AttributeError(f"{type(self._facade).__name__}.{name} is not a method")
         return partial(in_thread, found)
@@ -43,8 +48,10 @@ class AsyncBackshop:
     """The product on one home, for `async` code.
 
     >>> async with await AsyncBackshop.open(home) as shop:
-    ...     bench = (await shop.call("WorkbenchCreate", {"name": "x"}))["workbench_id"]
-    ...     async for note in shop.events(workbench_id=bench):
+    ...     await shop.call("WorkbenchCreate", {"name": "Shed"})
+    ...     shed = await shop.workshop("Shed")
+    ...     print((await shed.send("What is here?", ask=True)).text)
+    ...     async for note in shop.events(workbench_id=shed.id):
     ...         print(note.name, note.params)
     """
 
@@ -60,8 +67,12 @@ class AsyncBackshop:
         """Run a command by name on parsed JSON and return parsed JSON."""
         return await in_thread(self.shop.call, name, request)
 
+    async def workshop(self, bench: str) -> AsyncFacade:
+        """Return the Workshop of one workbench; its methods are awaited."""
+        return AsyncFacade(await in_thread(self.shop.workshop, bench))
+
     def __getattr__(self, name: str) -> AsyncFacade:
-        if name not in {"benches", "workshop", "rails", "models", "prompts", "definitions"}:
+        if name not in _FACADES:
             raise AttributeError(f"AsyncBackshop has no {name!r}")
         return AsyncFacade(getattr(self.shop, name))
 
@@ -84,7 +95,7 @@ class AsyncBackshop:
             opened.__exit__(None, None, None)
 
     async def close(self) -> None:
-        """End the workers and close the store."""
+        """Close as `Backshop.close` does."""
         await in_thread(self.shop.close)
 
     async def __aenter__(self) -> AsyncBackshop:

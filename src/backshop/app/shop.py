@@ -20,6 +20,7 @@ from .config import Config, load
 from .engine import COMMANDS as ENGINE_COMMANDS
 from .engine import Engine
 from .filing import forgetting, open_formats
+from .handle import BenchWorkshop
 from .hub import Hub
 from .limiting import Limiter, limits_of
 from .logs import guard
@@ -168,7 +169,7 @@ class Backshop:
 
         settings = bench_settings(self.config)
         made = Bench(self.store, self.formats, self.mint, self.clock, settings)
-        ask_conversation(made, lambda: self.workshop)
+        ask_conversation(made, lambda: self.workshops)
         made.desk.announce = self._announce
         return made
 
@@ -205,7 +206,7 @@ class Backshop:
             clock=self.clock,
             mint=self.mint,
             offline=self.config["offline"],
-            scopes=BenchScopes(self.benches, lambda: self.workshop),
+            scopes=BenchScopes(self.benches, lambda: self.workshops),
             plugins=load_plugins(),
             formats=tuple(kind.value for kind in Kind),
             proxy=self.config["network.proxy"],
@@ -215,7 +216,7 @@ class Backshop:
     @cached_property
     def hub(self) -> Hub:
         """Notifications of everything that is committed, here or by another process."""
-        return Hub(self.store, Looker(self.store, lambda: self.workshop, self.call), self.clock)
+        return Hub(self.store, Looker(self.store, lambda: self.workshops, self.call), self.clock)
 
     @cached_property
     def contextual(self) -> Contextual:
@@ -225,8 +226,12 @@ class Backshop:
         timeout_s = self.config["workshop.context_timeout_s"]
         return Contextual(self.benches, self.models, timeout_s=timeout_s)
 
+    def workshop(self, bench: str) -> BenchWorkshop:
+        """Return the Workshop of one workbench, which is named as for `bench_id` (S8.1)."""
+        return BenchWorkshop(self.bench_id(bench), self.commands.run, lambda: self.benches)
+
     @cached_property
-    def workshop(self) -> Workshop:
+    def workshops(self) -> Workshop:
         """The conversation of every workbench, and the built-in agent."""
         from backshop.models import LoopGuard
         from backshop.workshop import Settings, Workshop
@@ -275,7 +280,7 @@ class Backshop:
         """What prompts say about the files of each workbench."""
         from backshop.workshop import Digests
 
-        workshop = self.workshop
+        workshop = self.workshops
         return Digests(
             workshop.book,
             self.gatherer,
@@ -331,8 +336,8 @@ class Backshop:
         )
 
         return [
-            (COMMANDS, self.workshop),
-            (CLUTTER_COMMANDS, Cluttering(self.workshop.book, self.models, self.gatherer)),
+            (COMMANDS, self.workshops),
+            (CLUTTER_COMMANDS, Cluttering(self.workshops.book, self.models, self.gatherer)),
             (CONTEXT_COMMANDS, self.contextual),
             (DIGEST_COMMANDS, self.digests),
         ]
@@ -340,7 +345,7 @@ class Backshop:
     @cached_property
     def people(self) -> People:
         """Who shares this home."""
-        return People(self.store, self.mint, lambda user: self.workshop.stop_turns_of(user))
+        return People(self.store, self.mint, lambda user: self.workshops.stop_turns_of(user))
 
     @cached_property
     def gate(self) -> Gate:
@@ -350,7 +355,7 @@ class Backshop:
             self.people,
             self.clock,
             limits_of(self.config),
-            turns_of=lambda user: len(self.workshop.turns_of(user)),
+            turns_of=lambda user: len(self.workshops.turns_of(user)),
             bytes_of=lambda bench: self.benches.desk.raw_state(bench).files.total_bytes,
         )
         return Gate(self.people, lambda: self.rails, limiter)
@@ -365,7 +370,7 @@ class Backshop:
         from .worker import Worker  # after the queue: it says what is missing
 
         url = self.config["database_url"]
-        Worker(self.workshop, url, turns=turns, grace_s=grace_s).run(ready)
+        Worker(self.workshops, url, turns=turns, grace_s=grace_s).run(ready)
 
     def bench_id(self, text: str) -> str:
         """Return the id that an id, a unique prefix of one, or a unique name stands for (S4.3).
@@ -376,7 +381,7 @@ class Backshop:
         return named_bench(self.call, text)
 
     def close(self) -> None:
-        """End the workers and close the store."""
+        """End the processes of formats and the threads of the rest, and close the store."""
         if "hub" in self.__dict__:
             self.hub.close()
         if "formats" in self.__dict__:

@@ -3,7 +3,18 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .answers import Batched, BenchList, ChangedFile, DraftState, Scope
+from .answers import (
+    Added,
+    Batched,
+    BenchList,
+    ChangedFile,
+    Done,
+    DraftState,
+    FileEntry,
+    FileList,
+    Published,
+    Scope,
+)
 from .clutter import (
     HEAVY_TEXT,
     UNKNOWN_WINDOW_TOKENS,
@@ -43,6 +54,7 @@ from .moving import files_moved, files_proved
 from .noting import Noted
 from .processing import files_of as context_files
 from .processing import problems as context_problems
+from .review import ChangeSet
 from .service import Bench
 from .settings import BenchSettings
 from .styling import KEYWORDS, Notice
@@ -67,10 +79,12 @@ __all__ = [
     "CONVERSATION",
     "REVIEW_DRAFT",
     "TOOLS",
+    "Added",
     "Author",
     "Bench",
     "BenchSettings",
     "BenchList",
+    "ChangeSet",
     "ChangedFile",
     "ContextItem",
     "BenchBusy",
@@ -78,6 +92,7 @@ __all__ = [
     "Commit",
     "Committed",
     "Desk",
+    "Done",
     "DraftExists",
     "DraftState",
     "Injected",
@@ -88,13 +103,16 @@ __all__ = [
     "BenchView",
     "Content",
     "Contents",
+    "FileEntry",
     "FileFact",
+    "FileList",
     "FolderFact",
     "Listing",
     "ManifestUnavailable",
     "Manifests",
     "Noted",
     "Notice",
+    "Published",
     "PublishedChanged",
     "Put",
     "Retold",

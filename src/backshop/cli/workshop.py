@@ -6,13 +6,15 @@ import json
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from backshop.base.errors import BackshopError, NotFound, ValidationFailed
+from backshop.base.codec import encode
+from backshop.base.errors import BackshopError, NotFound
 from backshop.base.labels import PHASES, PROPOSALS
 
 from .bench import BENCH
@@ -21,7 +23,7 @@ from .interrupt import interrupts
 from .review import changed_lines, proof_lines
 
 if TYPE_CHECKING:
-    from backshop.app import Backshop
+    from backshop.app import Answer, Backshop, BenchWorkshop
 
 ENDED_WELL = ("complete", "canceled")
 _WAIT_S = 0.2
@@ -38,11 +40,10 @@ def send(
     door: Door, ctx: click.Context, bench: str, text: str, ask: bool, workflow: str | None
 ) -> None:
     """Ask the agent to do something in BENCH; what it changes waits in a Draft."""
+    say = partial(_say, text, ask=ask, workflow=workflow)
     with door.shop() as shop:
-        bench_id = shop.bench_id(bench)
-        done = _turn(door, shop, bench_id, text, "ask" if ask else "agent", workflow)
-        _show(door, shop, bench_id, done, bench)
-    if done["status"] not in ENDED_WELL:
+        done = _turn(door, shop, bench, say)
+    if done.status not in ENDED_WELL:
         ctx.exit(1)
 
 
@@ -54,11 +55,10 @@ def chat(door: Door, bench: str) -> None:
     if door.as_json:
         raise click.UsageError("a conversation has no JSON document; use `send`")
     with door.shop() as shop:
-        bench_id = shop.bench_id(bench)
+        shop.bench_id(bench)  # a wrong name is said before anything is asked
         while text := _line():
             try:
-                done = _turn(door, shop, bench_id, text, "agent")
-                _show(door, shop, bench_id, done, bench)
+                _turn(door, shop, bench, partial(_say, text))
             except BackshopError as error:
                 click.echo(f"{error.message} ({error.reason or error.code.lower()})", err=True)
 
@@ -144,10 +144,8 @@ def redo(door: Door, bench: str) -> None:
 def regenerate(door: Door, ctx: click.Context, bench: str) -> None:
     """Let the agent answer the last message of BENCH again."""
     with door.shop() as shop:
-        bench_id = shop.bench_id(bench)
-        done = _watched(door, shop, bench_id, lambda: _again(shop, bench_id))
-        _show(door, shop, bench_id, done, bench)
-    if done["status"] not in ENDED_WELL:
+        done = _turn(door, shop, bench, lambda at: at.regenerate())
+    if done.status not in ENDED_WELL:
         ctx.exit(1)
 
 
@@ -158,79 +156,40 @@ def regenerate(door: Door, ctx: click.Context, bench: str) -> None:
 def retry(door: Door, ctx: click.Context, bench: str) -> None:
     """Go on with the turn of BENCH that stopped, or try the one that failed again."""
     with door.shop() as shop:
-        bench_id = shop.bench_id(bench)
-        done = _watched(door, shop, bench_id, _retrying(shop, bench_id))
-        _show(door, shop, bench_id, done, bench)
-    if done["status"] not in ENDED_WELL:
+        done = _turn(door, shop, bench, lambda at: at.retry())
+    if done.status not in ENDED_WELL:
         ctx.exit(1)
 
 
 # ---------------------------------------------------------------- turns
 
 
-def _turn(
-    door: Door,
-    shop: Backshop,
-    bench_id: str,
-    text: str,
-    mode: str,
-    workflow: str | None = None,
-) -> dict[str, Any]:
-    request = {"workbench_id": bench_id, "text": text, "mode": mode, "origin": "cli"}
-    sent = shop.call("WorkshopSendUserMessage", request)["message_id"]
-
-    def run() -> dict[str, Any]:
-        asked = {"workbench_id": bench_id, "message_id": sent}
-        if workflow is not None:
-            asked["workflow_id"] = workflow
-        done: dict[str, Any] = shop.call("WorkshopRunAgent", asked)
-        return done
-
-    return _watched(door, shop, bench_id, run)
+def _say(text: str, at: BenchWorkshop, *, ask: bool = False, workflow: str | None = None) -> Answer:
+    return at.send(text, ask=ask, workflow=workflow, origin="cli")
 
 
-def _again(shop: Backshop, bench_id: str) -> dict[str, Any]:
-    done: dict[str, Any] = shop.call("WorkshopRegenerate", {"workbench_id": bench_id})
-    return done
-
-
-def _retrying(shop: Backshop, bench_id: str) -> Callable[[], dict[str, Any]]:
-    """Return what trying again means here (W3.2)."""
-    state = shop.call("WorkshopGetState", {"workbench_id": bench_id})
-    waiting = state.get("resumable_turn")
-    if waiting is not None:
-        asked = {"workbench_id": bench_id, "message_id": waiting["message_id"]}
-        return lambda: shop.call("WorkshopRunAgent", asked)
-    found = shop.call("WorkshopGetConversation", {"workbench_id": bench_id})["messages"]
-    last = next((m for m in reversed(found) if m["type"] == "assistant_message"), None)
-    if last is None or last["status"] not in ("failed", "canceled", "interrupted"):
-        raise ValidationFailed("nothing stopped or failed here", reason="nothing_to_retry")
-    return lambda: _again(shop, bench_id)
-
-
-def _watched(
-    door: Door, shop: Backshop, bench_id: str, run: Callable[[], dict[str, Any]]
-) -> dict[str, Any]:
+def _turn(door: Door, shop: Backshop, bench: str, run: Callable[[BenchWorkshop], Answer]) -> Answer:
     """Run a turn in a thread and show how it goes; Ctrl-C asks it to stop."""
     from backshop.app import About  # loaded when a turn runs (S2.4)
 
-    done: list[dict[str, Any]] = []
+    at = shop.workshop(bench)
+    done: list[Answer] = []
     failed: list[BaseException] = []
 
     def work() -> None:
         try:
-            done.append(run())
+            done.append(run(at))
         except BaseException as error:  # the caller raises it
             failed.append(error)
 
     worker = threading.Thread(target=work, name="backshop-turn")
     shown = _Shown(door)
-    with shop.hub.subscribe(About(workbench_id=bench_id)) as news, interrupts() as asked:
+    with shop.hub.subscribe(About(workbench_id=at.id)) as news, interrupts() as asked:
         worker.start()
         while worker.is_alive():
             if asked.is_set():
                 asked.clear()
-                shop.call("WorkshopCancelRun", {"workbench_id": bench_id})
+                at.cancel()
             for note in news.wait(_WAIT_S):
                 shown.see(note.name, note.payload)
         for note in news.take():
@@ -238,7 +197,8 @@ def _watched(
     shown.end()
     if failed:
         raise failed[0]
-    return {**done[0], "streamed": shown.text}
+    _show(door, done[0], shown.text, bench)
+    return done[0]
 
 
 class _Shown:
@@ -278,24 +238,17 @@ class _Shown:
             click.echo(line, err=True)
 
 
-def _show(door: Door, shop: Backshop, bench_id: str, done: dict[str, Any], bench: str) -> None:
+def _show(door: Door, done: Answer, streamed: str, bench: str) -> None:
     """Show the answer, and what to do next if files were changed."""
-    streamed = done.pop("streamed")
-    text = _text_of(shop, bench_id, done.get("message_id"))
     if door.as_json:
-        door.show({**done, "text": text}, str)
+        door.show(encode(done), str)
         return
-    if text != streamed:
-        click.echo(clean_lines(text))
-    if done["status"] == "paused":
+    if done.text != streamed:
+        click.echo(clean_lines(done.text))
+    if done.status == "paused":
         click.echo(f"\nIt can go on: backshop retry {quote(bench)}", err=True)
-    elif done["has_draft"]:
+    elif done.has_draft:
         click.echo(f"\nThe changes wait in a Draft: backshop review {quote(bench)}", err=True)
-
-
-def _text_of(shop: Backshop, bench_id: str, message_id: str | None) -> str:
-    found = shop.call("WorkshopGetConversation", {"workbench_id": bench_id})["messages"]
-    return next((m["text"] for m in reversed(found) if m.get("message_id") == message_id), "")
 
 
 def _line() -> str:

@@ -78,7 +78,7 @@ class Offering:
 
                     bench_id = shop.bench_id(self._bench_id)
                     shop.benches.desk.state(bench_id)  # one in the trash is said so at once
-                    self._seat = shop.workshop.outside(bench_id)
+                    self._seat = shop.workshops.outside(bench_id)
                     found += bench_tools(shop, self._seat)
                 if "rails" in self._sets:
                     found = [*_rails_tools(shop, self._seat), *found]

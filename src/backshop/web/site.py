@@ -54,7 +54,7 @@ class Site:
         """Make the rooms, once: two requests at the same moment must not make two of one."""
         with self._warming:
             if not self._is_warm:
-                _ = (self.shop.workshop, self.shop.rails, self.shop.definitions, self.shop.prompts)
+                _ = (self.shop.workshops, self.shop.rails, self.shop.definitions, self.shop.prompts)
                 _ = list(self.shop.commands)
                 self._is_warm = True
 
