@@ -37,6 +37,7 @@ SIZES = {
 BEGIN_S = 30.0  # people and agents do not all begin in the same second
 READS_S = 2.0  # between an answer and the next message
 ASKERS = 1.5  # for each turn that is to be in progress: while some read, others wait
+MESSAGES = 6  # to one bench, before a person goes on to the next
 AGENT_S = 10.0  # between two calls of an agent
 PERSON_S = 1.0  # between two looks of somebody who walks over the benches
 WAIT_MS = 120_000
@@ -60,6 +61,8 @@ class Figures:
     cores: dict[str, float] = field(default_factory=dict)
     running: int = 0
     """Turns in progress now."""
+    asked: dict[str, int] = field(default_factory=dict)
+    """How many messages the benches got that people are at now."""
     at_once: list[int] = field(default_factory=list)
     """How many were in progress, from time to time."""
 
@@ -121,15 +124,18 @@ async def follow(client: Client, bench: str, figures: Figures) -> None:
         await asyncio.sleep(1)
 
 
-async def ask(client: Client, bench: str, figures: Figures) -> None:
-    """Ask the agent again and again."""
-    while True:
-        sent = await figures.timed(
-            "message", client.call("WorkshopSendUserMessage", workbench_id=bench, text=QUESTION)
-        )
-        if sent:
-            await figures.timed("turn", _turn(client, bench, sent["message_id"], figures))
-        await asyncio.sleep(READS_S)
+async def ask(client: Client, benches: list[str], figures: Figures) -> None:
+    """Ask the agent again and again, at one bench after the other."""
+    for bench in itertools.cycle(benches):
+        for asked in range(MESSAGES):
+            figures.asked[bench] = asked
+            sent = await figures.timed(
+                "message", client.call("WorkshopSendUserMessage", workbench_id=bench, text=QUESTION)
+            )
+            if sent:
+                await figures.timed("turn", _turn(client, bench, sent["message_id"], figures))
+            await asyncio.sleep(READS_S)
+        del figures.asked[bench]
 
 
 async def _turn(client: Client, bench: str, message: str, figures: Figures) -> None:
@@ -201,7 +207,7 @@ async def agent(team: Team, figures: Figures) -> None:
         await Agent(http, team.mcp, figures).run()
 
 
-async def browse(client: Client, benches: list[str], figures: Figures) -> None:
+async def browse(client: Client, figures: Figures) -> None:
     """Be a person with a browser: follow one answer after another on the real pages."""
     from playwright.async_api import Error, async_playwright
     from tests.conftest import browser_path
@@ -216,7 +222,12 @@ async def browse(client: Client, benches: list[str], figures: Figures) -> None:
         broken: list[str] = []
         page.on("pageerror", lambda error: broken.append(str(error)))
         base = str(client.http.base_url).rstrip("/")
-        for bench in itertools.cycle(benches):
+        while True:
+            early = [bench for bench, asked in figures.asked.items() if asked < MESSAGES // 2]
+            if not early:  # somebody has to stay there for a while
+                await asyncio.sleep(PERSON_S)
+                continue
+            bench = early[-1]
             try:
                 begun = time.perf_counter()
                 await page.goto(f"{base}/bench/{bench}")
@@ -241,22 +252,19 @@ async def work(args: argparse.Namespace, folder: Path, figures: Figures) -> None
         for client in clients:
             await client.enter()
             await client.call("UserSetDefaultModel", model_id="scripted:demo")
-        samples = [
+        benches = [
             (await clients[0].call("WorkbenchCreateSample"))["workbench_id"]
-            for _ in range(round(args.turns * ASKERS))
+            for _ in range(args.benches)
         ]
-        benches = list(samples)
-        while len(benches) < args.benches:
-            made = await clients[0].call("WorkbenchCreate", name=f"Bench {len(benches)}")
-            benches.append(made["workbench_id"])
+        askers = round(args.turns * ASKERS)
         print(f"{len(benches)} benches are there; {args.minutes:g} minutes begin", file=sys.stderr)
         turn = itertools.cycle(clients).__next__
         followed = itertools.islice(itertools.cycle(benches), args.streams)
         jobs = [
-            *_spread(ask(turn(), bench, figures) for bench in samples),
+            *_spread(ask(turn(), benches[n::askers], figures) for n in range(askers)),
             *_spread(follow(turn(), bench, figures) for bench in followed),
             *_spread(agent(team, figures) for _ in range(args.sessions)),
-            *_spread(browse(turn(), samples, figures) for _ in range(args.browsers)),
+            *_spread(browse(turn(), figures) for _ in range(args.browsers)),
             look(turn(), benches, figures),
         ]
         running = [asyncio.ensure_future(job) for job in jobs]
@@ -268,7 +276,7 @@ async def work(args: argparse.Namespace, folder: Path, figures: Figures) -> None
                 figures.errors[repr(found)[:100]] += 1
         for client in clients:
             await client.http.aclose()
-        deaf = [bench for bench in samples if figures.read.get(bench) == 0]
+        deaf = [bench for bench in benches[:askers] if figures.read.get(bench) == 0]
         if deaf:
             figures.errors["stream: it read no event of a bench at work"] += len(deaf)
 

@@ -239,3 +239,44 @@ def test_a_home_from_before_snapshots_is_brought_forward(open_store, tmp_path):
         shutil.copy(tmp_path / "home" / "store.db.before-2", tmp_path / "old" / "store.db")
         with Store.open(tmp_path / "old") as old:
             assert [row.hash for row in old.read(STREAM)] == hashes
+
+
+@pytest.mark.rule("T3.2")
+def test_states_at_hand_have_a_weight_they_do_not_pass(open_store):
+    """Many long conversations: those used last stay at hand, the others are folded again."""
+    store = open_store()
+    heavy: Fold[tuple[str, ...]] = Fold(
+        "test.heavy", 1, (), lambda state, event: (*state, f"{event.stream} {'x' * 400_000}")
+    )
+    streams = [f"session:{number}" for number in range(60)]
+    for number, stream in enumerate(streams):
+        store.append(one(stream, counted(number)))
+    fold, seen = spied(heavy)
+    for stream in streams:  # 24 MB together, and 16 may stay
+        store.state(stream, fold)
+    assert len(seen) == len(streams)
+
+    store.state(streams[-1], fold)
+    assert len(seen) == len(streams), "the one used last was dropped"
+    again = store.state(streams[0], fold)
+    assert len(seen) == len(streams) + 1, "the one not used for longest was kept"
+    assert again[0].startswith(f"{streams[0]} ")
+
+
+@pytest.mark.rule("T3.2")
+def test_a_state_that_grows_is_weighed_again(open_store):
+    store = open_store()
+    growing: Fold[tuple[bytes, ...]] = Fold(
+        "test.growing", 1, (), lambda state, event: (*state, bytes(100_000))
+    )
+    fold, seen = spied(growing)
+    streams = [f"session:{number}" for number in range(40)]
+    for length in range(5):  # 20 MB in the end, in small steps
+        for stream in streams:
+            store.append(one(stream, counted(length, f"{stream}.{length}")))
+            store.state(stream, fold)
+
+    folded = len(seen)
+    assert folded > len(streams) * 5, "nothing was ever dropped"
+    store.state(streams[-1], fold)
+    assert len(seen) == folded

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from backshop.base.errors import BackshopError
@@ -49,6 +50,7 @@ from .turns import Turns
 
 BEGIN = "Begin."
 _SUMMARY = "What was said before, in short:"
+_part_info = lru_cache(1024)(PartInfo)  # most are those of the call before: sessions keep them all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +164,7 @@ class Evaluation:
 
     def _rendered_event(self, rendered: RenderedPrompt, tools: tuple[Tool, ...]) -> PromptRendered:
         parts = (
-            PartInfo("/".join(part.path), part.number, part.source, part.tokens)
+            _part_info("/".join(part.path), part.number, part.source, part.tokens)
             for part in rendered.parts
         )
         return PromptRendered(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +19,9 @@ from .log import EMPTY, Event, chain_break, event_of
 
 S = TypeVar("S")
 
-_CACHED_STATES = 512
+_CACHED_BYTES = 16 * 1024 * 1024
+_CACHED_ALWAYS = 32  # the states used last stay, whatever they weigh
+_WEIGHED_AGAIN = 1.25  # times as many events
 _PAGE = 1000
 
 
@@ -49,12 +53,17 @@ class Folded(Generic[S]):
         return EMPTY if self.last is None else self.last.seq
 
 
+Key = tuple[str, str, int]  # stream, name and version of the fold
+
+
 class FoldCache:
-    """States with their positions. Losing one costs time, never facts."""
+    """States with their positions, up to a weight. Losing one costs time, never facts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._states: OrderedDict[tuple[str, str, int], Folded[Any]] = OrderedDict()
+        self._states: OrderedDict[Key, Folded[Any]] = OrderedDict()
+        self._weights: dict[Key, tuple[int, int]] = {}  # at which event, bytes
+        self._bytes = 0
 
     def get(self, stream: str, fold: Fold[S]) -> Folded[S]:
         """Return the newest state known, at worst the initial one."""
@@ -73,15 +82,40 @@ class FoldCache:
             known = self._states.get(key)
             if known is None or known.seq <= folded.seq:
                 self._states[key] = folded
+                self._weigh(key, folded)
             self._states.move_to_end(key)
-            while len(self._states) > _CACHED_STATES:
-                self._states.popitem(last=False)
+            while self._bytes > _CACHED_BYTES and len(self._states) > _CACHED_ALWAYS:
+                self._drop(next(iter(self._states)))
 
     def forget(self, stream: str) -> None:
         """Drop every state of a stream; after its deletion."""
         with self._lock:
             for key in [key for key in self._states if key[0] == stream]:
-                del self._states[key]
+                self._drop(key)
+
+    def _weigh(self, key: Key, folded: Folded[Any]) -> None:
+        idx, weight = self._weights.get(key, (EMPTY, 0))
+        if weight and idx <= folded.idx <= idx * _WEIGHED_AGAIN:
+            return  # about the same still; looking at all of it costs time
+        self._weights[key] = (folded.idx, weight_of(folded.state))
+        self._bytes += self._weights[key][1] - weight
+
+    def _drop(self, key: Key) -> None:
+        del self._states[key]
+        self._bytes -= self._weights.pop(key)[1]
+
+
+def weight_of(state: object) -> int:
+    """Return about how many bytes a value and all it is made of take."""
+    seen: set[int] = set()
+    todo, total = [state], 0
+    while todo:
+        one = todo.pop()
+        if id(one) not in seen and not isinstance(one, type):
+            seen.add(id(one))
+            total += sys.getsizeof(one)
+            todo.extend(gc.get_referents(one))
+    return total
 
 
 def forward(cursor: Cursor, stream: str, fold: Fold[S], known: Folded[S]) -> Folded[S]:

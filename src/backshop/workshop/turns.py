@@ -29,6 +29,7 @@ from .signals import Publish, silent
 from .state import BUSY, Turn, WorkshopState
 
 SESSIONS_KEPT = 16
+SESSION_EVENTS_KEPT = 4_000  # of all of them together
 DEAD = Problem(
     code=BUSY,
     reason="lease_lost",
@@ -236,7 +237,10 @@ class Turns:
         yield made
         with self._guard:
             self._sessions[bench_id] = made
-            while len(self._sessions) > SESSIONS_KEPT:
+            while len(self._sessions) > 1 and (
+                len(self._sessions) > SESSIONS_KEPT
+                or sum(one.seq for one in self._sessions.values()) > SESSION_EVENTS_KEPT
+            ):
                 self._sessions.pop(next(iter(self._sessions)))
 
     def _walk(
