@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from typing import Any
 
 import pytest
 from docx import Document as WordDocument
 from docx.enum.style import WD_STYLE_TYPE
 from docx.shared import Inches, Pt, RGBColor
+from lxml import etree
 from PIL import Image
 
 from backshop.formats import FormatError
 from backshop.formats import docx as docx_format
 
-from .office import members, source, warnings, word
+from .office import W, members, source, warnings, word
+
+MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
 @pytest.fixture
@@ -195,6 +200,139 @@ def test_a_header_is_copied(giver, taker):
     applied, out = copy(giver, taker, {"asset_id": "header:default"})
 
     assert word(out).sections[0].header.paragraphs[0].text == "House header"
+    assert applied.effects.collateral == ()
+
+
+CHART = "http://schemas.openxmlformats.org/drawingml/2006/chart"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def with_header(path, tmp_path, kind, inner, rels=""):
+    """Write a copy of a document that has a header of this kind, with relationships of its own."""
+    document = word(path)
+    document.sections[0].header.paragraphs[0].text = "placeholder"
+    document.save(str(tmp_path / "plain.docx"))
+    out = tmp_path / "with-header.docx"
+    with zipfile.ZipFile(out, "w") as new:
+        for name, data in members(tmp_path / "plain.docx").items():
+            if name.startswith("word/header"):
+                words = f'xmlns:w="{W}" xmlns:r="{OFFICE}" xmlns:c="{CHART}" xmlns:mc="{MC}"'
+                data = f"<w:hdr {words}>{inner}</w:hdr>".encode()
+                lines = f'<Relationships xmlns="{PACKAGE}">{rels}</Relationships>'
+                new.writestr(name.replace("word/", "word/_rels/") + ".rels", lines)
+            if name == "word/document.xml":
+                data = data.replace(
+                    b'headerReference w:type="default"', f'headerReference w:type="{kind}"'.encode()
+                )
+            new.writestr(name, data)
+    return out
+
+
+def header_of(path):
+    names = [name for name in members(path) if name.startswith("word/header")]
+    return members(path)[names[-1]].decode()
+
+
+@pytest.mark.rule("F22.3", "F22.6", "F21.2")
+def test_a_header_is_used_in_the_sections_there_are_not_in_those_before_a_change(giver, taker):
+    document = word(taker)
+    section = document.sections[0]._sectPr
+    old = f'<w:sectPr xmlns:w="{W}"><w:pgSz w:w="1440" w:h="1440"/></w:sectPr>'
+    change = f'<w:sectPrChange xmlns:w="{W}" w:id="1" w:author="a">{old}</w:sectPrChange>'
+    section.append(etree.fromstring(change))
+    document.save(str(taker))
+
+    applied, out = copy(giver, taker, "header:default")
+
+    assert members(out)["word/document.xml"].count(b"headerReference") == 1
+    data: Any = docx_format.get_styles(source(out))
+    assert data["page"]["width"] == 8.5
+    assert applied.effects.collateral == ()
+
+
+@pytest.mark.rule("F22.3")
+def test_a_header_keeps_links_and_loses_what_cannot_come_along_whole(giver, taker, tmp_path):
+    chart = '<w:r><w:drawing><c:chart r:id="rId1"/></w:drawing></w:r>'
+    both = f'<mc:Choice Requires="c">{chart}</mc:Choice><mc:Fallback>{chart}</mc:Fallback>'
+    link = '<w:hyperlink r:id="{}"><w:r><w:t>{}</w:t></w:r></w:hyperlink>'
+    inner = (
+        f"<w:p>{chart}<mc:AlternateContent>{both}</mc:AlternateContent>"
+        f"{link.format('rId2', 'site')}{link.format('rId3', 'file')}</w:p>"
+    )
+    rels = (
+        f'<Relationship Id="rId1" Type="{OFFICE}/chart" Target="charts/none.xml"/>'
+        f'<Relationship Id="rId2" Type="{OFFICE}/hyperlink" Target="https://a.example/" '
+        'TargetMode="External"/>'
+        f'<Relationship Id="rId3" Type="{OFFICE}/hyperlink" Target="file:///c:/x" '
+        'TargetMode="External"/>'
+    )
+    path = with_header(giver, tmp_path, "default", inner, rels)
+
+    applied, out = copy(path, taker, "header:default")
+
+    header = header_of(out)
+    assert ("chart r:" in header, "Choice" in header) == (False, False)
+    assert "<w:drawing" not in header
+    links = word(out).sections[0].header.paragraphs[0].hyperlinks
+    assert [(one.text, one.url) for one in links] == [("site", "https://a.example/")]
+    assert "<w:r><w:t>file</w:t></w:r></w:p>" in header
+    assert warnings(applied) == {"content_removed": 2}
+    assert applied.effects.collateral == ()
+
+
+@pytest.mark.rule("F22.3")
+def test_a_header_names_the_styles_and_lists_of_its_new_document(giver, taker, tmp_path):
+    document = word(taker)
+    document.styles["Header"].element.set(f"{{{W}}}styleId", "Kopfzeile")
+    document.save(str(taker))
+    item = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="{}"/></w:numPr>'
+    use = '<w:p><w:pPr><w:pStyle w:val="{}"/>{}</w:pPr><w:r><w:t>x</w:t></w:r></w:p>'
+    inner = (
+        use.format("Header", item.format(1))
+        + use.format("HouseText", item.format(1))
+        + use.format("NoStyle", item.format(999))
+    )
+    path = with_header(giver, tmp_path, "default", inner)
+
+    applied, out = copy(path, taker, "header:default")
+
+    first, second, third = word(out).sections[0].header.paragraphs
+    assert [p.style.name for p in (first, second)] == ["Header", "House Text"]
+    assert second.style.base_style.name == "House Base"
+    numbers = [p._p.pPr.numPr.numId.val for p in (first, second)]
+    assert numbers[0] == numbers[1]
+    assert f'w:num w:numId="{numbers[0]}"'.encode() in members(out)["word/numbering.xml"]
+    assert f'w:numId="{numbers[0]}"'.encode() not in members(taker)["word/numbering.xml"]
+    assert len(third._p.pPr) == 0
+    assert applied.effects.collateral == ()
+
+
+@pytest.mark.rule("F22.6")
+@pytest.mark.parametrize("pages", ["even", "first"])
+@pytest.mark.parametrize("off", [True, False])
+def test_the_pages_of_a_copied_header_are_told_apart(giver, taker, tmp_path, pages, off):
+    document = word(taker)
+    document.sections[0].footer.paragraphs[0].text = "everywhere"
+    if off:
+        document.settings.odd_and_even_pages_header_footer = True
+        document.sections[0].different_first_page_header_footer = True
+        for tag in ("evenAndOddHeaders", "titlePg"):
+            for root in (document.settings.element, document.element):
+                for switch in root.iter(f"{{{W}}}{tag}"):
+                    switch.set(f"{{{W}}}val", "0")
+    document.save(str(taker))
+    inner = "<w:p><w:r><w:t>mine</w:t></w:r></w:p>"
+    path = with_header(giver, tmp_path, pages, inner)
+
+    applied, out = copy(path, taker, f"header:{pages}")
+
+    written = word(out)
+    section = written.sections[0]
+    assert getattr(section, f"{pages}_page_header").paragraphs[0].text == "mine"
+    assert getattr(section, f"{pages}_page_footer").paragraphs[0].text == "everywhere"
+    told = (written.settings.odd_and_even_pages_header_footer, pages == "even")
+    assert told[0] == told[1]
+    assert section.different_first_page_header_footer == (pages == "first")
     assert applied.effects.collateral == ()
 
 

@@ -18,6 +18,7 @@ from backshop.formats.docx import edit as docx_edit
 from backshop.formats.find import Needle, replace_spans
 
 from .office import (
+    W,
     edit,
     members,
     paragraph,
@@ -154,6 +155,70 @@ def test_style_problems_are_noted_and_the_rest_applies(report):
         "operations[0].style",
         "operations[0].runs[0].font_color",
     }
+
+
+@pytest.mark.rule("F19.2")
+def test_a_lent_style_names_the_styles_of_its_new_document(report):
+    document = word(report)
+    styles = document.styles
+    styles.element.remove(styles["Heading 5"].element)
+    normal = styles["Normal"].element
+    normal.set(f"{{{W}}}styleId", "Standard")
+    for link in styles.element.iter(f"{{{W}}}basedOn", f"{{{W}}}next"):
+        if link.get(f"{{{W}}}val") == "Normal":
+            link.set(f"{{{W}}}val", "Standard")
+    document.save(str(report))
+
+    applied, out = edit(report, {"op": "append_paragraph", "text": "x", "style": "Heading 5"})
+
+    lent = word(out).paragraphs[-1].style
+    assert (lent.name, lent.base_style.name) == ("Heading 5", "Normal")
+    assert lent.next_paragraph_style.name == "Normal"
+    clean(applied)
+
+
+@pytest.mark.rule("F19.2")
+def test_a_lent_style_takes_a_free_identifier_and_comes_once(report):
+    document = word(report)
+    styles = document.styles
+    styles.element.remove(styles["Quote"].element)
+    styles["Strong"].element.set(f"{{{W}}}styleId", "Quote")
+    document.save(str(report))
+    quote = {"op": "append_paragraph", "text": "x", "style": "Quote"}
+
+    applied, out = edit(report, quote, quote)
+
+    assert [p.style.name for p in word(out).paragraphs[-2:]] == ["Quote", "Quote"]
+    identifiers = [style.style_id for style in word(out).styles]
+    assert len(identifiers) == len(set(identifiers))
+    assert warnings(clean(applied)) == {}
+
+
+@pytest.mark.rule("F19.1")
+def test_values_that_would_win_over_written_ones_go(tmp_path):
+    body = (
+        '<w:p><w:pPr><w:spacing w:beforeLines="50" w:before="120" w:afterLines="50"/>'
+        '<w:ind w:leftChars="100" w:startChars="100" w:rightChars="9" w:firstLineChars="200" '
+        'w:firstLine="420"/></w:pPr><w:r><w:t>text</w:t></w:r></w:p>'
+        "<w:tbl><w:tblPr/><w:tblGrid/><w:tr><w:tc><w:p><w:r><w:rPr>"
+        '<w:rFonts w:asciiTheme="minorHAnsi" w:hAnsiTheme="minorHAnsi" w:cstheme="minorBidi" '
+        'w:eastAsiaTheme="minorEastAsia"/></w:rPr><w:t>c</w:t></w:r></w:p></w:tc></w:tr></w:tbl>'
+    )
+    path = with_body(tmp_path / "a.docx", body)
+    new = {"text": "new", "indent_left": 1, "indent_first_line": 0, "space_before": 3}
+    place = {"row": 0, "column": 0, "runs": [{"text": "new", "font_name": "Arial"}]}
+
+    _, out = edit(
+        path,
+        {"op": "insert_paragraphs", "anchor": {"paragraph": 0}, "paragraphs": [new]},
+        {"op": "set_table_cells", "table": 0, "cells": [place]},
+    )
+
+    xml = members(out)["word/document.xml"].decode()
+    assert '<w:spacing w:before="60" w:afterLines="50" w:beforeAutospacing="0"/>' in xml
+    assert '<w:ind w:rightChars="9" w:left="1440" w:firstLine="0"/>' in xml
+    fonts = 'w:eastAsiaTheme="minorEastAsia" w:ascii="Arial" w:hAnsi="Arial" w:cs="Arial"'
+    assert f"<w:rFonts {fonts}/>" in xml
 
 
 def test_newlines_and_tabs_become_breaks_and_tabs(report):
@@ -525,6 +590,17 @@ def test_a_replacement_with_newlines_breaks_lines_inside_the_paragraph(tmp_path)
     assert texts(out) == ["see a\nb."]
 
 
+@pytest.mark.rule("F19.6")
+@pytest.mark.parametrize("by", ["a\rb", "a\r\nb"])
+def test_line_ends_of_every_system_break_lines(tmp_path, by):
+    path = with_body(tmp_path / "a.docx", paragraph("see {{items}}."))
+
+    _, out = edit(path, {"op": "replace_text", "search": "{{items}}", "replace": by})
+
+    assert texts(out) == ["see a\nb."]
+    assert b"&#13;" not in members(out)["word/document.xml"]
+
+
 # --- tables --------------------------------------------------------------------------------------
 
 
@@ -856,3 +932,7 @@ def test_a_table_gets_its_content_its_look_and_then_its_widths(tmp_path):
     assert [cell.text for cell in made.rows[0].cells] == ["a", "b"]
     assert made.style.name == "Table Grid"
     assert [column.width.inches for column in made.columns] == [1, 2.5]
+    look = next(made._tbl.tblPr.iterchildren(f"{{{W}}}tblLook"))
+    named = {"firstRow": 0x20, "firstColumn": 0x80, "noHBand": 0x200, "noVBand": 0x400}
+    bits = sum(bit for name, bit in named.items() if look.get(f"{{{W}}}{name}") == "1")
+    assert int(look.get(f"{{{W}}}val"), 16) == bits

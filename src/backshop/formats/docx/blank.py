@@ -129,14 +129,9 @@ def abstract_list(kind: str, abstract_id: int) -> str:
     )
 
 
-def empty_numbering() -> Element:
-    """Return a numbering part without lists."""
-    return parse_xml(f"<w:numbering {_W}/>".encode())
-
-
-def empty_styles() -> Element:
-    """Return a styles part without styles."""
-    return parse_xml(f"<w:styles {_W}/>".encode())
+def empty_part(kind: str) -> Element:
+    """Return the root of a part of styles, numbering or settings that holds nothing."""
+    return parse_xml(f"<w:{kind} {_W}/>".encode())
 
 
 def _numbering() -> str:

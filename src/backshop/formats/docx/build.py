@@ -81,10 +81,10 @@ def put(properties: Element, name: str, **values: str) -> Element:
     return child
 
 
-def drop(element: Element, attribute: str) -> None:
-    """Take an attribute away, if it is there."""
-    if attribute in element.attrib:
-        del element.attrib[attribute]
+def drop(element: Element, *names: str) -> None:
+    """Take attributes away, where they are there."""
+    for name in set(map(n.w, names)).intersection(element.attrib):
+        del element.attrib[name]
 
 
 def properties_of(element: Element, tag: str) -> Element:
@@ -120,6 +120,11 @@ def text_elements(text: str) -> list[Element]:
     return elements
 
 
+def one_line_end(text: str) -> str:
+    """Return a text with the line ends of other systems as newlines."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def set_text(element: Element, text: str) -> None:
     """Set the text of a `w:t`, keeping its outer spaces visible."""
     element.text = text or None
@@ -128,7 +133,7 @@ def set_text(element: Element, text: str) -> None:
 
 
 def _split(text: str) -> Iterable[str]:
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = one_line_end(text)
     start = 0
     for at, character in enumerate(text):
         if character in "\n\t":
@@ -261,17 +266,19 @@ def _relevel(properties: Element, level: int) -> None:
 
 def _spacing(reader: StyleReader) -> Iterable[Callable[[Element], object]]:
     values = {}
+    others = []  # the same in lines, which would win
     for field, attribute in (("space_before", "before"), ("space_after", "after")):
         points = reader.get(field, looks.number(0, _MAX_SPACE))
         if points is not None:
             values[attribute] = str(round(points * _TWIPS_PER_POINT))
             values[f"{attribute}Autospacing"] = "0"
+            others.append(f"{attribute}Lines")
     lines = reader.get("line_spacing", looks.number(0, 132, above=True))
     if lines is not None:
         values["line"] = str(max(round(lines * _LINE), 1))
         values["lineRule"] = "auto"
     if values:
-        yield lambda p: put(p, "spacing", **values)
+        yield lambda p: drop(put(p, "spacing", **values), *others)
 
 
 def _indents(reader: StyleReader) -> Iterable[Callable[[Element], object]]:
@@ -286,13 +293,13 @@ def _indents(reader: StyleReader) -> Iterable[Callable[[Element], object]]:
 
     def apply(properties: Element) -> None:
         indent = put(properties, "ind")
-        for name in ("left", "right"):
+        for name, alias in (("left", "start"), ("right", "end")):
             if name in found:
-                drop(indent, n.w({"left": "start", "right": "end"}[name]))
+                drop(indent, alias, f"{name}Chars", f"{alias}Chars")
                 indent.set(n.w(name), str(found[name]))
         if "first_line" in found:
             first = found["first_line"]
-            drop(indent, n.w("firstLine" if first < 0 else "hanging"))
+            drop(indent, "firstLine", "hanging", "firstLineChars", "hangingChars")
             indent.set(n.w("hanging" if first < 0 else "firstLine"), str(abs(first)))
 
     yield apply
@@ -300,7 +307,9 @@ def _indents(reader: StyleReader) -> Iterable[Callable[[Element], object]]:
 
 def _run_changes(reader: StyleReader) -> Iterable[Callable[[Element], object]]:
     if (font := reader.get("font_name", looks.text())) is not None:
-        yield lambda p: put(p, "rFonts", ascii=font, hAnsi=font, cs=font)
+        fonts = dict.fromkeys(("ascii", "hAnsi", "cs"), font)
+        themed = ("asciiTheme", "hAnsiTheme", "cstheme")
+        yield lambda p: drop(put(p, "rFonts", **fonts), *themed)
     if (size := reader.get("font_size", looks.number(0, _MAX_POINTS, above=True))) is not None:
         half = str(max(round(size * 2), 1))
         yield lambda p: (put(p, "sz", val=half), put(p, "szCs", val=half))
@@ -325,7 +334,7 @@ def _switches(
     def apply(properties: Element) -> None:
         for name in names:
             child = put(properties, name)
-            drop(child, n.VAL)
+            drop(child, "val")
             if not value:
                 child.set(n.VAL, "0")
 
@@ -333,6 +342,4 @@ def _switches(
 
 
 def _recolour(properties: Element, colour: str) -> None:
-    child = put(properties, "color", val=colour)
-    for attribute in ("themeColor", "themeTint", "themeShade"):
-        drop(child, n.w(attribute))
+    drop(put(properties, "color", val=colour), "themeColor", "themeTint", "themeShade")

@@ -13,6 +13,7 @@ from backshop.formats.ops import problem, strip_controls
 
 from . import names as n
 from . import table_edit
+from .build import one_line_end
 from .document import Block, Section, block_elements, parent_of
 from .editor import Editor, beside, count_of
 from .remove import splits_field
@@ -150,6 +151,7 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
     args = edit.op.args
     search, scope = str(args["search"]), str(args["scope"])
     by = strip_controls(str(args["replace"]), editor.warnings, f"{edit.op.where}.replace")
+    by = one_line_end(by)
     needle = Needle(search, bool(args["match_case"]), bool(args["whole_word"]))
     count = 0
     for part, root, within in _scope(editor, scope):

@@ -19,27 +19,24 @@ def w(name: str) -> str:
 
 DOCUMENT, BODY, P, TBL, TR, TC = map(w, ("document", "body", "p", "tbl", "tr", "tc"))
 R, T, TAB, BR, CR, SYM, PTAB = map(w, ("r", "t", "tab", "br", "cr", "sym", "ptab"))
-NO_BREAK_HYPHEN, SOFT_HYPHEN = w("noBreakHyphen"), w("softHyphen")
+NO_BREAK_HYPHEN = w("noBreakHyphen")
 PPR, RPR, SECT_PR, TBL_PR, TR_PR, TC_PR = map(w, ("pPr", "rPr", "sectPr", "tblPr", "trPr", "tcPr"))
 SDT, SDT_CONTENT, SDT_PR, CUSTOM_XML, SMART_TAG = map(
     w, ("sdt", "sdtContent", "sdtPr", "customXml", "smartTag")
 )
 INS, DEL, MOVE_FROM, MOVE_TO = map(w, ("ins", "del", "moveFrom", "moveTo"))
-HYPERLINK, FLD_SIMPLE, FLD_CHAR, INSTR_TEXT, BDO, DIR = map(
-    w, ("hyperlink", "fldSimple", "fldChar", "instrText", "bdo", "dir")
+HYPERLINK, FLD_SIMPLE, FLD_CHAR, BDO, DIR = map(
+    w, ("hyperlink", "fldSimple", "fldChar", "bdo", "dir")
 )
 RUBY, RUBY_BASE = w("ruby"), w("rubyBase")
 DRAWING, PICT, OBJECT, TXBX = map(w, ("drawing", "pict", "object", "txbxContent"))
 FOOTNOTE_REF, ENDNOTE_REF, COMMENT_REF = map(
     w, ("footnoteReference", "endnoteReference", "commentReference")
 )
-BOOKMARK_START, BOOKMARK_END = w("bookmarkStart"), w("bookmarkEnd")
 PSTYLE, RSTYLE, TBL_STYLE, OUTLINE, NUM_PR, NUM_ID, ILVL = map(
     w, ("pStyle", "rStyle", "tblStyle", "outlineLvl", "numPr", "numId", "ilvl")
 )
-GRID_SPAN, V_MERGE, GRID_BEFORE, GRID_AFTER = map(
-    w, ("gridSpan", "vMerge", "gridBefore", "gridAfter")
-)
+GRID_SPAN, V_MERGE, GRID_BEFORE = map(w, ("gridSpan", "vMerge", "gridBefore"))
 TBL_GRID, GRID_COL = w("tblGrid"), w("gridCol")
 VAL, TYPE, ID = w("val"), w("type"), w("id")
 STYLE, NAME, BASED_ON, STYLE_ID, DEFAULT = map(

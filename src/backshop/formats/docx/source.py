@@ -14,7 +14,7 @@ from backshop.formats.protocol import Json, Source
 from backshop.formats.trees import Trees
 
 from . import names as n
-from .document import Block, Body
+from .document import Block, Body, parent_of
 from .stylesheet import Numberings, StyleSheet
 
 Element = etree._Element
@@ -61,11 +61,6 @@ class Document:
             FormatError: whatever the guard finds, `corrupt_file` when it is no document.
         """
         return cls(Package.open(source))
-
-    @property
-    def root(self) -> Element:
-        """The root of the main part."""
-        return self.trees.root(self.part)
 
     @cached_property
     def styles(self) -> StyleSheet:
@@ -115,6 +110,11 @@ class Document:
         """Return the comments of the document."""
         root = self._related_root("comments")
         return list(root.iterchildren(n.w("comment"))) if root is not None else []
+
+    def sections(self) -> list[Element]:
+        """Return the properties of the sections in order; not those before a tracked change."""
+        found = self.body_element.iter(n.SECT_PR)
+        return [section for section in found if parent_of(section).tag != n.w("sectPrChange")]
 
     def has_revisions(self) -> bool:
         """Whether tracked changes are in the body or tracking is on (F19.7)."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, count
 
 from lxml import etree
 
@@ -12,11 +14,14 @@ from backshop.formats.guard import parse_xml
 from backshop.formats.protocol import Json
 
 from . import names as n
-from .blank import abstract_list, empty_numbering, empty_styles, template_styles
+from .blank import abstract_list, empty_part, template_styles
+from .document import parent_of
 from .source import Document
-from .stylesheet import Style, child_value, whole
+from .stylesheet import Style, StyleSheet, child_value, whole
 
 Element = etree._Element
+
+_LINKS = (n.BASED_ON, n.w("next"), n.w("link"))  # what a style names other styles in
 
 
 @dataclass(frozen=True)
@@ -38,22 +43,53 @@ class Stock:
 
     def _lend(self, style: Style) -> Style | None:
         """Copy a template style, with those it is based on, into the document."""
-        styles = self.document.styles
-        for base in reversed(list(template_styles().chain(style.id))):
+        styles, template = self.document.styles, template_styles()
+        for base in reversed(list(template.chain(style.id))):
             if styles.find(base.name, base.type) is None:
-                element = copy.deepcopy(base.element)
-                if n.DEFAULT in element.attrib:
-                    del element.attrib[n.DEFAULT]
-                numbering = element.find(f"{n.PPR}/{n.NUM_PR}/{n.NUM_ID}")
-                if numbering is not None:
-                    kind = "bullet" if base.name == "List Bullet" else "number"
-                    numbering.set(n.VAL, self.new_list(kind))
-                self.add_style(element)
+                kind = "bullet" if base.name == "List Bullet" else "number"
+                new = partial(self._new_list_of, kind)
+                self.add_style(self.rewritten(base, self.free_id(base.id), template, new))
         return styles.find(style.name, style.type)
+
+    def _new_list_of(self, kind: str, _: str) -> str:
+        return self.new_list(kind)
+
+    def free_id(self, wanted: str) -> str:
+        """Return an identifier for a new style, with a number when a style has it already."""
+        taken = self.document.styles.by_id
+        names = chain([wanted], (f"{wanted}{number}" for number in count(2)))
+        return next(name for name in names if name not in taken)
+
+    def rewritten(
+        self, style: Style, style_id: str, home: StyleSheet, list_of: Callable[[str], str | None]
+    ) -> Element:
+        """Return a copy of a style of `home` that names styles and lists of this document."""
+        element = copy.deepcopy(style.element)
+        element.tail = None
+        element.set(n.STYLE_ID, style_id)
+        if n.DEFAULT in element.attrib:
+            del element.attrib[n.DEFAULT]
+        for link in [child for child in element if child.tag in _LINKS]:
+            other = home.by_id.get(link.get(n.VAL) or "")
+            here = self.document.styles.find(other.name, other.type) if other else None
+            if other is style:
+                link.set(n.VAL, style_id)
+            elif here is not None:
+                link.set(n.VAL, here.id)
+            else:
+                element.remove(link)
+        for listing in element.findall(f"{n.PPR}/{n.NUM_PR}"):
+            number = listing.find(n.NUM_ID)
+            here_list = list_of(number.get(n.VAL) or "") if number is not None else None
+            if number is not None and here_list is not None:
+                number.set(n.VAL, here_list)
+            elif number is not None and number.get(n.VAL) != "0":
+                parent_of(listing).remove(listing)
+        return element
 
     def add_style(self, element: Element) -> None:
         """Add a style to the document, making the styles part when there is none."""
-        root = self._part("styles", empty_styles)
+        root = self.part("styles")
         root.append(element)
         self.document.styles.root = root
         self.document.styles.register(element)
@@ -76,7 +112,7 @@ class Stock:
 
     def add_list(self, definition: Element) -> str:
         """Add a list definition under numbers of its own; return the number of the list."""
-        root = self._part("numbering", empty_numbering)
+        root = self.part("numbering")
         abstract = n.w("abstractNum")
         taken = [whole(e.get(n.w("abstractNumId"))) or 0 for e in root.iterchildren(abstract)]
         abstract_id = str(max(taken, default=-1) + 1)
@@ -94,18 +130,14 @@ class Stock:
         self.document.numberings.load(root)
         return num_id
 
-    def _part(self, kind: str, make: Callable[[], Element]) -> Element:
+    def part(self, kind: str) -> Element:
         """Return the root of a part that is going to grow, added to the package when missing."""
         document = self.document
         name = document.trees.first_related(document.part, kind)
         if name is None:
             folder = document.part.rpartition("/")[0]
-            name = f"{folder}/{kind}.xml".lstrip("/")
-            number = 1
-            while document.package.find(name) is not None:  # there, but nothing leads to it
-                number += 1
-                name = f"{folder}/{kind}{number}.xml".lstrip("/")
-            document.trees.add(name, make(), f"{n.CONTENT_TYPE}{kind}+xml")
+            name = document.package.unused(f"{folder}/{kind}.xml".lstrip("/"))
+            document.trees.add(name, empty_part(kind), f"{n.CONTENT_TYPE}{kind}+xml")
             target = name.rpartition("/")[2]
             document.trees.add_rel(document.part, n.OFFICE_REL + kind, target)
         return document.trees.touch(name)

@@ -135,7 +135,7 @@ def _margins(document: Document) -> list[Json]:
 
 
 def _page(document: Document) -> dict[str, Json] | None:
-    sections = list(document.body_element.iter(n.SECT_PR))
+    sections = document.sections()
     if not sections:
         return None
     size = sections[-1].find(n.w("pgSz"))

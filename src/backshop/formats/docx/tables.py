@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from lxml import etree
 
 from . import names as n
-from .build import Builder, drop, unrevised
+from .build import Builder, drop, one_line_end, unrevised
 from .document import Texts, block_elements, parent_of, row_cells, table_rows, vertical_merge
 from .inline import pieces, text_of
 from .remove import detach, splits_field, starts_range, torn
@@ -102,7 +102,7 @@ def says(cell: Element, runs: Sequence[RunSpec]) -> bool:
     """Whether a cell has this text already, and no other look is asked for."""
     if any(run.style for run in runs):
         return False
-    text = "".join(run.text for run in runs)
+    text = one_line_end("".join(run.text for run in runs))
     blocks = list(block_elements(cell))
     alone = blocks[0] if len(blocks) == 1 and blocks[0].tag == n.P else None
     return Texts(cell).cell(cell) == text or (alone is not None and text_of(alone) == text)
@@ -153,7 +153,7 @@ def _fill_in(control: Element, base: Element | None) -> Element | None:
     if look is None:
         return base
     for date in look.iterchildren(n.w("date")):
-        drop(date, n.w("fullDate"))
+        drop(date, "fullDate")
     hint = look.find(n.w("showingPlcHdr"))
     if hint is None:
         return base
