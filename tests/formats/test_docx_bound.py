@@ -182,6 +182,71 @@ def test_a_binding_that_leads_nowhere_holds_nothing_up(tmp_path, path_in_data, s
 
 
 @pytest.mark.rule("F19.4")
+def test_prefixes_that_mean_nothing_hold_nothing_up(tmp_path):
+    odd = control(text("Acme Ltd"), "/deal").replace("xmlns:d='urn:deal'", "xmlns:d=''")
+    path = bound(tmp_path / "a.docx", f"<w:p>{odd}</w:p>")
+
+    applied, out = edit(path, replacing("Acme", "Zenith"))
+
+    assert docx_format.extract_lines(source(out)) == ["Zenith Ltd"]
+    assert applied.changed_parts == ("word/document.xml",)
+
+
+@pytest.mark.rule("F19.4")
+def test_a_binding_without_a_store_means_the_first_data_its_path_leads_to(tmp_path):
+    loose = control(text("Acme Ltd"), "/d:deal/d:client").replace(f' w:storeItemID="{STORE}"', "")
+    path = bound(tmp_path / "a.docx", f"<w:p>{loose}</w:p>")
+
+    applied, out = edit(path, replacing("Acme", "Zenith"))
+
+    assert data_of(out) == DATA.replace("Acme", "Zenith").encode()
+    assert applied.changed_parts == ("customXml/item9.xml", "word/document.xml")
+
+
+@pytest.mark.rule("F19.4")
+def test_a_placeholder_that_was_written_over_is_one_no_more_and_others_stay(tmp_path):
+    def empty(words: str) -> str:
+        look = "<w:showingPlcHdr/><w:text/>"
+        return f"<w:sdt><w:sdtPr>{look}</w:sdtPr><w:sdtContent>{words}</w:sdtContent></w:sdt>"
+
+    path = bound(
+        tmp_path / "a.docx",
+        f"<w:p>{empty(text('[Company]'))}{empty(text('[Date]'))}</w:p>"
+        + empty(f"<w:p>{text('[Company]')}</w:p>"),
+    )
+
+    applied, out = edit(path, replacing("[Company]", "Acme"))
+
+    body = etree.fromstring(members(out)["word/document.xml"])
+    assert [
+        ("".join(map(str, one.itertext())), one.find(".//{*}showingPlcHdr") is not None)
+        for one in body.iter("{*}sdt")
+    ] == [("Acme", False), ("[Date]", True), ("Acme", False)]
+    assert applied.effects.collateral == ()
+
+
+@pytest.mark.rule("F19.4")
+def test_a_control_that_follows_gives_up_the_emoji_it_showed(tmp_path):
+    client = "/d:deal[1]/d:client[1]"
+    symbols = "http://schemas.microsoft.com/office/word/2015/wordml/symex"
+    emoji = (
+        f'<w:r><w:t>hi </w:t><mc:AlternateContent><mc:Choice Requires="w16se"><w16se:symEx '
+        f'xmlns:w16se="{symbols}" w16se:char="1F60A"/><w16se:symEx xmlns:w16se="{symbols}" '
+        'w16se:char="1F60A"/></mc:Choice><mc:Fallback><w:t>\U0001f60a</w:t></mc:Fallback>'
+        "</mc:AlternateContent></w:r>"
+    )
+    path = bound(
+        tmp_path / "a.docx",
+        f"<w:p>{control(text('Acme Ltd'), client)}</w:p><w:p>{control(emoji, client)}</w:p>",
+    )
+
+    _, out = edit(path, replacing("Acme", "Zenith"))
+
+    assert docx_format.extract_lines(source(out)) == ["Zenith Ltd", "Zenith Ltd"]
+    assert b"AlternateContent" not in members(out)["word/document.xml"]
+
+
+@pytest.mark.rule("F19.4")
 def test_a_cell_that_is_a_bound_control_takes_its_data_along(tmp_path):
     cell = control(f"<w:tc><w:p>{text('Acme Ltd')}</w:p></w:tc>", "/d:deal/d:client")
     path = bound(tmp_path / "a.docx", f"<w:tbl><w:tr>{cell}</w:tr></w:tbl>")

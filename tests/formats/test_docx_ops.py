@@ -20,6 +20,7 @@ from backshop.formats.find import Needle, replace_spans
 from .office import (
     W,
     edit,
+    map_of,
     members,
     paragraph,
     raw_members,
@@ -28,6 +29,8 @@ from .office import (
     with_body,
     word,
 )
+
+LONG = "x" * (1024 * 1024 + 1)
 
 
 @pytest.fixture
@@ -728,6 +731,34 @@ def test_too_many_paragraphs_are_refused(report):
         edit(report, {"op": "set_paragraphs", "paragraphs": ["x"] * 5001})
 
     assert caught.value.reason == "too_large"
+
+
+@pytest.mark.rule("F2.5", "F16.4")
+@pytest.mark.parametrize(
+    ("op", "reason", "place"),
+    [
+        ({"op": "append_table", "rows": [["x"], ["x"] * 64]}, "bad_value", "rows[1]"),
+        ({"op": "append_table", "rows": [["x", LONG]]}, "too_large", "rows[0][1]"),
+        ({"op": "add_table_rows", "table": 0, "rows": [[LONG]]}, "too_large", "rows[0][0]"),
+        ({"op": "replace_text", "search": "a", "replace": LONG}, "too_large", "replace"),
+    ],
+    ids=["columns", "a cell of a table", "a cell of a row", "a replacement"],
+)  # fmt: skip
+def test_tables_and_texts_beyond_their_limits_are_refused(report, op, reason, place):
+    with pytest.raises(FormatError) as caught:
+        edit(report, op)
+
+    assert (caught.value.reason, (caught.value.detail or "").split(":")[0]) == (
+        reason,
+        f"operations[0].{place}",
+    )
+    assert not report.with_name("out-report.docx").exists()
+
+
+def test_a_table_as_wide_as_word_allows_is_made(report):
+    _, out = edit(report, {"op": "append_table", "rows": [["x"] * 63]})
+
+    assert map_of(out)["tables"][-1]["cols"] == 63
 
 
 # --- the file ------------------------------------------------------------------------------------

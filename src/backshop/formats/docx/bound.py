@@ -18,7 +18,7 @@ from backshop.formats.ops import problem
 
 from . import names as n
 from .build import text_elements
-from .inline import Shows, pieces, text_of
+from .inline import Shows, pieces, run_of, text_of
 from .source import Document
 
 Element = etree._Element
@@ -31,6 +31,7 @@ _W15 = "http://schemas.microsoft.com/office/word/2012/wordml"
 _ITEM_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/customXml}itemID"
 _BINDING, _RICH_BINDING = n.w("dataBinding"), f"{{{_W15}}}dataBinding"
 _REPEATS = f"{{{_W15}}}repeatingSection"
+_PLACEHOLDER = n.w("showingPlcHdr")
 _CHOICES = (n.w("dropDownList"), n.w("comboBox"))
 _PREFIX = re.compile(r"xmlns:([\w.\-]+)\s*=\s*(['\"])(.*?)\2")
 
@@ -58,11 +59,11 @@ class _Place:
 
 @dataclass(slots=True)
 class _Control:
-    """A control bound to data, in a part of the document, and what it shows."""
+    """A control in a part of the document, and what it shows; `binding` None without data."""
 
     part: str
     element: Element
-    binding: Element
+    binding: Element | None
     shown: str
 
 
@@ -76,7 +77,7 @@ class Settled:
 
 
 class Bindings:
-    """The bound controls of a document while it is edited."""
+    """The bound controls of a document, and those with a placeholder, while it is edited."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -134,47 +135,57 @@ class Bindings:
                 look = element.find(n.SDT_PR)
                 if look is None or look.find(_REPEATS) is not None:
                     continue
-                for binding in look.iterchildren(_BINDING, _RICH_BINDING):
+                binding = next(look.iterchildren(_BINDING, _RICH_BINDING), None)
+                if binding is not None or look.find(_PLACEHOLDER) is not None:
                     yield _Control(part, element, binding, _shown(element))
-                    break
 
     def _place(self, control: _Control, where: str) -> _Place | None:
         """Return the data of a control; None where Word would not find any either."""
         binding = control.binding
-        part = self._store(binding.get(n.w("storeItemID")) or "")
-        if part is None:
+        if binding is None:
             return None
+        for part in self._stores(binding.get(n.w("storeItemID"))):
+            node = self._node(part, binding)
+            if node is None:
+                continue
+            if isinstance(node, etree._Element):
+                if binding.tag == _RICH_BINDING or len(node):
+                    what = "a content control is filled from a structure"
+                    raise problem("op_conflict", where, what)
+                return _Place(part, node, None)
+            holder = node.getparent()
+            if holder is not None:
+                return _Place(part, holder, str(node.attrname) if node.is_attribute else None)
+        return None
+
+    def _node(self, part: str, binding: Element) -> Element | etree._ElementUnicodeResult | None:
+        """Return what the path of a binding leads to in a part, None for nothing."""
         names = {prefix: uri for prefix, _, uri in _PREFIX.findall(_mappings(binding))}
         try:
             path = etree.XPath(binding.get(n.w("xpath")) or "", namespaces=names, regexp=False)
             found = path(self._document.trees.root(part))
-        except (etree.XPathError, FormatError):
+        except (etree.XPathError, FormatError, TypeError, ValueError):  # the last two: odd prefixes
             return None
-        if not isinstance(found, list) or not found:
-            return None
-        node = found[0]
-        if isinstance(node, etree._Element):
-            if binding.tag == _RICH_BINDING or len(node):
-                raise problem("op_conflict", where, "a content control is filled from a structure")
-            return _Place(part, node, None)
-        if not isinstance(node, etree._ElementUnicodeResult):
-            return None
-        holder = node.getparent()
-        if holder is None:
-            return None
-        return _Place(part, holder, str(node.attrname) if node.is_attribute else None)
+        node = found[0] if isinstance(found, list) and found else None
+        return node if isinstance(node, etree._Element | etree._ElementUnicodeResult) else None
 
-    def _store(self, item_id: str) -> str | None:
-        """Return the part a store's name means."""
+    def _stores(self, item_id: str | None) -> Iterator[str]:
+        """Yield the parts a store's name means: without a name all custom ones (as Word does)."""
         trees = self._document.trees
-        kind = _PROPERTIES.get(item_id.upper())
+        kind = _PROPERTIES.get((item_id or "").upper())
         if kind is not None:
-            return trees.first_related("", kind)
+            known = trees.first_related("", kind)
+            yield from [known] if known else []
+            return
         for _, part in trees.related(self._document.part, "customXml"):
-            for _, about in trees.related(part, "customXmlProps"):
-                if (trees.root(about).get(_ITEM_ID) or "").upper() == item_id.upper():
-                    return part
-        return None
+            if not item_id or item_id.upper() in self._names(part):
+                yield part
+
+    def _names(self, part: str) -> list[str]:
+        """Return the names a custom part goes by."""
+        trees = self._document.trees
+        abouts = trees.related(part, "customXmlProps")
+        return [(trees.root(about).get(_ITEM_ID) or "").upper() for _, about in abouts]
 
 
 def _mappings(binding: Element) -> str:
@@ -216,10 +227,12 @@ def _show(element: Element, text: str) -> bool:
     if not shown:
         return False
     for number, piece in enumerate(shown):
-        run = piece.element.getparent()
-        assert run is not None
-        at = run.index(piece.element)
-        run.remove(piece.element)
+        run = run_of(piece.element)
+        if run is None:  # gone with the alternatives it was one of
+            continue
+        child = next(e for e in (piece.element, *piece.element.iterancestors()) if e in run)
+        at = run.index(child)
+        run.remove(child)
         for offset, fresh in enumerate(text_elements(text) if number == 0 else ()):
             run.insert(at + offset, fresh)
     return True
@@ -228,7 +241,7 @@ def _show(element: Element, text: str) -> bool:
 def _unplaceholder(element: Element) -> bool:
     """What was written is no placeholder any more; say whether that was noted around it."""
     look = element.find(n.SDT_PR)
-    mark = look.find(n.w("showingPlcHdr")) if look is not None else None
+    mark = look.find(_PLACEHOLDER) if look is not None else None
     if look is None or mark is None:
         return False
     look.remove(mark)

@@ -10,7 +10,7 @@ from backshop.formats.protocol import Json, Source
 
 from . import names as n
 from .document import UNTITLED, Block, Section
-from .inline import Shows, alt_text, image_relation, pieces
+from .inline import Shows, alt_text, image_relation, pieces, run_of
 from .render import Renderer, image_numbers
 from .source import Document
 from .stylesheet import child_value, whole
@@ -86,12 +86,11 @@ def _section(document: Document, renderer: Renderer, section: Section) -> dict[s
 
 def _paragraph(renderer: Renderer, block: Block, index: int) -> dict[str, Json]:
     properties = block.element.find(n.PPR)
-    align = child_value(properties, n.w("jc"))
     return {
         "index": index,
         "text": block.text,
         "style": renderer.styles.name_of(child_value(properties, n.PSTYLE)),
-        "alignment": _ALIGN.get(align, align) if align else None,
+        "alignment": alignment(properties),
         "runs": _runs(block.element),
         "drawn": renderer.drawn(block.element),
     }
@@ -100,13 +99,19 @@ def _paragraph(renderer: Renderer, block: Block, index: int) -> dict[str, Json]:
 def _runs(paragraph: Element) -> list[Json]:
     texts: dict[Element, str] = {}
     for piece in pieces(paragraph):
-        run = piece.element.getparent()
+        run = run_of(piece.element)
         if piece.shows in (Shows.TEXT, Shows.MARK) and run is not None:
             texts[run] = texts.get(run, "") + piece.text
     return [
         {"index": index, "text": text, **run_look(run.find(n.RPR))}
         for index, (run, text) in enumerate(texts.items())
     ]
+
+
+def alignment(properties: Element | None) -> str | None:
+    """Return how paragraph properties align text; None where they do not say."""
+    align = child_value(properties, n.w("jc"))
+    return _ALIGN.get(align, align) if align else None
 
 
 def run_look(properties: Element | None) -> dict[str, Json]:

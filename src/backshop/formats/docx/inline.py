@@ -39,6 +39,9 @@ class Piece(NamedTuple):
     shows: Shows
 
 
+_SYM_EX = (
+    "{http://schemas.microsoft.com/office/word/2015/wordml/symex}symEx"  # how Word keeps emoji
+)
 _MARKS = {n.TAB: "\t", n.PTAB: "\t", n.CR: "\n", n.NO_BREAK_HYPHEN: "\u2011"}
 _WRAPPERS = frozenset(
     {
@@ -150,8 +153,9 @@ def _single(element: Element, tag: str) -> Iterable[Piece]:
     if tag == n.BR:
         breaks_page = element.get(n.TYPE) in {"page", "column"}
         return [Piece(element, "\n", Shows.PAGE if breaks_page else Shows.MARK)]
-    if tag == n.SYM:
-        return [Piece(element, _symbol(element.get(n.w("char"))), Shows.MARK)]
+    if tag in (n.SYM, _SYM_EX):
+        code = element.get(n.w("char") if tag == n.SYM else _SYM_EX.replace("symEx", "char"))
+        return [Piece(element, _symbol(code), Shows.MARK)]
     if tag == n.MATH_T:
         return [Piece(element, element.text or "", Shows.MARK)]
     if tag in (n.DRAWING, n.PICT, n.OBJECT):
@@ -167,38 +171,45 @@ def _symbol(code: str | None) -> str:
         value = int(code or "", 16)
     except ValueError:
         return ""
-    return "" if 0xE000 <= value <= 0xF8FF or not 0x20 <= value < 0xD800 else chr(value)
+    meant = 0x20 <= value < 0xD800 or 0xF900 <= value < 0xFFFE or 0x10000 <= value < 0xF0000
+    return chr(value) if meant else ""
 
 
 def _drawing(element: Element) -> Iterator[Piece]:
     if element.tag == n.OBJECT:
         yield Piece(element, "object", Shows.OBJECT)
         return
-    has_picture = next(element.iter(n.BLIP, n.IMAGE_DATA), None) is not None
-    boxes = text_boxes(element)
-    if has_picture:
+    if next(pictures(element), None) is not None:
         yield Piece(element, alt_text(element), Shows.IMAGE)
     for graphic in graphics(element):
-        if not any(a.tag in (n.TXBX, n.FALLBACK) for a in _ancestors_below(graphic, element)):
+        if is_own(graphic, element):
             yield Piece(graphic, "", Shows.DRAWN)
-    for box in boxes:
-        yield Piece(box, "", Shows.BOX)
+    for box in element.iter(n.TXBX):
+        if is_own(box, element):
+            yield Piece(box, "", Shows.BOX)
 
 
-def text_boxes(element: Element) -> list[Element]:
-    """Return the text boxes of a drawing that are shown, without those inside another one."""
-    return [
-        box
-        for box in element.iter(n.TXBX)
-        if not any(a.tag in (n.TXBX, n.FALLBACK) for a in _ancestors_below(box, element))
-    ]
+def pictures(drawing: Element) -> Iterator[Element]:
+    """Yield the pictures of a drawing itself; those in its text boxes are drawings of their own."""
+    return (one for one in drawing.iter(n.BLIP, n.IMAGE_DATA) if is_own(one, drawing))
 
 
-def _ancestors_below(element: Element, top: Element) -> Iterator[Element]:
+def is_own(element: Element, top: Element) -> bool:
+    """Whether no text box, and no copy for old readers, stands between `top` and `element`."""
     for ancestor in element.iterancestors():
         if ancestor is top:
-            return
-        yield ancestor
+            return True
+        if ancestor.tag in (n.TXBX, n.FALLBACK):
+            return False
+    return True
+
+
+def run_of(piece: Element) -> Element | None:
+    """Return the run an element with text stands in, also when it is one of alternatives."""
+    above = piece.getparent()
+    while above is not None and above.tag in (n.CHOICE, n.FALLBACK, n.ALTERNATE):
+        above = above.getparent()
+    return above
 
 
 def alt_text(drawing: Element) -> str:
@@ -212,7 +223,7 @@ def alt_text(drawing: Element) -> str:
 
 def image_relation(drawing: Element) -> str | None:
     """Return the relationship id of the first picture of a drawing."""
-    for picture in drawing.iter(n.BLIP, n.IMAGE_DATA):
+    for picture in pictures(drawing):
         relation = picture.get(n.R_EMBED) or picture.get(n.R_LINK) or picture.get(n.R_ID)
         if relation:
             return relation

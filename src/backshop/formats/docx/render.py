@@ -10,7 +10,7 @@ from backshop.formats.drawn import Drawing, drawn_lines
 
 from . import names as n
 from .document import Block, Body, Texts, block_elements
-from .inline import Piece, Shows, pieces
+from .inline import Piece, Shows, is_own, pictures, pieces
 from .source import Document
 from .stylesheet import list_place
 from .visible import Sight
@@ -25,7 +25,7 @@ def image_numbers(body: Element) -> dict[Element, int]:
     shown = (
         drawing
         for drawing in body.iter(n.DRAWING, n.PICT)
-        if next(drawing.iter(n.BLIP, n.IMAGE_DATA), None) is not None and not _is_hidden(drawing)
+        if next(pictures(drawing), None) is not None and not _is_hidden(drawing)
     )
     return {drawing: index for index, drawing in enumerate(shown)}
 
@@ -42,6 +42,7 @@ class Renderer:
     def __init__(self, document: Document, body: Body) -> None:
         self._trees = document.trees
         self._body = body
+        self._texts = {body.element.getroottree().getroot(): body.texts}
         self.styles = body.styles
         self._images = image_numbers(body.element)
         self._sight = Sight(body.element, body.styles)
@@ -94,12 +95,20 @@ class Renderer:
                 yield from "\n".join(self.paragraph(element)).split("\n")
             else:
                 yield from map(table_row, self._grid(element, None))
+                yield from self._objects_of_table(element)
 
     def _grid(self, table: Element, plain: list[list[str]] | None) -> list[list[str]]:
         """Return the rows of a table with unseen text labelled (F4.8)."""
         if self._sight.hides_in(table):
             return self._labelled.grid(table)
-        return self._body.texts.grid(table) if plain is None else plain
+        return self._texts_around(table).grid(table) if plain is None else plain
+
+    def _texts_around(self, element: Element) -> Texts:
+        """Return the texts of the part an element stands in: body, header, notes or comments."""
+        root = element.getroottree().getroot()
+        if root not in self._texts:
+            self._texts[root] = Texts(root)
+        return self._texts[root]
 
     def _prefix(self, paragraph: Element, level: int | None) -> str:
         if level is not None:
@@ -129,7 +138,7 @@ class Renderer:
         """Return what text boxes, charts and diagrams of a block say, which its text leaves out."""
         if next(block.iter(n.DRAWING, n.PICT), None) is None:
             return []
-        paragraphs = [block] if block.tag == n.P else block.iter(n.P)
+        paragraphs = [block] if block.tag == n.P else _paragraphs(block)
         found = []
         for piece in (piece for paragraph in paragraphs for piece in pieces(paragraph)):
             if piece.shows is Shows.BOX:
@@ -142,7 +151,7 @@ class Renderer:
         """Yield what stands in the cells and is no text, which rows do not show."""
         if next(table.iter(n.DRAWING, n.PICT, n.OBJECT), None) is None:
             return
-        for paragraph in table.iter(n.P):
+        for paragraph in _paragraphs(table):
             for piece in pieces(paragraph):
                 if piece.shows is Shows.BOX:
                     yield from self._box(piece)
@@ -150,6 +159,11 @@ class Renderer:
                     yield from self._drawn(piece)
                 elif piece.shows in (Shows.IMAGE, Shows.OBJECT):
                     yield self._object(piece)
+
+
+def _paragraphs(table: Element) -> Iterator[Element]:
+    """Yield the paragraphs of a table and of those inside it; what is in text boxes is theirs."""
+    return (paragraph for paragraph in table.iter(n.P) if is_own(paragraph, table))
 
 
 class _Labelled(Texts):

@@ -39,6 +39,7 @@ CELL = (
     Arg("text", str),
     Arg("runs", list),
 )
+_COLUMNS_MAX = 63  # of a table that Word opens
 ANCHOR = (Arg("paragraph", int), Arg("section", str), Arg("text", str), Arg("at", str))
 _PLACES = {
     "paragraph": ("after", "before"),
@@ -191,7 +192,7 @@ def _read_edit(op: Op, warnings: Warnings) -> Edit:
         )
         if cells is not None
         else (),
-        _rows(as_list(rows), f"{op.where}.rows", warnings) if rows is not None else (),
+        _rows(op, as_list(rows), warnings) if rows is not None else (),
     )
 
 
@@ -205,6 +206,7 @@ def _check_values(op: Op) -> None:
         expect = args["expect"]
         if isinstance(expect, int) and expect < 0:
             raise problem("bad_value", f"{op.where}.expect", "must not be negative")
+        bounded(str(args["replace"]), f"{op.where}.replace")
 
 
 def read_paragraph(item: Json, where: str, warnings: Warnings) -> ParagraphSpec:
@@ -276,17 +278,21 @@ def _cell(item: Json, where: str, warnings: Warnings) -> CellSpec:
     return CellSpec(row, column, read_runs(args["text"], args["runs"], where, warnings), where)
 
 
-def _rows(rows: Sequence[Json], where: str, warnings: Warnings) -> tuple[tuple[str, ...], ...]:
+def _rows(op: Op, rows: Sequence[Json], warnings: Warnings) -> tuple[tuple[str, ...], ...]:
+    where = f"{op.where}.rows"
     if not rows:
         raise problem("bad_value", where, "at least one row is needed")
     found = []
     for at, row in enumerate(rows):
         if not isinstance(row, Sequence) or isinstance(row, str):
             raise problem("bad_type", f"{where}[{at}]", "a row is a list of texts")
+        if op.name == "append_table" and len(row) > _COLUMNS_MAX:
+            raise problem("bad_value", f"{where}[{at}]", f"at most {_COLUMNS_MAX} columns")
         cells = []
         for column, value in enumerate(row):
             if value is not None and not isinstance(value, str):
                 raise problem("bad_type", f"{where}[{at}][{column}]", "must be str")
-            cells.append(strip_controls(value or "", warnings, f"{where}[{at}][{column}]"))
+            place = f"{where}[{at}][{column}]"
+            cells.append(bounded(strip_controls(value or "", warnings, place), place))
         found.append(tuple(cells))
     return tuple(found)

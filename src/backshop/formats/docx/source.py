@@ -70,7 +70,7 @@ class Document:
     @cached_property
     def numberings(self) -> Numberings:
         """The lists of the document."""
-        return Numberings(self._related_root("numbering"))
+        return Numberings(self._related_root("numbering"), self.styles)
 
     def _related_root(self, kind: str) -> Element | None:
         part = self.trees.first_related(self.part, kind)

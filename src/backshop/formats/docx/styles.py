@@ -10,18 +10,17 @@ from backshop.formats.errors import fail
 from backshop.formats.protocol import Json, Source
 
 from . import names as n
-from .extract import run_look
+from .extract import alignment, run_look
 from .inline import image_relation
 from .render import Renderer, image_numbers
 from .source import Document
-from .stylesheet import Style, StyleSheet, child_value, whole
+from .stylesheet import Style, StyleSheet, whole
 
 Element = etree._Element
 
 COPYABLE = ("paragraph_style", "character_style", "table_style", "image", "header", "footer")
 _TYPES = ("character", "paragraph", "table")
 _TWIPS_PER_INCH = 1440
-_ALIGN = {"both": "justify", "start": "left", "end": "right"}
 
 
 def get_styles(source: Source, sheet: str | None = None) -> dict[str, Json]:
@@ -76,13 +75,12 @@ def _look(styles: StyleSheet, style: Style) -> dict[str, Json]:
     found: dict[str, Json] = {}
     for above in styles.chain(style.id):
         own = run_look(above.element.find(n.RPR))
-        align = child_value(above.element.find(n.PPR), n.w("jc"))
         values: dict[str, Json] = {
             "font_name": own["font_name"],
             "font_size": own["size_pt"],
             "bold": own["bold"],
             "color": own["color"],
-            "alignment": _ALIGN.get(align, align) if align else None,
+            "alignment": alignment(above.element.find(n.PPR)),
         }
         for key, value in values.items():
             if found.get(key) is None:

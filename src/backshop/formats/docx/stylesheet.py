@@ -13,6 +13,7 @@ from . import names as n
 Element = etree._Element
 
 _BODY_TEXT_LEVEL = 9  # the outline level that means "no heading"
+_MOST = 2**31
 _HEADING = re.compile(r"heading\s*([1-9])", re.IGNORECASE)
 _SHOWN_NAMES = {"header": "Header", "footer": "Footer", "caption": "Caption"}
 
@@ -36,11 +37,12 @@ def child_value(element: Element | None, tag: str) -> str | None:
 
 
 def whole(value: str | None) -> int | None:
-    """Return a whole number of the file, or None when it is none."""
+    """Return a whole number of the file, or None when it is none or takes more than 32 bits."""
     try:
-        return int(value) if value is not None else None
+        number = int(value) if value is not None else None
     except ValueError:
         return None
+    return number if number is not None and -_MOST <= number < _MOST else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +141,17 @@ class StyleSheet:
         return int(match[1]) if match else None
 
     def list_of(self, style_id: str | None) -> tuple[str | None, str | None]:
-        """Return numId and ilvl that a style gives its paragraphs."""
+        """Return numId and ilvl that a style gives its paragraphs; each is inherited on its own."""
         if style_id is None:
             return None, None
         if style_id not in self._lists:
-            self._lists[style_id] = next(
-                (
-                    (child_value(numbering, n.NUM_ID), child_value(numbering, n.ILVL))
-                    for style in self.chain(style_id)
-                    if (numbering := style.element.find(f"{n.PPR}/{n.NUM_PR}")) is not None
-                ),
-                (None, None),
+            found = [style.element.find(f"{n.PPR}/{n.NUM_PR}") for style in self.chain(style_id)]
+            num_ids, levels = (
+                [child_value(one, tag) for one in found] for tag in (n.NUM_ID, n.ILVL)
+            )
+            self._lists[style_id] = (
+                next(filter(None, num_ids), None),
+                next(filter(None, levels), None),
             )
         return self._lists[style_id]
 
@@ -157,31 +159,69 @@ class StyleSheet:
 class Numberings:
     """The list definitions of a document."""
 
-    def __init__(self, root: Element | None) -> None:
+    def __init__(self, root: Element | None, styles: StyleSheet) -> None:
+        self._styles = styles
         self._abstract: dict[str, dict[str, str]] = {}
+        self._links: dict[str, str] = {}  # abstract list -> the list style that defines it
+        self._defined: dict[str, str] = {}  # list style -> the abstract list with its levels
         self._num: dict[str, str] = {}
+        self._own: dict[str, dict[str, str]] = {}  # levels that one list has for itself
         if root is not None:
             self.load(root)
 
     def load(self, root: Element) -> None:
         """Read the lists of a numbering part, again after it has grown."""
         for abstract in root.iterchildren(n.w("abstractNum")):
-            formats = {
-                level.get(n.ILVL) or "0": child_value(level, n.w("numFmt")) or "decimal"
-                for level in abstract.iterchildren(n.w("lvl"))
-            }
-            self._abstract[abstract.get(n.w("abstractNumId")) or ""] = formats
+            abstract_id = abstract.get(_ABSTRACT_ID) or ""
+            self._abstract[abstract_id] = _formats(abstract)
+            if link := child_value(abstract, n.w("numStyleLink")):
+                self._links[abstract_id] = link
+            if style := child_value(abstract, n.w("styleLink")):
+                self._defined.setdefault(style, abstract_id)
         for num in root.iterchildren(n.w("num")):
-            target = child_value(num, n.w("abstractNumId"))
-            self._num[num.get(n.NUM_ID) or ""] = target or ""
+            num_id = num.get(n.NUM_ID) or ""
+            self._num[num_id] = child_value(num, _ABSTRACT_ID) or ""
+            self._own[num_id] = {
+                level: shown
+                for override in num.iterchildren(n.w("lvlOverride"))
+                for level, shown in _formats(override).items()
+            }
 
     def kind(self, num_id: str, level: str) -> str | None:
         """Return bullet or number, or None when the level shows nothing."""
-        formats = self._abstract.get(self._num.get(num_id, ""))
-        if formats is None:
+        if self._num.get(num_id, "") not in self._abstract:
             return None
-        shown = formats.get(level, "decimal")
+        shown = self._format(num_id, level)
         return "bullet" if shown == "bullet" else None if shown == "none" else "number"
+
+    def _format(self, num_id: str, level: str) -> str:
+        """Return the format of a level: the list's own, else of its definition or its style."""
+        seen: set[str] = set()
+        while num_id not in seen:  # styles and lists may name one another in a circle
+            seen.add(num_id)
+            abstract = self._num.get(num_id, "")
+            found = self._own.get(num_id, {}).get(level)
+            found = found or self._abstract.get(abstract, {}).get(level)
+            link = self._links.get(abstract)
+            if found is not None or link is None:
+                break
+            by_style, _ = self._styles.list_of(link)
+            if by_style is None:
+                found = self._abstract.get(self._defined.get(link, ""), {}).get(level)
+                break
+            num_id = by_style
+        return found or "decimal"
+
+
+_ABSTRACT_ID = n.w("abstractNumId")
+
+
+def _formats(holder: Element) -> dict[str, str]:
+    """Return the number format of every level that `holder` describes."""
+    return {
+        level.get(n.ILVL) or "0": child_value(level, n.w("numFmt")) or "decimal"
+        for level in holder.iterchildren(n.w("lvl"))
+    }
 
 
 def list_place(paragraph: Element, styles: StyleSheet, numberings: Numberings) -> ListPlace | None:

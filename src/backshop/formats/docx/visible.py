@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from . import names as n
+from .inline import run_of
 from .stylesheet import StyleSheet, child_value
 
 Element = etree._Element
@@ -30,7 +31,7 @@ class Sight:
 
     def label(self, text: Element) -> str | None:
         """Return `hidden` or `white text` for what is kept from being seen, else None."""
-        run = text.getparent()
+        run = run_of(text)
         if run is None:
             return None
         around = list(text.iterancestors(n.P, n.TC, n.TR, n.TBL, n.TXBX))
