@@ -6,6 +6,7 @@ import zipfile
 from typing import Any
 
 import pytest
+from tests.effort import work
 
 from backshop.formats import Selector
 from backshop.formats import docx as docx_format
@@ -280,3 +281,34 @@ def test_numbers_of_a_file_that_nobody_means_are_as_if_not_there(tmp_path):
 
     assert runs[0]["size_pt"] is None
     assert (page["width"], page["height"]) == (None, None)
+
+
+@pytest.mark.rule("F9.3", "F29.2", "F21.2")
+@pytest.mark.parametrize("act", ["extract_document", "get_map", "get_styles"])
+def test_twice_as_many_sections_and_pictures_take_twice_the_work(tmp_path, act):
+    def seen(count: int) -> int:
+        parts = members(with_body(tmp_path / "plain.docx", pictured(count)))
+        rels = "".join(
+            f'<Relationship Id="rPic{at}" Type="{REL}/image" Target="media/i.png"/>'
+            for at in range(count)
+        )
+        name = "word/_rels/document.xml.rels"
+        parts[name] = parts[name].replace(b"</Relationships>", f"{rels}</Relationships>".encode())
+        path = tmp_path / f"{count}.docx"
+        with zipfile.ZipFile(path, "w") as archive:
+            for part, data in (parts | {"word/media/i.png": b"png"}).items():
+                archive.writestr(part, data)
+        here = source(path)
+        return work(lambda: getattr(docx_format, act)(here))
+
+    few, many, more = seen(20), seen(60), seen(100)
+
+    assert (more - many) / (many - few) < 1.1
+
+
+def pictured(count: int) -> str:
+    return "".join(
+        paragraph(f"Part {at}", style="Heading1")
+        + f"<w:p>{PICTURE}</w:p>".replace("rPic", f"rPic{at}")
+        for at in range(count)
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,3 +99,21 @@ def test_a_worker_stays_small_on_many_files(formats, tmp_path):
         formats.get_map(formats.source(path))
 
     assert peak_bytes() < 700 * MIB
+
+
+@pytest.mark.rule("F4.7", "F6.4")
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        ("a.md", ("# a" + " " * 60_000 + "b\n") * 20, {"kind": "md"}),
+        ("a.yaml", ("a" + " " * 60_000 + "\n") * 20, {"kind": "yaml", "keys": []}),
+        ("a.html", "<a>" * 140_000 + "</b>" * 140_000, {"kind": "html", "root": "a"}),
+    ],
+)
+def test_an_outline_is_drawn_in_time_whatever_the_lines_say(formats, tmp_path, name, text, wanted):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+
+    found: Any = formats.get_map(formats.source(path))["structure"]
+
+    assert wanted.items() <= found.items()

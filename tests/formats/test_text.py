@@ -110,6 +110,25 @@ def test_lines_are_counted_by_their_ends(tmp_path, content, lines, newline):
                 ],
             },
         ),
+        (
+            "a.md",
+            "#\n# #\n## a #b ## \n# c#\n#d\n    # e\n",
+            {
+                "kind": "md",
+                "headings": [
+                    {"level": 1, "text": "", "line": 1},
+                    {"level": 1, "text": "", "line": 2},
+                    {"level": 2, "text": "a #b", "line": 3},
+                    {"level": 1, "text": "c#", "line": 4},
+                ],
+            },
+        ),
+        (
+            "a.yaml",
+            "a b  : 1\n\"c d\" : 2\n'e': 3\nhttp://f: 4\ng:h\n",
+            {"kind": "yaml", "keys": ["a b", "c d", "e"]},
+        ),
+        ("a.html", "<p><b></b><![foo[x]]>", {"kind": "html", "root": "p", "children": ["b"]}),
         ("a.py", "def f(): ...\n", None),
     ],
 )

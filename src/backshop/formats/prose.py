@@ -12,7 +12,7 @@ from itertools import groupby, zip_longest
 from typing import Any
 
 from .align import Change, changes
-from .words import ALIKE, likeness, marked
+from .words import Words, marked
 
 _LOOKS = {
     "bold": "bold",
@@ -24,6 +24,7 @@ _LOOKS = {
 }
 _LOOK_MAX_CHARS = 20_000  # of one paragraph; looks of longer ones are not compared
 _FORMATS_MAX = 20
+_NEAR = 50  # blocks looked through for another version of one: all of them take too long
 _QUOTE_MAX_CHARS = 40
 _ASIDE = ("[header] ", "[footer] ", "[footnote] ", "[endnote] ")
 ASIDE_HEADING = "Headers, footers and notes"
@@ -112,7 +113,7 @@ def _pairs(old: list[Data], new: list[Data]) -> list[tuple[Numbered, Numbered]]:
 
 
 def _alike(old: Data, new: Data) -> bool:
-    return likeness(_whole(old), _whole(new)) >= ALIKE
+    return Words.of(_whole(old)).is_like(Words.of(_whole(new)))
 
 
 def _whole(section: Data) -> str:
@@ -163,9 +164,13 @@ def _diff_blocks(old: Sequence[Block], new: Sequence[Block]) -> list[Data]:
 
 def _replaced(old: Sequence[Block], new: Sequence[Block]) -> Iterator[Data]:
     """Yield changed blocks: versions of one another together, the rest as gone and come."""
+    words = [Words.of(_text(block)) for block in new]
     j = 0
     for block in old:
-        twin = next((at for at in range(j, len(new)) if _versions(block, new[at])), None)
+        own = Words.of(_text(block))
+        near = range(j, min(j + _NEAR, len(new)))
+        same_type = (at for at in near if new[at]["type"] == block["type"])
+        twin = next((at for at in same_type if own.is_like(words[at])), None)
         if twin is None:
             yield _one_sided(block, "removed")
             continue
@@ -173,10 +178,6 @@ def _replaced(old: Sequence[Block], new: Sequence[Block]) -> Iterator[Data]:
         yield _pair(block, new[twin])
         j = twin + 1
     yield from (_one_sided(one, "added") for one in new[j:])
-
-
-def _versions(old: Block, new: Block) -> bool:
-    return old["type"] == new["type"] and likeness(_text(old), _text(new)) >= ALIKE
 
 
 def _one_sided(block: Block, kind: str) -> Data:

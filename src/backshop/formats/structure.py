@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from html.parser import HTMLParser
 from itertools import islice
 from typing import IO
@@ -22,8 +24,9 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _DECLARATION = re.compile(r"^\ufeff?\s*<\?xml[^>]*\?>")
 _MAX_KEYS = 50
 _MAX_HEADINGS = 100
-_YAML_KEY = re.compile(r"""^("[^"]*"|'[^']*'|[^\s#:"'\-?&*!|>%@`{\[][^:#]*?)\s*:(?:\s|$)""")
-_MD_HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+# None of these goes back over what it took more than once: a line may be long and hostile.
+_YAML_KEY = re.compile(r"""("[^"]*"\s*|'[^']*'\s*|[^\s#:"'\-?&*!|>%@`{\[][^:#]*):(?:\s|$)""")
+_MD_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _MD_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})\s*")
 _MD_OTHER = re.compile(r"\s*[#\-|>*]")
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
@@ -69,7 +72,7 @@ def _lines(file: IO[str]) -> Iterator[str]:
 def _yaml(file: IO[str]) -> list[Json]:
     keys: dict[str, None] = {}
     for match in filter(None, map(_YAML_KEY.match, _lines(file))):
-        keys[match.group(1).strip("\"'")] = None
+        keys[match.group(1).rstrip().strip("\"'")] = None
         if len(keys) == _MAX_KEYS:
             break
     return list(keys)
@@ -88,7 +91,7 @@ class _Pieces:
         block = self._file.read(max(_BLOCK, len(self._held) - self._at))
         self._held, self._at = self._held[self._at :] + block, 0
         if len(self._held) > _MAX_VALUE:
-            raise _TooLarge
+            raise _NoOutline
         return bool(block)
 
     def peek(self) -> str:
@@ -128,8 +131,8 @@ class _Pieces:
         return error.pos >= len(self._held) - _LONGEST_WORD or error.msg.startswith("Unterminated")
 
 
-class _TooLarge(Exception):
-    """One value is larger than what is held for an outline."""
+class _NoOutline(Exception):
+    """A text is left without one: a value is too large to be held, or there is a document type."""
 
 
 def _json(file: IO[str]) -> JsonObject | None:
@@ -154,7 +157,7 @@ def _json(file: IO[str]) -> JsonObject | None:
             raise ValueError("more than one value")
     except (ValueError, RecursionError):
         return {"kind": "json", "invalid": True}
-    except _TooLarge:
+    except _NoOutline:
         return None
     return found
 
@@ -222,13 +225,13 @@ def _xml(file: IO[str]) -> JsonObject:
         parser.Parse(b"", True)
     except expat.ExpatError:
         return {"kind": "xml", "invalid": True}
-    except _TooLarge:
+    except _NoOutline:
         return {"kind": "xml", "root": None, "children": []}
     return {"kind": "xml", "root": elements.root, "children": list(elements.children)}
 
 
 def _refuse_doctype(*_: object) -> None:
-    raise _TooLarge
+    raise _NoOutline
 
 
 class _Tags(HTMLParser):
@@ -237,6 +240,7 @@ class _Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.open: list[str] = []
+        self.waiting: Counter[str] = Counter()  # how often each tag is open
         self.root: str | None = None
         self.children: dict[str, None] = {}
 
@@ -247,16 +251,19 @@ class _Tags(HTMLParser):
             self.children[tag] = None
         if tag not in _VOID:
             self.open.append(tag)
+            self.waiting[tag] += 1
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in self.open:
-            while self.open.pop() != tag:
-                pass
+        closed = None
+        while self.waiting[tag] and closed != tag:
+            closed = self.open.pop()
+            self.waiting[closed] -= 1
 
 
 def _html(text: str) -> JsonObject:
     tags = _Tags()
-    tags.feed(text)
+    with suppress(AssertionError):  # the library's answer to a declaration nobody knows
+        tags.feed(text)
     return {"kind": "html", "root": tags.root, "children": list(tags.children)}
 
 
@@ -275,12 +282,19 @@ def _markdown(lines: Iterable[str]) -> list[Json]:
             continue
         heading = _MD_HEADING.match(line)
         if heading:
-            found.append(_heading(len(heading.group(1)), heading.group(2) or "", number))
+            found.append(_heading(len(heading[1]), _unclosed(line[heading.end() :]), number))
         elif _MD_UNDERLINE.fullmatch(line) and above.strip() and not _MD_OTHER.match(above):
             found.append(_heading(1 if "=" in line else 2, above.strip(), number - 1))
         if len(found) >= _MAX_HEADINGS:
             break
     return found
+
+
+def _unclosed(text: str) -> str:
+    """Return the words of a heading without the number signs that may close it."""
+    text = text.strip(" \t")
+    words = text.rstrip("#")
+    return words.rstrip(" \t") if not words or words[-1] in " \t" else text
 
 
 def _rst(lines: Iterable[str]) -> list[Json]:

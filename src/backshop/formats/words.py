@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 _WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 _MAX_WORDS = 4_000  # of one text; a longer one counts as replaced whole
-ALIKE = 0.5  # from here on two texts are versions of one another
+_ALIKE = 0.5  # of the words are the same: from here on two texts are versions of one another
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,22 @@ def marked(old: str, new: str) -> list[Piece]:
     return pieces
 
 
-def likeness(old: str, new: str) -> float:
-    """Return how much of two texts is the same words, 0 to 1; the order does not count."""
-    if old == new:
-        return 1.0
-    a = Counter(word for word in _WORD.findall(old) if not word.isspace())
-    b = Counter(word for word in _WORD.findall(new) if not word.isspace())
-    total = a.total() + b.total()
-    return 2 * (a & b).total() / total if total else 0.0
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a text and how often each occurs, counted once to be compared with many."""
+
+    counts: Counter[str]
+    total: int
+
+    @classmethod
+    def of(cls, text: str) -> Words:
+        """Count the words of a text; white space is none."""
+        counts = Counter(word for word in _WORD.findall(text) if not word.isspace())
+        return cls(counts, counts.total())
+
+    def is_like(self, other: Words) -> bool:
+        """Whether two texts are versions of one another; the order of words does not count."""
+        needed = _ALIKE * (self.total + other.total) / 2
+        if min(self.total, other.total) < needed:
+            return False
+        return (self.counts & other.counts).total() >= needed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -184,12 +185,8 @@ class Body:
 
     def section_of(self, block_index: int) -> Section | None:
         """Return the section that holds a block; none for blank lines before the first heading."""
-        found = None
-        for section in self.sections:
-            if section.start > block_index:
-                break
-            found = section
-        return found
+        after = bisect_right(self.sections, block_index, key=lambda section: section.start)
+        return self.sections[after - 1] if after else None
 
 
 def _sections(blocks: list[Block]) -> list[Section]:

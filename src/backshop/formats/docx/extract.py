@@ -9,13 +9,14 @@ from backshop.formats.ops import section_hints
 from backshop.formats.protocol import Json, Source
 
 from . import names as n
-from .document import UNTITLED, Block, Section
+from .document import UNTITLED, Block, Body, Section
 from .inline import Shows, alt_text, image_relation, pieces, run_of
 from .render import Renderer, image_numbers
 from .source import Document
 from .stylesheet import child_value, whole
 
 Element = etree._Element
+Images = dict[Element, list[Json]]  # by the block they stand in
 
 _ALIGN = {"both": "justify", "start": "left", "end": "right"}
 
@@ -42,7 +43,9 @@ def extract_section(source: Source, section_index: int) -> dict[str, Json]:
         "section_index": section_index,
         "section_count": count,
         "section": _section(
-            document, Renderer(document, body), found or Section(0, UNTITLED, 0, [])
+            Renderer(document, body),
+            _images(document, body),
+            found or Section(0, UNTITLED, 0, []),
         ),
     }
 
@@ -52,10 +55,11 @@ def extract_document(source: Source) -> dict[str, Json]:
     document = Document.open(source)
     body = document.body()
     renderer = Renderer(document, body)
-    return {"sections": [_section(document, renderer, section) for section in body.sections]}
+    images = _images(document, body)
+    return {"sections": [_section(renderer, images, section) for section in body.sections]}
 
 
-def _section(document: Document, renderer: Renderer, section: Section) -> dict[str, Json]:
+def _section(renderer: Renderer, images: Images, section: Section) -> dict[str, Json]:
     paragraphs: list[Json] = []
     tables: list[Json] = []
     order: list[Json] = []
@@ -79,7 +83,7 @@ def _section(document: Document, renderer: Renderer, section: Section) -> dict[s
         "level": section.level,
         "paragraphs": paragraphs,
         "tables": tables,
-        "images": _images(document, section),
+        "images": [one for block in section.blocks for one in images.get(block.element, ())],
         "order": order,
     }
 
@@ -140,13 +144,20 @@ def switch(properties: Element | None, name: str) -> bool | None:
     return child.get(n.VAL) not in ("0", "false", "off")
 
 
-def _images(document: Document, section: Section) -> list[Json]:
-    blocks = {block.element for block in section.blocks}
-    found: list[Json] = []
+def _images(document: Document, body: Body) -> Images:
+    """Return the images of the body, each with the block it stands in."""
+    blocks = {block.element for block in body.blocks}
+    targets = document.targets()
+    found: Images = {}
     for drawing in image_numbers(document.body_element):
-        if not any(ancestor in blocks for ancestor in drawing.iterancestors()):
+        block = next((a for a in drawing.iterancestors() if a in blocks), None)
+        if block is None:
             continue
         relation = image_relation(drawing)
-        part = document.package.rel_part(document.part, relation) if relation else None
-        found.append({"rel_id": relation, "target": part, "alt_text": alt_text(drawing)})
+        image: Json = {
+            "rel_id": relation,
+            "target": targets.get(relation or ""),
+            "alt_text": alt_text(drawing),
+        }
+        found.setdefault(block, []).append(image)
     return found

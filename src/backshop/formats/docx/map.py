@@ -90,12 +90,12 @@ def _images(
     if not numbers:
         return []
     place = {block.element: block.index for block in body.blocks}
+    targets = document.targets()
     found: list[dict[str, Json]] = []
     for drawing, number in numbers.items():
         block = next((place[a] for a in drawing.iterancestors() if a in place), None)
         section = section_of.get(block) if block is not None else None
-        relation = image_relation(drawing)
-        part = document.package.rel_part(document.part, relation) if relation else None
+        part = targets.get(image_relation(drawing) or "")
         found.append(
             {
                 "index": number,

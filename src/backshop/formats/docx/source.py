@@ -80,12 +80,18 @@ class Document:
         """Return the blocks and sections as they are now; blocks of `known` are not read again."""
         return Body(self.body_element, self.styles, self.numberings, known or {})
 
+    def targets(self) -> dict[str, str]:
+        """Return the parts that the main one leads to, by the ids of its relationships."""
+        leads = {rel.id: rel.part for rel in reversed(self.trees.rels(self.part))}
+        found = {rel_id: self.package.find(part) for rel_id, part in leads.items() if part}
+        return {rel_id: part for rel_id, part in found.items() if part is not None}
+
     def margins(self) -> list[Margin]:
         """Return the headers and footers in the order the sections name them, each once."""
-        targets = {rel.id: rel.part for rel in self.trees.rels(self.part)}
+        targets = self.targets()
         found: dict[str, Margin] = {}
         for reference in self.body_element.iter(n.w("headerReference"), n.w("footerReference")):
-            part = self.package.find(targets.get(reference.get(n.R_ID) or "") or "")
+            part = targets.get(reference.get(n.R_ID) or "")
             if part is None or part in found:
                 continue
             kind = "header" if reference.tag == n.w("headerReference") else "footer"

@@ -91,10 +91,11 @@ def _look(styles: StyleSheet, style: Style) -> dict[str, Json]:
 def _images(document: Document) -> list[Json]:
     body = document.body()
     place = {block.element: block.index for block in body.blocks}
+    targets = document.targets()
     found: dict[str, dict[str, Json]] = {}
     for drawing in image_numbers(document.body_element):
         relation = image_relation(drawing)
-        part = document.package.rel_part(document.part, relation) if relation else None
+        part = targets.get(relation or "")
         if relation is None or part is None or relation in found:
             continue
         block = next((place[a] for a in drawing.iterancestors() if a in place), None)
