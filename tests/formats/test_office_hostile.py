@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
+from io import BytesIO
 from typing import Any
 
 import pytest
 from docx import Document as WordDocument
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from backshop.formats import FormatError, Selector
 from backshop.formats import docx as docx_format
@@ -47,29 +50,19 @@ def deck(tmp_path):
     return out
 
 
-STRICT = {
-    b"http://schemas.openxmlformats.org/wordprocessingml/2006/main": (
-        b"http://purl.oclc.org/ooxml/wordprocessingml/main"
-    ),
-    b"http://schemas.openxmlformats.org/officeDocument/2006/relationships": (
-        b"http://purl.oclc.org/ooxml/officeDocument/relationships"
-    ),
-    b"http://schemas.openxmlformats.org/presentationml/2006/main": (
-        b"http://purl.oclc.org/ooxml/presentationml/main"
-    ),
-    b"http://schemas.openxmlformats.org/drawingml/2006/main": (
-        b"http://purl.oclc.org/ooxml/drawingml/main"
-    ),
-}
+LOOSE = re.compile(
+    rb"http://schemas\.openxmlformats\.org/"
+    rb"(wordprocessingml|presentationml|drawingml|officeDocument)/2006/"
+)
 
 
 def strict(path):
-    changes: dict[str, Any] = {}
-    for name, content in members(path).items():
-        if name.endswith((".xml", ".rels")):
-            for loose, tight in STRICT.items():
-                content = content.replace(loose, tight)
-            changes[name] = content
+    """Return the file in the strict dialect of the standard."""
+    changes: dict[str, Any] = {
+        name: LOOSE.sub(rb"http://purl.oclc.org/ooxml/\1/", content)
+        for name, content in members(path).items()
+        if name.endswith((".xml", ".rels"))
+    }
     return rewritten(path, changes, "strict")
 
 
@@ -89,6 +82,53 @@ def test_documents_of_the_strict_dialect_are_read_and_stay_strict(tmp_path):
     assert b"schemas.openxmlformats.org/wordprocessingml" not in xml
     assert applied.changed_parts == ("word/document.xml",)
     assert applied.effects.collateral == ()
+
+
+@pytest.mark.rule("F23.11", "F21.2")
+def test_what_is_added_to_a_strict_document_is_strict(tmp_path):
+    giver: Any = WordDocument()
+    picture = BytesIO()
+    Image.new("RGB", (8, 8)).save(picture, "PNG")
+    giver.add_picture(picture)
+    giver.sections[0].header.paragraphs[0].text = "top"
+    giver.save(str(tmp_path / "giver.docx"))
+    plain = with_body(tmp_path / "a.docx", paragraph("body"))
+    rels = members(plain)["word/_rels/document.xml.rels"]
+    bare = re.sub(rb'<Relationship [^>]*/(?:numbering|styles)"[^>]*>', b"", rels)
+    path = strict(rewritten(plain, {"word/_rels/document.xml.rels": bare}))
+
+    applied, edited = edit(
+        path,
+        {"op": "append_paragraph", "text": "head", "style": "Heading 2"},
+        {"op": "append_paragraph", "text": "point", "list": "bullet"},
+        {"op": "append_paragraph", "runs": [{"text": "link", "hyperlink": "https://e.x"}]},
+    )
+    given = source(tmp_path / "giver.docx")
+    found: Any = docx_format.get_styles(given)["image_assets"]
+    out = tmp_path / "copied.docx"
+    docx_format.copy_assets(
+        given,
+        source(edited),
+        [
+            {"asset_id": found[0]["asset_id"], "target": "0"},
+            "header:default",
+            "paragraph_style:Quote",
+        ],
+        out,
+    )
+
+    assert docx_format.extract_lines(source(out)) == [
+        "body",
+        "[image 0]",
+        "## head",
+        "- point",
+        "link",
+        "[header] top",
+    ]
+    assert len(applied.changed_parts) > 3
+    assert applied.effects.collateral == ()
+    parts = {name: data for name, data in members(out).items() if name.endswith((".xml", ".rels"))}
+    assert [name for name, data in parts.items() if LOOSE.search(data)] == []
 
 
 def test_decks_of_the_strict_dialect_are_read_and_stay_strict(deck):
