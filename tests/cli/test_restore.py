@@ -120,3 +120,30 @@ def test_a_database_that_holds_something_is_not_restored_into(tmp_path, capsys, 
 
     assert (code, refused["reason"]) == (1, "target_exists")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "first", "one"]
+
+
+@pytest.mark.rule("T5.4")
+def test_what_a_person_wrote_beside_the_log_comes_back(tmp_path, capsys):
+    home = tmp_path / "first"
+    Store.open(home).close()
+    own = {
+        "workflows/my.check.yaml": "id: my.check\n",
+        "workflows/refs/house.md": "# House rules\n",
+        "prompts/overrides/backshop/workshop/research/latest.json": "{}\n",
+    }
+    for name, text in own.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    (tmp_path / "secret").write_text("not in the home")
+    (home / "workflows" / "leads-out").symlink_to(tmp_path / "secret")
+
+    assert run(capsys, "backup", tmp_path / "copy", "--home", home)[0] == 0
+    assert run(capsys, "restore", tmp_path / "copy", "--home", tmp_path / "again")[0] == 0
+
+    found = [
+        one for name in ("workflows", "prompts") for one in (tmp_path / "again" / name).rglob("*")
+    ]
+    files = {
+        str(one.relative_to(tmp_path / "again")): one.read_text() for one in found if one.is_file()
+    }
+    assert files == own

@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for 
     from backshop.formats import Formats
     from backshop.models import Models
     from backshop.prompts import Prompts
-    from backshop.rails import Catalog, Definitions, Places, Rails, Studio
+    from backshop.rails import Catalog, Definitions, Places, Rails, Shelf, Studio
     from backshop.workshop import Contextual, Digests, Gatherer, Workshop
 
     from .queue import TurnQueue
@@ -98,6 +98,8 @@ class Backshop:
 
         config = self.config
         users = [config.home / "workflows", *map(Path, config["workflow_path"])]
+        if self._keeps("workflows"):
+            users.insert(0, self._shelf.folder)
         return Places(
             user_dirs=tuple(users),
             bundled_dirs=tuple(map(Path, config["rails.bundled_dirs"])),
@@ -108,7 +110,17 @@ class Backshop:
     def _catalog(self) -> Catalog:
         from backshop.rails import Catalog
 
-        return Catalog(self._workflow_places)
+        return Catalog(self._workflow_places, self._shelf.bring)
+
+    @cached_property
+    def _shelf(self) -> Shelf:
+        from backshop.rails import Shelf
+
+        return Shelf(self.store, self.config.home / "cache" / "workflows", self.mint)
+
+    def _keeps(self, kind: str) -> bool:
+        """Whether what people write is kept in the store: a team's is, and what once was one's."""
+        return self.config["database_url"] is not None or bool(self.store.streams(kind))
 
     @property
     def _clones(self) -> Path:
@@ -121,7 +133,7 @@ class Backshop:
 
         workspace = self.config["rails.workspace"]
         return Definitions(
-            Authoring(self._catalog, self._workflow_places),
+            Authoring(self._catalog, self._workflow_places, self._shelf),
             self._catalog,
             default_workspace=Path(workspace) if workspace else None,
             repositories=read_git_sources(self.config["rails.git_sources"]),
@@ -182,6 +194,7 @@ class Backshop:
         from backshop.prompts import (
             LocalPromptOverridesStore,
             Prompts,
+            StorePromptOverridesStore,
             find_root,
             installed_prompts,
         )
@@ -189,6 +202,9 @@ class Backshop:
 
         root = find_root(home=self.config.home)
         known = (*workshop_prompts(), *installed_prompts())
+        if self._keeps(kind := "home-overrides"):
+            kept = StorePromptOverridesStore(self.store, clock=self.clock, kind=kind)
+            return Prompts(known, kept)
         return Prompts(known, LocalPromptOverridesStore(root, clock=self.clock))
 
     @cached_property

@@ -38,6 +38,7 @@ from .respond import Answer, resume_ref
 from .service import Rails
 from .sessions import Located
 from .settings import Settings
+from .shelf import Shelf
 from .sources import Places
 from .studio import Studio
 from .tools import TOOLS, RailsTool, offered
@@ -65,6 +66,7 @@ __all__ = [
     "ListWorkflows",
     "Located",
     "Places",
+    "Shelf",
     "Rails",
     "RailsError",
     "RailsTool",

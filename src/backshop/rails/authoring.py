@@ -1,20 +1,18 @@
 """Writing workflows: check a text, save it, copy one, begin a new one (R3.10).
 
 Only source files are written, only into the user's or the project's folder, and only after they
-have passed every check; a file is either the old one or the new one.
+have passed every check; a file is either the old one or the new one. In a team the user's are kept
+on a shelf that all machines share.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
-import os
 import re
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from backshop.base.canon import sha256_hex
@@ -25,7 +23,9 @@ from .compile import compile_data, workflow_hash
 from .compile.parse import SOURCE_MAX_BYTES, SUFFIXES, parse_source
 from .errors import RailsError
 from .finding import Finding, Findings, Severity, has_error, ordered
+from .folder import alone, put_file
 from .identity import SourceKind, check_id, suggested_id
+from .shelf import Moved, Shelf
 from .sources import Entry, Places
 
 _ID_LINE = re.compile(r"^id:.*$", re.MULTILINE)
@@ -75,9 +75,11 @@ class Saved:
 class Authoring:
     """Everything that reads or writes definitions as text."""
 
-    def __init__(self, catalog: Catalog, places: Places) -> None:
+    def __init__(self, catalog: Catalog, places: Places, shelf: Shelf | None = None) -> None:
         self._catalog = catalog
         self._places = places
+        self._shelf = shelf
+        """Where the user's definitions are kept, if not in their folder."""
 
     def validate(
         self,
@@ -150,16 +152,16 @@ class Authoring:
         if not checked.is_valid or checked.workflow_id is None:
             raise _refused(checked)
         path = folder / f"{checked.workflow_id}{'.yaml' if is_yaml else '.json'}"
-        with file_errors(), _alone(folder):
-            listing = self._catalog.look(workspace)
-            old = _file_of(listing, checked.workflow_id, folder)
-            if old is not None and expected is not None:
-                _require(old, {expected, _hash(text)}, checked.workflow_id)
-            if old is not None and _spelt_alike(old, path):
-                path = old
-            _write(path, text)
-            if old is not None and old != path:
-                old.unlink(missing_ok=True)
+        with file_errors():
+            place = partial(self._place, checked.workflow_id, path, text, workspace, expected)
+            if self._shelf is not None and folder == self._shelf.folder:
+                path, old = _onto(self._shelf, text, place)
+            else:
+                with alone(folder):
+                    path, old = place()
+                    put_file(path, text)
+                    if old is not None and old != path:
+                        old.unlink(missing_ok=True)
         return Saved(
             workflow_id=checked.workflow_id,
             path=path,
@@ -167,6 +169,20 @@ class Authoring:
             checked=checked,
             source_hash=_hash(text),
         )
+
+    def _place(
+        self,
+        workflow_id: str,
+        path: Path,
+        text: str,
+        workspace: Path | None,
+        expected: str | None,
+    ) -> tuple[Path, Path | None]:
+        """Return where it goes and what it replaces, if the author has seen that."""
+        old = _file_of(self._catalog.look(workspace), workflow_id, path.parent)
+        if old is not None and expected is not None:
+            _require(old, {expected, _hash(text)}, workflow_id)
+        return (old if old is not None and _spelt_alike(old, path) else path), old
 
     def copy(
         self,
@@ -230,6 +246,21 @@ class Authoring:
                 f"`{workflow_id}` exists already, in {taken.name}",
                 "Choose another id, or save over it.",
             )
+
+
+def _onto(
+    shelf: Shelf, text: str, place: Callable[[], tuple[Path, Path | None]]
+) -> tuple[Path, Path | None]:
+    """Keep a definition for everybody; if another one comes between, look again."""
+    while True:
+        last = shelf.bring()
+        path, old = place()
+        try:
+            replaces = old.name if old is not None and old != path else ""
+            shelf.keep(path.name, text, replaces=replaces, last=last)
+        except Moved:
+            continue
+        return path, old
 
 
 def starting_point(workflow_id: str, name: str | None = None) -> str:
@@ -320,18 +351,6 @@ def _read(path: Path) -> str:
         raise RailsError("VALIDATION_ERROR", "not a path", "Check the path.") from error
 
 
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Keep other savers out of a folder, also those of other processes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
 def _require(old: Path, allowed: set[str], workflow_id: str) -> None:
     """Refuse to replace a file that is not what the author has seen."""
     try:
@@ -349,18 +368,3 @@ def _require(old: Path, allowed: set[str], workflow_id: str) -> None:
 
 def _hash(text: str) -> str:
     return sha256_hex(text.encode(errors="surrogatepass"))
-
-
-def _write(path: Path, text: str) -> None:
-    """Put a file in place whole: written beside it, synced, renamed."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    beside = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -87,12 +87,15 @@ class Cache:
 class Catalog:
     """The workflows of one installation."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, bring: Callable[[], object] = int) -> None:
         self._places = places
+        self._bring = bring
+        """Makes folders show what is kept elsewhere, before they are looked at."""
         self._cache = Cache()
 
     def look(self, workspace: Path | None = None) -> Listing:
         """Look at all sources now."""
+        self._bring()
         warnings: list[Finding] = []
         files = [
             (source, stamp)
@@ -104,6 +107,7 @@ class Catalog:
 
     def rivals(self, workspace: Path | None) -> list[Stamp]:
         """Return the files that can shadow a bundled one: all but the bundled (R3.5)."""
+        self._bring()
         sources = self._places.sources(workspace)
         return [
             stamp

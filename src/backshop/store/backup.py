@@ -1,8 +1,8 @@
 """A consistent copy of a home while it is in use, and a home from such a copy (T5.4).
 
 A backup is a folder: `store.db` (always SQLite, whatever the source), the blobs its streams need,
-`settings.json` if there is one, and `backup.json` saying what it is. It appears under its name
-only when it is complete.
+`settings.json` and the person's own workflows and prompt overrides if there are any, and
+`backup.json` saying what it is. It appears under its name only when it is complete.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from .spool import file_error, sync_folder
 
 _ABOUT = "backup.json"
 _SETTINGS = "settings.json"
+_OWN = ("workflows", "prompts/overrides")
 _FORMAT = 1
 
 
@@ -58,8 +59,7 @@ def write_backup(store: Store, target: Path, *, now_ms: int) -> Copied:
                 cursor.text("PRAGMA journal_mode=DELETE")
         finally:
             copy.close()
-        if (store.home / _SETTINGS).exists():
-            shutil.copyfile(store.home / _SETTINGS, folder / _SETTINGS)
+        _copy_own(store.home, folder)
         about = {"format": _FORMAT, "schema": migrations.VERSION, "written_at": timestamp(now_ms)}
         (folder / _ABOUT).write_text(json.dumps(about, indent=2), encoding="utf-8")
     return copied
@@ -84,8 +84,7 @@ def restore_backup(
         with _built_aside(home) as folder:
             if database_url is None:
                 shutil.copyfile(source / "store.db", folder / "store.db")
-            if (source / _SETTINGS).exists():
-                shutil.copyfile(source / _SETTINGS, folder / _SETTINGS)
+            _copy_own(source, folder)
             with Store.open(folder, database_url=database_url, blobs_url=blobs_url) as store:
                 if database_url is None:
                     _drop_snapshots(store.database)
@@ -98,6 +97,27 @@ def restore_backup(
     finally:
         backup.close()
     return copied
+
+
+def _copy_own(source: Path, target: Path) -> None:
+    """Copy what a person wrote beside the log: plain files, with links followed to none."""
+    if (source / _SETTINGS).exists():
+        shutil.copyfile(source / _SETTINGS, target / _SETTINGS)
+    for name in _OWN:
+        if (source / name).is_dir():
+            shutil.copytree(
+                source / name, target / name, ignore=_odd, copy_function=shutil.copyfile
+            )
+
+
+def _odd(folder: str, names: list[str]) -> list[str]:
+    """Name what is neither a file nor a folder: a link may lead anywhere."""
+    paths = {name: Path(folder) / name for name in names}
+    return [
+        name
+        for name, path in paths.items()
+        if path.is_symlink() or not (path.is_file() or path.is_dir())
+    ]
 
 
 def _copy_database(source: engine.Database, copy: engine.Sqlite) -> None:

@@ -33,21 +33,20 @@ class OverridesDeleted:
     """A tag of overrides was removed."""
 
 
-def overrides_stream(place: Place) -> str:
-    """Return the stream of a tag (T1.1)."""
-    return f"{_KIND}:{place.namespace}:{place.prompt_key}:{place.tag}"
-
-
 class StorePromptOverridesStore(DocumentStore):
-    """Overrides kept where everything else is, with the same revisions as files have."""
+    """Overrides kept where everything else is, with the same revisions as files have.
 
-    def __init__(self, store: Store, *, clock: Clock | None = None) -> None:
+    `kind` of their streams tells apart what must not be seen beside each other (T1.1).
+    """
+
+    def __init__(self, store: Store, *, clock: Clock | None = None, kind: str = _KIND) -> None:
         super().__init__(clock)
         self._store = store
+        self._kind = kind
         self._mint = Mint(clock or SystemClock())
 
     def _read(self, place: Place) -> Document | None:
-        data = self._store.state(overrides_stream(place), _fold())
+        data = self._store.state(self._stream(place), _fold())
         return None if data is None else check_document(data, place)
 
     def _change(self, place: Place, change: Change, if_revision: int | None) -> Document:
@@ -68,7 +67,7 @@ class StorePromptOverridesStore(DocumentStore):
             result[:] = [after]
             return [NewEvent(OverridesWritten(document=after.to_data()), key)]
 
-        self._store.update(overrides_stream(place), _fold(), rule)
+        self._store.update(self._stream(place), _fold(), rule)
         return result[0]
 
     def _remove(self, place: Place) -> None:
@@ -79,10 +78,13 @@ class StorePromptOverridesStore(DocumentStore):
         def rule(data: dict[str, Any] | None) -> list[NewEvent]:
             return [] if data is None else [NewEvent(OverridesDeleted(), key)]
 
-        self._store.update(overrides_stream(place), _fold(), rule)
+        self._store.update(self._stream(place), _fold(), rule)
+
+    def _stream(self, place: Place) -> str:
+        return f"{self._kind}:{place.namespace}:{place.prompt_key}:{place.tag}"
 
     def _places(self) -> Iterator[Place]:
-        for head in self._store.streams(_KIND):
+        for head in self._store.streams(self._kind):
             _, namespace, key, tag = head.stream.split(":", 3)
             place = Place.of(namespace, key, tag)
             if self._read(place) is not None:
