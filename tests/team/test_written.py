@@ -91,7 +91,7 @@ def test_of_two_who_save_at_the_same_moment_the_later_one_is_told(pair, monkeypa
 
 @pytest.mark.rule("T6.1", "R3.10")
 def test_a_definition_that_gets_another_spelling_leaves_no_second_file(pair):
-    first, second = pair
+    first = pair[0]
     begun(first)
     first.call("RailsWorkflowSave", {"source": json.dumps(GOOD), "target": "user"})
 
@@ -103,7 +103,7 @@ def test_a_definition_that_gets_another_spelling_leaves_no_second_file(pair):
 
 @pytest.mark.rule("T6.1", "P3.17")
 def test_overrides_set_at_one_server_are_used_at_another_and_pins_are_not_among_them(pair):
-    first, second = pair
+    first = pair[0]
     bench = first.call("WorkbenchCreateSample", {})["workbench_id"]
     first.call("DigestSet", {"workbench_id": bench, "body": "Only here.", "pin": True})
     first.call("PromptOverridesSet", {**NAMES, "section": "phase", "body": "Be brief."})
