@@ -11,7 +11,7 @@ from tests.postgres import fresh_database
 
 from backshop.app import Backshop
 from backshop.cli import main
-from backshop.rails import RailsError
+from backshop.rails import RailsError, Shelf
 from backshop.rails.shelf import STREAM
 
 GOOD = {
@@ -72,14 +72,14 @@ def test_of_two_who_save_at_the_same_moment_the_later_one_is_told(pair, monkeypa
     first, second = pair
     text = begun(first)
     known = first.call("RailsWorkflowSource", {"workflowId": "our.check"})["sourceHash"]
-    keep = type(first._shelf).keep
+    keep = Shelf.keep
 
     def late(shelf, *args, **kwargs):
-        monkeypatch.setattr(type(shelf), "keep", keep)
+        monkeypatch.setattr(Shelf, "keep", keep)
         save(second, text + "\n# was first\n", known)
         keep(shelf, *args, **kwargs)
 
-    monkeypatch.setattr(type(first._shelf), "keep", late)
+    monkeypatch.setattr(Shelf, "keep", late)
     with pytest.raises(RailsError) as refused:
         save(first, text + "\n# was second\n", known)
 

@@ -34,10 +34,11 @@ if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for 
     from backshop.formats import Formats
     from backshop.models import Models
     from backshop.prompts import Prompts
-    from backshop.rails import Catalog, Definitions, Places, Rails, Shelf, Studio
+    from backshop.rails import Definitions, Rails, Studio
     from backshop.workshop import Contextual, Digests, Gatherer, Workshop
 
     from .queue import TurnQueue
+    from .written import Workflows
 
 
 for _room in ("rails", "prompts", "bench", "models", "workshop"):
@@ -93,53 +94,15 @@ class Backshop:
         return cls(config, store, clock, mint)
 
     @cached_property
-    def _workflow_places(self) -> Places:
-        from backshop.rails import Places, git_places, read_git_sources
+    def _workflows(self) -> Workflows:
+        from .written import Workflows
 
-        config = self.config
-        users = [config.home / "workflows", *map(Path, config["workflow_path"])]
-        if self._keeps("workflows"):
-            users.insert(0, self._shelf.folder)
-        return Places(
-            user_dirs=tuple(users),
-            bundled_dirs=tuple(map(Path, config["rails.bundled_dirs"])),
-            git=git_places(read_git_sources(config["rails.git_sources"]), self._clones),
-        )
-
-    @cached_property
-    def _catalog(self) -> Catalog:
-        from backshop.rails import Catalog
-
-        return Catalog(self._workflow_places, self._shelf.bring)
-
-    @cached_property
-    def _shelf(self) -> Shelf:
-        from backshop.rails import Shelf
-
-        return Shelf(self.store, self.config.home / "cache" / "workflows", self.mint)
-
-    def _keeps(self, kind: str) -> bool:
-        """Whether what people write is kept in the store: a team's is, and what once was one's."""
-        return self.config["database_url"] is not None or bool(self.store.streams(kind))
+        return Workflows(self.config, self.store, self.mint)
 
     @property
-    def _clones(self) -> Path:
-        return self.config.home / "workflow-sources"
-
-    @cached_property
     def definitions(self) -> Definitions:
         """Workflow definitions as people write them."""
-        from backshop.rails import Authoring, Definitions, announcing, read_git_sources
-
-        workspace = self.config["rails.workspace"]
-        return Definitions(
-            Authoring(self._catalog, self._workflow_places, self._shelf),
-            self._catalog,
-            default_workspace=Path(workspace) if workspace else None,
-            repositories=read_git_sources(self.config["rails.git_sources"]),
-            clones=self._clones,
-            announce=lambda fact: announcing(self.store)(fact),  # opened with the first
-        )
+        return self._workflows.definitions
 
     @cached_property
     def rails(self) -> Rails:
@@ -158,7 +121,7 @@ class Backshop:
             resume_session=config["rails.tools.resume_session"],
             start_session=config["rails.tools.start_session"],
         )
-        return Rails(self.store, self._catalog, settings=settings)
+        return Rails(self.store, self._workflows.catalog, settings=settings)
 
     @cached_property
     def sessions(self) -> Studio:
@@ -191,21 +154,13 @@ class Backshop:
     @cached_property
     def prompts(self) -> Prompts:
         """Prompts that are bundled or installed, and their overrides."""
-        from backshop.prompts import (
-            LocalPromptOverridesStore,
-            Prompts,
-            StorePromptOverridesStore,
-            find_root,
-            installed_prompts,
-        )
+        from backshop.prompts import Prompts, installed_prompts
         from backshop.workshop import workshop_prompts
 
-        root = find_root(home=self.config.home)
+        from .written import open_overrides
+
         known = (*workshop_prompts(), *installed_prompts())
-        if self._keeps(kind := "home-overrides"):
-            kept = StorePromptOverridesStore(self.store, clock=self.clock, kind=kind)
-            return Prompts(known, kept)
-        return Prompts(known, LocalPromptOverridesStore(root, clock=self.clock))
+        return Prompts(known, open_overrides(self.config, self.store, self.clock))
 
     @cached_property
     def models(self) -> Models:
