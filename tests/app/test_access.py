@@ -351,26 +351,6 @@ def test_two_processes_that_draw_several_at_once_let_in_no_more_than_the_limit(t
     assert sum(let_in) == 100  # what one process drew and did not use is its own for the minute
 
 
-@pytest.mark.rule("T6.5")
-def test_what_one_person_stores_and_runs_is_limited(tmp_path):
-    settings = {"team.stored_bytes": 10, "team.turns": 1, "model.default": "scripted:test"}
-    with Backshop.open(tmp_path / "home", settings=settings) as shop:
-        ada = shop.call("UserAdd", {"name": "Ada"})["user_id"]
-        bench = shop.call("WorkbenchCreate", {"name": "Mine"}, user=ada)["workbench_id"]
-        (tmp_path / "a.txt").write_text("more than ten bytes")
-        paths = {"workbench_id": bench, "source_paths": [str(tmp_path / "a.txt")]}
-        shop.gate.require_room(ada)
-        shop.call("WorkbenchFilesAdd", paths)
-
-        for try_it in (
-            lambda: shop.gate.require_room(ada),
-            lambda: shop.call("WorkbenchFork", {"workbench_id": bench, "name": "B"}, user=ada),
-        ):
-            with pytest.raises(LimitExceeded) as refused:
-                try_it()
-            assert refused.value.detail == "team.stored_bytes"
-
-
 @pytest.mark.rule("T6.4", "T6.5")
 def test_a_person_removed_in_mid_turn_gets_no_further(tmp_path):
     settings = {"model.default": "scripted:slow", "team.turns": 1}

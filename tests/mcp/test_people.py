@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import Any
 
 import anyio
@@ -155,6 +155,35 @@ def test_a_turn_begun_over_http_is_of_the_person_who_began_it(tmp_path):
         assert (before["cancel_requested"], after["cancel_requested"]) == (False, True)
 
     team.serve(story)
+
+
+@pytest.mark.rule("T6.5", "W13.7", "R7.3")
+def test_an_agent_of_a_person_begins_no_turn_beyond_what_they_may_have(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "settings.json").write_text('{"team.turns": 1}')
+    wanted = {"workflowId": "wr.rpi", "context": {"prompt": "Write a note"}}
+    with Backshop.open(home) as shop:
+        ada = shop.call("UserAdd", {"name": "Ada"})["user_id"]
+        benches = [
+            shop.call("WorkbenchCreate", {"name": name}, user=ada)["workbench_id"]
+            for name in ("One", "Two")
+        ]
+        one, two = (
+            Offering(home, tool_sets=("rails", "bench"), bench_id=bench) for bench in benches
+        )
+        with closing(two):
+            with closing(one):
+                first = one.tools()["start_workflow"].call(wanted, ada)
+                second = two.tools()["start_workflow"].call(wanted, ada)
+            about = {"workbench_id": benches[1]}
+            said = shop.call("WorkshopGetConversation", about)["messages"]
+            later = two.tools()["start_workflow"].call(wanted, ada)
+
+    assert [one.is_error for one in (first, second, later)] == [False, True, False]
+    error = second.structured["error"]
+    assert (error["code"], error["details"]) == ("LIMIT_EXCEEDED", {"reason": "user_limit"})
+    assert said == []
 
 
 @pytest.mark.rule("T6.4", "S6.1", "S5.3")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack, closing
+from typing import Any
 
 import httpx2
 import pytest
 from tests.web.accessible import violations
 from tests.web.browsing import serving
+
+from backshop.app.parcels import PARCELS_MAX
 
 
 @pytest.fixture
@@ -340,20 +343,86 @@ WRONG = ({"role": "king"}, {"user_id": "somebody"}, {"user_id": f"user_{'0' * 26
 
 
 @pytest.mark.rule("T6.5")
-def test_an_upload_of_somebody_who_stores_as_much_as_they_may_is_refused(tmp_path):
-    settings = {"team.stored_bytes": 10}
+def test_an_upload_of_more_than_its_owner_may_store_is_refused_piece_by_piece(tmp_path):
+    settings = {"team.stored_bytes": 20}
     with serving(tmp_path / "home", settings=settings) as server:
         made = server.call("UserAdd", name="Ada")
         with httpx2.Client(base_url=server.address, timeout=20) as client:
             client.post("/login", data={"token": made["token"]})
             bench = rpc(client, "WorkbenchCreate", name="Hers")["result"]["workbench_id"]
-            first, second = (
-                client.post(f"/bench/{bench}/files", files={"files": (name, b"ten and more")})
-                for name in ("a.txt", "b.txt")
-            )
-            refused = second.json()["error"]
 
-        assert first.json()["add_results"][0]["status"] == "added"
-        assert (refused["error_code"], refused["reason"]) == ("LIMIT_EXCEEDED", "user_limit")
-        assert refused["detail"] == "team.stored_bytes"
-        assert server.paths(bench) == {"a.txt"}
+            def send(name: str, step: str = "", upload: str = "") -> Any:
+                files, words = {"files": (name, b"ten bytes!")}, {"step": step, "upload": upload}
+                return client.post(f"/bench/{bench}/files", files=files, data=words).json()
+
+            first = send("a.txt")
+            piece = send("b.txt", "more", "one")
+            again = send("b.txt", "more", "one")
+            refused = [send("c.txt", "more", "one"), send("c.txt", "more", "two")]
+            added = send("b.txt", "add")
+            refused.append(send("c.txt"))
+            waiting = len(server.shop.store.streams("upload"))
+
+        assert first["add_results"][0]["status"] == added["add_results"][0]["status"] == "added"
+        assert piece == again == {"add_results": []}
+        for one in refused:
+            error = one["error"]
+            assert (error["error_code"], error["reason"]) == ("LIMIT_EXCEEDED", "user_limit")
+            assert error["detail"] == "team.stored_bytes"
+        assert (server.paths(bench), waiting) == ({"a.txt", "b.txt"}, 1)
+
+
+@pytest.mark.rule("T6.5", "T6.1")
+def test_uploads_that_one_person_leaves_lying_keep_nobody_else_from_uploading(tmp_path):
+    with serving(tmp_path / "home") as server, ExitStack() as open_clients:
+        people = {}
+        for name in ("Ada", "Ben"):
+            client = httpx2.Client(base_url=server.address, timeout=20)
+            people[name] = open_clients.enter_context(client)
+            client.post("/login", data={"token": server.call("UserAdd", name=name)["token"]})
+        benches = {
+            name: rpc(client, "WorkbenchCreate", name="Mine")["result"]["workbench_id"]
+            for name, client in people.items()
+        }
+
+        def send(name: str, upload: str, size: int = 1) -> Any:
+            files, words = {"files": ("a", b"x" * size)}, {"step": "more", "upload": upload}
+            url = f"/bench/{benches[name]}/files"
+            return people[name].post(url, files=files, data=words).json()
+
+        left = [send("Ada", f"left {n}") for n in range(PARCELS_MAX)]
+        more, others = send("Ada", "more"), send("Ben", "his")
+        limits = {"max_files": 5, "max_file_bytes": 50, "max_total_bytes": 60, "max_depth": 5}
+        server.call("WorkbenchSetLimits", workbench_id=benches["Ben"], limits=limits)
+        large = [send("Ben", "his", 40), send("Ben", "his", 41)]
+
+    assert left == [{"add_results": []}] * PARCELS_MAX
+    assert (more["error"]["reason"], others) == ("too_many", {"add_results": []})
+    assert (large[0], large[1]["error"]["reason"]) == ({"add_results": []}, "too_large")
+
+
+@pytest.mark.rule("T6.5", "S7.5")
+@pytest.mark.parametrize("limit", ["team.requests_per_minute", "team.bench_requests_per_minute"])
+@pytest.mark.parametrize("way", ["upload", "piece", "file", "archive"])
+def test_uploads_and_downloads_are_requests_that_count(tmp_path, way, limit):
+    with serving(tmp_path / "home", settings={limit: 3}) as server:
+        bench = server.bench(files={"a.txt": "a"})
+        made = server.call("UserAdd", name="Ada")
+        server.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role="publish")
+        with httpx2.Client(base_url=server.address, timeout=20) as client:
+            client.post("/login", data={"token": made["token"]})
+
+            def use(number: int) -> httpx2.Response:
+                if way in ("file", "archive"):
+                    return client.get(f"/bench/{bench}/files{FILES[way]}")
+                words = {"step": "more", "upload": "u"} if way == "piece" else {}
+                files = {"files": (f"{number}.txt", b"b")}
+                return client.post(f"/bench/{bench}/files", files=files, data=words)
+
+            answers = [use(number) for number in range(4)]
+
+    assert [one.is_success for one in answers] == [True, True, True, False]
+    assert answers[3].json()["error"]["detail"] == limit
+
+
+FILES = {"file": "/a.txt", "archive": ".zip"}

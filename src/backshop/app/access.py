@@ -93,7 +93,7 @@ class Gate:
                 raise AccessDenied(
                     f"this needs the role {role.value!r}, yours is {has.value!r}", reason="role"
                 )
-        self._limiter.admit(command.name, user, subjects)
+        self._limiter.count_about(subjects)
 
     def admit_to(self, user: UserId | None, subject: str, role: Role) -> None:
         """Let somebody's use of one thing pass, and count it, for tools that are no commands.
@@ -105,7 +105,7 @@ class Gate:
         if user is not None:
             self._limiter.count(user)
             self.require(user, subject, role)
-            self._limiter.admit("", user, {subject})
+            self._limiter.count_about({subject})
 
     def require(self, user: UserId | None, subject: str, role: Role) -> None:
         """Refuse a person without this role; for doors that hand out what no command does.
@@ -124,15 +124,6 @@ class Gate:
         """
         if user is not None and names_server_path(command, request):
             raise AccessDenied("only the home's owner names paths of the server", reason="paths")
-
-    def require_room(self, user: UserId | None) -> None:
-        """Refuse a person who stores as much as they may; for doors that bring files.
-
-        Raises:
-            LimitExceeded: `user_limit`.
-        """
-        if user is not None:
-            self._limiter.require_room(user)
 
     def listener(self, user: UserId | None) -> Listener | None:
         """Return who follows events, and so hears of their own alone; None hears all."""

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 
+from backshop.base.acting import acting_user
 from backshop.base.ambient import Clock
 from backshop.base.errors import LimitExceeded, Retry, RetryKind
 from backshop.base.ids import UserId
@@ -16,9 +17,6 @@ from .people import People
 
 AT_ONCE = 20  # a process draws a twentieth of a minute's requests at a time
 TURN_WAIT_MS = 5000
-TURNS = frozenset({"WorkshopRunAgent", "WorkshopRegenerate"})
-BRINGING = frozenset({"WorkbenchFilesAdd", "WorkbenchFork", "WorkbenchCreateSample", *TURNS})
-"""Commands after which more is stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,30 +70,47 @@ class Limiter:
         """
         self._count("team.requests_per_minute", user, self._limits.requests_per_minute)
 
-    def admit(self, command: str, user: UserId, subjects: Collection[str]) -> None:
+    def count_about(self, subjects: Collection[str]) -> None:
         """Count a call that somebody may make against the workbenches it is about.
 
         Raises:
             LimitExceeded: `user_limit`, with the name of the setting.
         """
-        limits = self._limits
+        most = self._limits.bench_requests_per_minute
         for bench_id in sorted(one for one in subjects if one.startswith("wb_")):
-            most = limits.bench_requests_per_minute
             self._count("team.bench_requests_per_minute", bench_id, most)
-        if limits.turns and command in TURNS and self._turns_of(user) >= limits.turns:
-            raise _refusal("team.turns", f"{limits.turns} turns are running", TURN_WAIT_MS)
-        if command in BRINGING:
-            self.require_room(user)
 
-    def require_room(self, user: UserId) -> None:
-        """Refuse somebody whose workbenches hold as much as they may."""
+    def require_turn(self, user: UserId | None) -> None:
+        """Refuse another turn to somebody who has as many running as they may; not to the owner.
+
+        Raises:
+            LimitExceeded: `user_limit`, with the name of the setting.
+        """
+        most = self._limits.turns
+        if most and user is not None and self._turns_of(user) >= most:
+            raise _refusal("team.turns", f"{most} turns are running", TURN_WAIT_MS)
+
+    def require_room(self, bench_id: str, more_bytes: int) -> None:
+        """Refuse so many bytes more in a workbench when that is too much for whoever made it.
+
+        One that is only being made is of whoever asked. What the home's owner made has no limit.
+
+        Raises:
+            LimitExceeded: `user_limit`, with the name of the setting.
+        """
         most = self._limits.stored_bytes
         if not most:
             return
-        grants = self._people.state.grants.items()
-        owned = (s for (s, who), grant in grants if who == user and grant.owner)
-        if sum(self._bytes_of(subject) for subject in owned if subject.startswith("wb_")) >= most:
-            raise _refusal("team.stored_bytes", f"{most} bytes are stored", None)
+        grants = [(of, who) for (of, who), one in self._people.state.grants.items() if one.owner]
+        owner = next((who for of, who in grants if of == bench_id), None)
+        if owner is None and self._store.head(f"bench:{bench_id}") is None:
+            owner = acting_user()
+        if owner is None:
+            return
+        theirs = [of for of, who in grants if who == owner and of.startswith("wb_")]
+        if sum(map(self._bytes_of, theirs)) + more_bytes > most:
+            text = f"more than {most} bytes would be stored"
+            raise _refusal("team.stored_bytes", text, None)
 
     def _count(self, setting: str, about: str, most: int) -> None:
         if not most:

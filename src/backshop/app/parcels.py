@@ -2,13 +2,15 @@
 
 A folder of thousands of files comes in many requests, and with several servers each may reach
 another one. What came is a stream of its own until the last request adds all of it or none (B6.9);
-then it is deleted, as one is that nobody goes on with.
+then it is deleted, as one is that nobody goes on with. Until then it counts for whoever sends it
+(T6.5): nobody else is kept from uploading.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
@@ -20,7 +22,7 @@ from backshop.base.event import event
 from backshop.base.ids import BlobId, UserId
 from backshop.store import Batch, NewEvent, Part, Pin, Plan, Store
 
-PARCELS_MAX = 32
+PARCELS_MAX = 8  # of one person
 PARCEL_MS = 3_600_000  # a parcel nobody goes on with is thrown away after this
 _KIND = "upload"
 
@@ -31,6 +33,7 @@ class ArrivedFile:
 
     name: str
     content: BlobId
+    size: int
 
 
 @event("upload.piece_arrived")
@@ -43,12 +46,17 @@ class PieceArrived:
     files: tuple[ArrivedFile, ...]
 
 
+Room = Callable[[str, int], None]
+"""Refuses so many bytes more in a bench when that is too much for its owner (T6.5)."""
+
+
 class Parcels:
     """Uploads that are not whole yet, shared by all servers of a home."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, room: Room) -> None:
         self._store = store
         self._clock = clock
+        self._room = room
 
     def require_own(self, key: str, bench_id: str, user: UserId | None) -> None:
         """Refuse an upload that somebody else began, or that is for another bench.
@@ -66,27 +74,32 @@ class Parcels:
         bench_id: str,
         user: UserId | None,
         given: Sequence[tuple[IO[bytes], str]],
-        limit_bytes: int,
+        limits: Mapping[str, int],
     ) -> None:
         """Keep a piece: of each file at most one byte more than may be added.
 
-        A piece that is sent again is kept once.
+        A piece that is sent again is kept once. `limits` are the bench's own.
 
         Raises:
             AccessDenied: the upload is somebody else's, or for another bench.
-            LimitExceeded: there are too many uploads that are not whole.
+            LimitExceeded: the person has too many uploads that are not whole, or they are more
+                than could be added.
         """
-        stream = _stream(key)
+        stream, most_bytes = _stream(key), limits["max_file_bytes"] + 1
         self.require_own(key, bench_id, user)
-        if self._store.head(stream) is None:
-            self._throw_away_old()
-            if len(self._store.streams(_KIND)) >= PARCELS_MAX:
-                raise LimitExceeded("too many uploads at once", reason="too_many")
+        self._throw_away_old()
+        theirs = self._unfinished(user)
+        if stream not in theirs and len(theirs) >= PARCELS_MAX:
+            raise LimitExceeded("too many uploads at once", reason="too_many")
+        here = theirs.setdefault(stream, [])
+        sizes = {name: min(_size(source), most_bytes) for source, name in given}
+        sent_again = {(one.name, one.size) for one in here} & sizes.items()
+        coming = sum(sizes.values()) - sum(size for _, size in sent_again)
+        if _bytes(here) + coming > limits["max_total_bytes"]:
+            raise LimitExceeded("the workbench would hold too many bytes", reason="too_large")
+        self._room(bench_id, sum(map(_bytes, theirs.values())) + coming)
         with self._store.blobs.batch() as batch:
-            files = tuple(
-                ArrivedFile(name=name, content=_taken(batch, source, limit_bytes + 1))
-                for source, name in given
-            )
+            files = tuple(_taken(batch, source, name, most_bytes) for source, name in given)
         named = canonical([[one.name, one.content] for one in files])
         fact = PieceArrived(bench_id=bench_id, user_id=user, files=files)
         pins = [Pin(one, "content") for one in sorted({one.content for one in files})]
@@ -104,6 +117,15 @@ class Parcels:
         """Forget an upload; its contents go with the next collection."""
         with suppress(NotFound):  # it came in one request, or another server was faster
             self._store.delete_stream(_stream(key))
+
+    def _unfinished(self, user: UserId | None) -> dict[str, list[ArrivedFile]]:
+        """Return the uploads somebody has begun, and what came of each."""
+        found: dict[str, list[ArrivedFile]] = {}
+        for head in self._store.streams(_KIND):
+            facts = [stored.fact for stored in self._store.read(head.stream)]
+            if facts and facts[0].user_id == user:
+                found[head.stream] = [file for one in facts for file in one.files]
+        return found
 
     def _throw_away_old(self) -> None:
         before = self._clock.now_ms() - PARCEL_MS
@@ -128,10 +150,21 @@ class _UpTo:
         return chunk
 
 
-def _taken(batch: Batch, source: IO[bytes], most_bytes: int) -> BlobId:
+def _bytes(files: Iterable[ArrivedFile]) -> int:
+    return sum(one.size for one in files)
+
+
+def _size(source: IO[bytes]) -> int:
+    """Return how long a file is that stands at its beginning, and leave it there."""
+    size = source.seek(0, os.SEEK_END)
+    source.seek(0)
+    return size
+
+
+def _taken(batch: Batch, source: IO[bytes], name: str, most_bytes: int) -> ArrivedFile:
     found = batch.add_stream(_UpTo(source, most_bytes), most_bytes)
     assert found is not None  # it cannot be longer
-    return found[0]
+    return ArrivedFile(name=name, content=found[0], size=found[1])
 
 
 def _stream(key: str) -> str:

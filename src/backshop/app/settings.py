@@ -295,7 +295,7 @@ SETTINGS: tuple[Setting, ...] = (
             ("requests_per_minute", 600, 10**6, "Commands one person may call in a minute"),
             ("bench_requests_per_minute", 3000, 10**6, "Commands about one workbench in a minute"),
             ("turns", 8, 10**4, "Turns one person may have running"),
-            ("stored_bytes", 0, 10**15, "Bytes Published may hold in one person's workbenches"),
+            ("stored_bytes", 0, 10**15, "Bytes in Published of the workbenches one person made"),
         )
     ),
     Setting(

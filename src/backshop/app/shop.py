@@ -142,10 +142,11 @@ class Backshop:
 
         from .benching import ask_conversation, bench_settings
 
-        settings = bench_settings(self.config)
-        made = Bench(self.store, self.formats, self.mint, self.clock, settings)
+        made = Bench(self.store, self.formats, self.mint, self.clock, bench_settings(self.config))
         ask_conversation(made, lambda: self.workshops)
         made.desk.announce = self._announce
+        if self.config["team.stored_bytes"]:
+            made.desk.room = self.limiter.require_room
         return made
 
     def _announce(self, bench_id: str, name: str, payload: Mapping[str, Any]) -> None:
@@ -227,6 +228,7 @@ class Backshop:
             overrides=self.prompts.overrides,
             gatherer=self.gatherer,
             stop_digest=lambda bench_id: self.digests.cancel(bench_id),
+            admit=self.limiter.require_turn,
             hands=self.queue if config["team.workers"] == "external" else None,
             lease_s=config["team.lease_s"],
         )
@@ -321,15 +323,19 @@ class Backshop:
     @cached_property
     def gate(self) -> Gate:
         """Where access is decided."""
-        limiter = Limiter(
+        return Gate(self.people, lambda: self.rails, self.limiter)
+
+    @cached_property
+    def limiter(self) -> Limiter:
+        """What each person may use."""
+        return Limiter(
             self.store,
             self.people,
             self.clock,
             limits_of(self.config),
             turns_of=lambda user: len(self.workshops.turns_of(user)),
-            bytes_of=lambda bench: self.benches.desk.raw_state(bench).files.total_bytes,
+            bytes_of=lambda bench_id: self.benches.desk.published_bytes(bench_id),
         )
-        return Gate(self.people, lambda: self.rails, limiter)
 
     def call(self, name: str, request: object, *, user: UserId | None = None) -> Any:
         """Run a command by name on parsed JSON for somebody, or for the home's owner."""
@@ -353,12 +359,9 @@ class Backshop:
 
     def close(self) -> None:
         """End the processes of formats and the threads of the rest, and close the store."""
-        if "hub" in self.__dict__:
-            self.hub.close()
-        if "formats" in self.__dict__:
-            self.formats.close()
-        if "queue" in self.__dict__:
-            self.queue.close()
+        for made in ("hub", "formats", "queue"):
+            if made in self.__dict__:
+                getattr(self, made).close()
         self.store.close()
 
     def __enter__(self) -> Backshop:

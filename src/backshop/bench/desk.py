@@ -41,6 +41,8 @@ from .views import Views
 
 Announce = Callable[[str, str, Mapping[str, Any]], None]
 """Sends a signal about a bench: its id, the signal's name, its fields (W4.1)."""
+Room = Callable[[str, int], None]
+"""Refuses so many bytes more in Published of a bench when that is too much for its owner (T6.5)."""
 Rule = Callable[[BenchState], Sequence[object]]
 """Decides facts of the bench; facts of the conversation may stand among them."""
 
@@ -91,6 +93,8 @@ class Desk:
         self.soundness = Soundness(store)
         self.announce: Announce = _unheard
         """Set by whoever carries signals to those who follow a bench."""
+        self.room: Room | None = None
+        """Set by whoever knows whose bench it is and what they may store."""
         self._mint = mint
         self._totals: dict[TreeId, Totals] = {}
 
@@ -171,6 +175,13 @@ class Desk:
                 "a file of this name is there already", reason="path_collision", detail=path
             )
 
+    def published_bytes(self, bench_id: str) -> int:
+        """Return how much Published holds, also in the trash; of a damaged bench nobody knows."""
+        try:
+            return self.raw_state(bench_id).files.total_bytes
+        except BenchDamaged:
+            return 0
+
     def totals(self, state: BenchState) -> Totals:
         """Return how much Published holds."""
         return Totals(len(state.files.records), state.files.total_bytes)
@@ -223,6 +234,17 @@ class Desk:
                 reason="disk_full",
                 detail=f"need={need} free={free}",
             )
+
+    def require_room(self, bench_id: str, state: BenchState, facts: Sequence[object]) -> None:
+        """Refuse facts that bring more into Published than its owner may store (T6.5).
+
+        It is asked before the append, which holds no other bench: two at the same moment may pass.
+        """
+        if self.room is not None:
+            after = decide.with_facts(state, [one for one in facts if isinstance(one, BenchEvent)])
+            more = after.files.total_bytes - state.files.total_bytes
+            if more > 0:
+                self.room(bench_id, more)
 
     @contextmanager
     def locked(
@@ -280,7 +302,8 @@ class Desk:
                 max_revisions=self.settings.max_revisions,
             )
 
-        rule(self.raw_state(bench_id))  # refuses before the lock makes a folder
+        known = self.raw_state(bench_id)
+        self.require_room(bench_id, known, rule(known))  # refuses before the lock makes a folder
         with self.views.locked(BenchId(check_id(bench_id, "wb"))):
             before = self.store.position(stream_of(bench_id))
             state, _done = self.store.update(stream_of(bench_id), FOLD, write)

@@ -64,12 +64,11 @@ def _take(
     user: UserId | None,
 ) -> Any:
     """Lay the streams down outside the home; with the last of them add all like other sources."""
-    site.shop.gate.require(user, bench_id, Role.PUBLISH)  # adding changes Published
-    site.shop.gate.require_room(user)
+    site.shop.gate.admit_to(user, bench_id, Role.PUBLISH)  # adding changes Published
     limits = site.shop.call("WorkbenchGetScope", {"workbench_id": bench_id})["limits"]
     key, step = words["upload"][:80], words["step"]
     if key and step == "more":
-        site.parcels.keep(key, bench_id, user, given, limits["max_file_bytes"])
+        site.parcels.keep(key, bench_id, user, given, limits)
         return {"add_results": []}
     site.parcels.require_own(key, bench_id, user)
     try:
@@ -109,7 +108,7 @@ async def download(request: Request) -> Response:
     params, view = request.path_params, request.query_params.get("view", "published")
     try:
         user = user_of(request)
-        await site.run(site.shop.gate.require, user, params["bench_id"], Role.READ)
+        await site.run(site.shop.gate.admit_to, user, params["bench_id"], Role.READ)
         found = await site.run(
             hand_out, site.shop.benches, params["bench_id"], params["path"], view
         )
@@ -128,7 +127,7 @@ async def download_all(request: Request) -> Response:
     site: Site = request.app.state.site
     bench_id = request.path_params["bench_id"]
     try:
-        await site.run(site.shop.gate.require, user_of(request), bench_id, Role.READ)
+        await site.run(site.shop.gate.admit_to, user_of(request), bench_id, Role.READ)
         archive = await site.run(_archive, site.shop, bench_id)
     except Exception as error:  # a surface's outermost handler
         return fault_response(error)

@@ -28,7 +28,7 @@ class Site:
         self.shop = shop
         self.door = door
         self.login = login
-        self.parcels = Parcels(shop.store, shop.clock)
+        self.parcels = Parcels(shop.store, shop.clock, shop.limiter.require_room)
         self.guesses = Guesses(shop.clock)
         self._limiter: anyio.CapacityLimiter | None = None
         self._warming = threading.Lock()

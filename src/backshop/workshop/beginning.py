@@ -81,6 +81,7 @@ def start(
         "goal": record.text,
     }
     assert wish.session_id is not None
+    book.desk.require_room(bench_id, known.bench, rule(known, None))
     with book.locked(bench_id):
         driving.begin(
             wish.workflow_id or RPI,

@@ -125,7 +125,7 @@ class Book:
             return Plan((part_of(stream, wish), *parts), wish.blobs) if wish.events else None
 
         before = self.state(bench_id)
-        rule(before)  # refuses before the lock makes a folder
+        self.desk.require_room(bench_id, before.bench, rule(before))
         with self.locked(bench_id):
             (state,), _ = self.store.update_many(((stream, FOLD),), plan)
             return Told(state, self.followed(before.bench, state.bench))

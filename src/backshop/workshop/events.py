@@ -121,6 +121,8 @@ class TurnResumed:
     message_id: MessageId
     model_id: str
     actor: str = "agent"
+    user_id: str | None = None
+    """Whose it is from now on; None leaves it to whom it was."""
 
 
 @event("workshop.phase_started")

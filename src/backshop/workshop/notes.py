@@ -29,6 +29,10 @@ def noted(answer: Answer, message: str) -> Answer:
 
 def refusal(error: BackshopError) -> RailsError:
     """Return why a turn cannot begin or go on, in the codes an agent knows (R7.3)."""
+    if error.reason == "user_limit":
+        again = "Wait until another turn of this person has ended, then make the same call again."
+        about = {"reason": error.reason}
+        return RailsError(error.code, error.message, again, details=about, retry=error.retry)
     is_later = error.code == "BENCH_BUSY"
     return RailsError(
         "SESSION_LOCKED" if is_later else "PRECONDITION_FAILED",

@@ -119,6 +119,7 @@ class Outside:
             session_seq=self._book.session_seq(self.bench_id),
         )
         decide.send(known, said)  # refuses before anybody is kept waiting
+        self._turns.admit()
         hold = self._seat.take(wish.turn_id)
 
         def write(state: WorkshopState, at: Arrived) -> Write:
@@ -209,10 +210,13 @@ class Outside:
         if run_id is None or turn is None or turn.run_id != run_id or not turn.is_outside:
             return False
         if turn.status == PAUSED:
+            self._turns.admit()
             self._seat.take(turn.turn_id)
             message, revision = self._book.new_message(), self._book.desk.new_revision()
             self._seat.commit(
-                lambda now: decide.resume(now, turn.turn_id, MODEL, message, revision)
+                lambda now: decide.resume(
+                    now, turn.turn_id, MODEL, message, revision, user_id=acting_user()
+                )
             )
         return self._seat.turn() is not None
 

@@ -41,7 +41,7 @@ from .proposals import Proposals
 from .run import Settings
 from .signals import Publish, silent
 from .state import WorkshopState
-from .turns import Turns
+from .turns import Admit, Turns, anybody
 
 
 class Workshop:
@@ -62,6 +62,7 @@ class Workshop:
         stop_digest: Callable[[str], bool] = lambda bench_id: False,
         hands: Hands | None = None,
         lease_s: float = RUN_LEASE_S,
+        admit: Admit = anybody,
     ) -> None:
         self.book = Book(bench, mint, clock, lease_s)
         self._models = models
@@ -77,6 +78,7 @@ class Workshop:
             overrides=overrides,
             gatherer=gatherer,
             hands=hands,
+            admit=admit,
         )
         self._proposals = Proposals(self.book, self._turns)
         self._stop_digest = stop_digest

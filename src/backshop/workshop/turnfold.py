@@ -42,6 +42,7 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
                 problem=None,
                 ended_ms=None,
                 is_cancel_asked=False,
+                user_id=fact.user_id or turn.user_id,
                 replays_to=len(state.tools),
             )
         case ev.PhaseStarted(phase=phase):

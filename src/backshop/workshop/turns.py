@@ -8,8 +8,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from backshop.base.acting import acting_user
 from backshop.base.errors import BackshopError
-from backshop.base.ids import MessageId, TurnId
+from backshop.base.ids import MessageId, TurnId, UserId
 from backshop.models import ModelAdapter, Models
 from backshop.prompts import CancelToken, PromptOverridesStore, Session, TokenUsage
 from backshop.rails import Driving, Rails
@@ -30,12 +31,18 @@ from .state import BUSY, Turn, WorkshopState
 
 SESSIONS_KEPT = 16
 SESSION_EVENTS_KEPT = 4_000  # of all of them together
+Admit = Callable[[UserId | None], None]
+"""Refuses one more turn of somebody's; None is the home's owner."""
 DEAD = Problem(
     code=BUSY,
     reason="lease_lost",
     message="the program that did the work ended",
     actions=("resume",),
 )
+
+
+def anybody(user: UserId | None) -> None:
+    """Let everybody have as many as they like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +67,10 @@ class Turns:
         overrides: PromptOverridesStore | None = None,
         gatherer: Gatherer | None = None,
         hands: Hands | None = None,
+        admit: Admit = anybody,
     ) -> None:
         self._hands = hands
+        self._admit = admit
         self._book = book
         self._models = models
         self._rails = rails
@@ -129,7 +138,14 @@ class Turns:
         def go_on(hold: Hold) -> None:
             self._book.commit(
                 bench_id,
-                lambda now: decide.resume(now, turn.turn_id, adapter.model_id, answer_id, revision),
+                lambda now: decide.resume(
+                    now,
+                    turn.turn_id,
+                    adapter.model_id,
+                    answer_id,
+                    revision,
+                    user_id=acting_user(),
+                ),
                 lease=hold.owner,
             )
 
@@ -149,6 +165,7 @@ class Turns:
         Where workers do the walking the turn is handed to one of them and waited for.
         """
         turn_id, hands = work.turn_id, self._hands
+        self.admit()
         with (
             self._session(bench_id) as session,
             held(self._book, bench_id, self._owner(turn_id), session.cancel) as hold,
@@ -159,6 +176,14 @@ class Turns:
             ):
                 self._walk(bench_id, work, hold, session)
         return self.answered(self._book.state(bench_id), turn_id)
+
+    def admit(self) -> None:
+        """Refuse a turn that is about to begin, or to go on, when that is one too many (T6.5).
+
+        Raises:
+            LimitExceeded: whoever asks has as many running as they may.
+        """
+        self._admit(acting_user())
 
     def afterwards(
         self, bench_id: str, work: Work, check: Callable[[Hold], None], do: Callable[[Run], None]

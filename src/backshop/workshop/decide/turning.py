@@ -151,6 +151,8 @@ def resume(
     model_id: str,
     answer_id: MessageId,
     revision_id: RevisionId,
+    *,
+    user_id: str | None = None,
 ) -> list[Fact]:
     """Go on with a turn that stopped; its record gives way to a new one (W12.6)."""
     turn = state.resumable
@@ -160,7 +162,9 @@ def resume(
     if turn.message_id in state.records:
         facts.append(HeadMoved(message_id=turn.user_message_id, actor="agent"))
     facts += _rolled_back(state, turn, revision_id, answer_id)
-    facts.append(ev.TurnResumed(turn_id=turn_id, message_id=answer_id, model_id=model_id))
+    facts.append(
+        ev.TurnResumed(turn_id=turn_id, message_id=answer_id, model_id=model_id, user_id=user_id)
+    )
     return facts
 
 
