@@ -2,8 +2,9 @@
 
     python tools/site.py build/site
 
-Strict: a link to a page, heading or picture that is not there ends with an error and no site. The
-site needs nothing from elsewhere and no script.
+Strict: a link to what the site does not have, be it a page, a heading or a file, ends with an error
+and no site. A file of the repository that a page links to is copied; a folder that is linked to and
+has no page of its own gets one that lists its pages. The site needs nothing from elsewhere and no script.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 ROOT = Path(__file__).resolve().parents[1]
-BESIDE = ("README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md")
+BESIDE = ("README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md")
+FIRST = ("README.md", "index.md")  # the page that stands for its folder
 SHELL = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -52,23 +54,31 @@ class Page:
 def build(root: Path, target: Path) -> list[str]:
     """Write the site; return what is wrong instead if something is."""
     parser = MarkdownIt("commonmark").enable("table")
-    pages = {path: _read(parser, path) for path in _paths(root)}
-    problems = [problem for page in pages.values() for problem in _check(root, page, pages)]
+    pages = {path: _read(parser, path, path.read_text(encoding="utf-8")) for path in _paths(root)}
+    indexes = {one.path: one for one in _indexes(parser, pages)}
+    known, aims = pages | indexes, set[Path]()
+    problems = [found for page in known.values() for found in _check(root, page, known, aims)]
     if problems:
         return problems
     fresh = target.with_name(f"{target.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
-    for page in pages.values():
-        place = fresh / page.path.relative_to(root).with_suffix(".html")
-        place.parent.mkdir(parents=True, exist_ok=True)
+    for page in [*pages.values(), *(one for path, one in indexes.items() if path in aims)]:
+        place = _placed(fresh, page.path.relative_to(root).with_suffix(".html"))
         up = "../" * (len(place.relative_to(fresh).parts) - 1)
         body = parser.renderer.render(page.tokens, parser.options, {})
         place.write_text(SHELL.format(title=html.escape(page.title), up=up, body=body))
-    shutil.copytree(root / "docs" / "images", fresh / "docs" / "images", dirs_exist_ok=True)
+    for file in aims - known.keys():
+        shutil.copyfile(file, _placed(fresh, file.relative_to(root)))
     (fresh / "site.css").write_text(STYLE)
     shutil.rmtree(target, ignore_errors=True)
     fresh.rename(target)
     return []
+
+
+def _placed(site: Path, relative: Path) -> Path:
+    place = site / relative
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return place
 
 
 def _paths(root: Path) -> list[Path]:
@@ -76,8 +86,8 @@ def _paths(root: Path) -> list[Path]:
     return [*sorted((root / "docs").rglob("*.md")), *beside]
 
 
-def _read(parser: MarkdownIt, path: Path) -> Page:
-    page = Page(path, parser.parse(path.read_text(encoding="utf-8")))
+def _read(parser: MarkdownIt, path: Path, text: str) -> Page:
+    page = Page(path, parser.parse(text))
     for token, inline in zip(page.tokens, page.tokens[1:], strict=False):
         if token.type == "heading_open":
             anchor = _anchor(inline.content, page.anchors)
@@ -87,13 +97,28 @@ def _read(parser: MarkdownIt, path: Path) -> Page:
     return page
 
 
+def _indexes(parser: MarkdownIt, pages: dict[Path, Page]) -> list[Page]:
+    """Return a page that lists the others for each folder that has none of its own."""
+    made = []
+    for folder in sorted({path.parent for path in pages}):
+        if not any(folder / name in pages for name in FIRST):
+            inside = [page for path, page in pages.items() if path.parent == folder]
+            lines = [f"- [{page.title}]({page.path.name})" for page in inside]
+            text = "\n".join([f"# {folder.name.capitalize()}", "", *lines])
+            made.append(_read(parser, folder / "index.md", text))
+    return made
+
+
 def _anchor(text: str, taken: set[str]) -> str:
     words = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
     return words if words not in taken else f"{words}-{sum(t.startswith(words) for t in taken)}"
 
 
-def _check(root: Path, page: Page, pages: dict[Path, Page]) -> list[str]:
-    """Return what is wrong with a page's links; those that are right come to lead to HTML."""
+def _check(root: Path, page: Page, pages: dict[Path, Page], aims: set[Path]) -> list[str]:
+    """Return what is wrong with a page's links; those that are right come to lead into the site.
+
+    What they lead to is put among `aims`.
+    """
     problems = []
     for token in _links(page.tokens):
         name = "href" if token.type == "link_open" else "src"
@@ -101,16 +126,25 @@ def _check(root: Path, page: Page, pages: dict[Path, Page]) -> list[str]:
         parts = urlsplit(link)
         if parts.scheme or parts.netloc:
             continue
-        aim = page.path
-        if parts.path:
-            aim = Path(os.path.normpath(page.path.parent / unquote(parts.path)))
-        if not aim.exists() or not aim.is_relative_to(root):
+        aim = _aim(page, unquote(parts.path), pages)
+        aims.add(aim)
+        if aim in pages:
+            if parts.fragment and unquote(parts.fragment) not in pages[aim].anchors:
+                problems.append(f"{page.path.relative_to(root)}: {link} names no heading")
+            elif parts.path:
+                to = os.path.relpath(aim.with_suffix(".html"), page.path.parent)
+                token.attrSet(name, to + (f"#{parts.fragment}" if parts.fragment else ""))
+        elif not aim.is_file() or not aim.is_relative_to(root):
             problems.append(f"{page.path.relative_to(root)}: {link} leads nowhere")
-        elif parts.fragment and aim in pages and unquote(parts.fragment) not in pages[aim].anchors:
-            problems.append(f"{page.path.relative_to(root)}: {link} names no heading")
-        elif aim in pages and parts.path:
-            token.attrSet(name, link.replace(".md", ".html", 1))
     return problems
+
+
+def _aim(page: Page, path: str, pages: dict[Path, Page]) -> Path:
+    """Return the page or the file that a link of a page is about."""
+    if not path:
+        return page.path
+    aim = Path(os.path.normpath(page.path.parent / path))
+    return next((aim / name for name in FIRST if aim / name in pages), aim)
 
 
 def _links(tokens: list[Token]) -> list[Token]:
