@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import stat
+import subprocess
+import sys
 
 import pytest
+import uvicorn
 
 from backshop.app import Backshop, attach, save
 from backshop.app.logs import FILES_KEPT
 from backshop.cli import main
+from backshop.mcp import Offering, serve_http
 from backshop.store import StoreUnavailable
+from backshop.web import serve
 
 KEY = "sk-very-secret-0123456789"
 
@@ -120,3 +125,91 @@ def test_the_log_is_rotated_and_old_files_go(tmp_path, quiet, monkeypatch):
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     assert all(path.stat().st_size <= 2000 for path in files)
     assert "line 199 " in files[0].read_text()
+
+
+WRITER = """
+import logging, sys
+from pathlib import Path
+from backshop.app import attach, logs
+
+logs.FILE_MAX_BYTES, logs.FILES_KEPT = 4000, 200
+attach(Path(sys.argv[1]), "info")
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(150):
+    logging.getLogger("backshop.store").info("line %s.%d. %s", sys.argv[2], number, "x" * 60)
+"""
+
+
+@pytest.mark.rule("S10.2", "T2.7")
+def test_processes_that_share_a_log_rotate_it_and_lose_no_line(tmp_path):
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path), str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(3)
+    ]
+    for one in writers:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "ready\n"
+    for one in writers:
+        one.communicate("go\n", timeout=60)
+
+    files = list((tmp_path / "logs").iterdir())
+    lines = [line for path in files for line in path.read_text().splitlines()]
+    told = sorted(line.split(" line ")[1].split(". ")[0] for line in lines)
+    assert told == sorted(f"{who}.{number}" for who in range(3) for number in range(150))
+    assert len(files) > 5
+    assert all(path.stat().st_size <= 4000 for path in files)
+
+
+@pytest.mark.rule("S10.2", "S5.3")
+@pytest.mark.parametrize("held_by", ["environment", "file"])
+def test_a_program_that_fails_before_it_begins_writes_its_log_as_asked(
+    tmp_path, quiet, monkeypatch, capsys, held_by
+):
+    home = tmp_path / "new"
+    if held_by == "environment":
+        monkeypatch.setenv("BACKSHOP_LOG_FORMAT", "json")
+    else:
+        save(home, "log_format", "json")
+
+    def broken(**_: object) -> None:
+        raise RuntimeError("not today")
+
+    monkeypatch.setattr("backshop.app.load", broken)
+
+    assert main(["doctor", "--json", "--home", str(home)]) == 1
+
+    (line,) = (home / "logs" / "backshop.log").read_text().splitlines()
+    record, told = json.loads(line), json.loads(capsys.readouterr().out)
+    assert told["detail_ref"] in record["message"]
+    assert "RuntimeError: not today" in record["exception"]
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+
+@pytest.mark.rule("M3.12")
+@pytest.mark.parametrize("door", ["web", "mcp"])
+def test_what_the_server_itself_logs_has_no_secrets_either(
+    tmp_path, quiet, monkeypatch, capsys, caplog, door
+):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI")
+
+    def run(self: uvicorn.Server, sockets: object) -> None:
+        logging.getLogger("uvicorn.error").error("it said wJalrXUtnFEMI")
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+
+    with Backshop.open(tmp_path / "home") as shop:
+        if door == "web":
+            serve(shop, host="127.0.0.1", port=0, announce=lambda *_: None)
+        else:
+            offering = Offering(tmp_path / "home")
+            serve_http(offering, tmp_path / "home", port=0, announce=lambda *_: None)
+
+    said = capsys.readouterr()
+    assert "wJalrXUtnFEMI" not in said.out + said.err
+    assert "it said [secret]" in caplog.text

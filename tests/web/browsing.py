@@ -100,7 +100,9 @@ def serving(
     ):
         door = Door(host=host, port=listening.getsockname()[1])
         login = Login(SECRET, shop.clock, Links(shop.store, SECRET, shop.clock))
-        config = uvicorn.Config(application(shop, door, login), log_level="warning", ws="none")
+        config = uvicorn.Config(
+            application(shop, door, login), log_level="warning", ws="none", log_config=None
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

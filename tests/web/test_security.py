@@ -248,3 +248,36 @@ def test_a_login_link_works_once_at_any_server_of_the_home_and_for_a_day(tmp_pat
             assert opened(there, forged) == 403
             clock.move(LINK_HOURS * 3_600_000 + 1)
             assert opened(here, late) == 403
+
+
+def _broken(*_: object, **__: object) -> Any:
+    raise RuntimeError("a secret of the program")
+
+
+DEFECTS = {
+    "markdown": ("backshop.web.server.rendered", "POST", "/markdown"),
+    "login": ("backshop.web.security.Login.exchange", "GET", "/login?token=x"),
+    "static": ("backshop.web.server.version", "GET", "/static/1/clean.js"),
+    "events": ("backshop.web.events._position", "GET", "/events"),
+    "page": ("backshop.web.events._position", "GET", "/events"),
+}
+
+
+@pytest.mark.rule("S5.3")
+@pytest.mark.parametrize("where", DEFECTS)
+def test_a_defect_behind_any_address_is_told_by_reference_alone(
+    served, monkeypatch, capfd, caplog, where
+):
+    name, method, path = DEFECTS[where]
+    accept = "text/html" if where == "page" else "application/json"
+    with served.client() as client:
+        monkeypatch.setattr(name, _broken)
+        answer = client.request(method, path, json={"text": "x"}, headers={"accept": accept})
+
+    said = capfd.readouterr()
+    (record,) = [one for one in caplog.records if one.message.startswith("internal error")]
+    reference = record.message.split()[-1]
+    assert (answer.status_code, reference in answer.text) == (500, True)
+    assert "a secret of the program" not in answer.text
+    assert "a secret of the program" in str(record.exc_info)
+    assert "Traceback" not in said.out + said.err

@@ -11,7 +11,7 @@ from .guessing import Guesses, wait_s
 from .handle import Answer, BenchWorkshop
 from .hub import About, Hub, Subscription
 from .links import Links
-from .logs import attach, begin
+from .logs import attach, begin, layout_of
 from .naming import every_bench
 from .notices import Notification
 from .parcels import Parcels
@@ -51,6 +51,7 @@ __all__ = [
     "examine",
     "fault_of",
     "find_home",
+    "layout_of",
     "load",
     "open_formats",
     "running",

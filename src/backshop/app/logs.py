@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
 from backshop.base.ambient import timestamp
+from backshop.base.canon import parse
+from backshop.base.errors import ValidationFailed
 from backshop.base.redact import Redactor, passwords_of, secrets_of
 
 from .config import Config
@@ -21,16 +26,49 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s %(process)d %(message)s"
 
 
 class _OwnFile(RotatingFileHandler):
-    """A log file made on the first record, with mode 0600; where it cannot be made, no log."""
+    """A log file made on the first record, with mode 0600; where it cannot be made, no log.
+
+    The processes of a home share it: one at a time writes or rotates, and goes on in the file that
+    has the name now.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record where the log is now."""
+        with _alone(Path(self.baseFilename).parent):
+            if self.stream is not None and not _is_at(self.stream.fileno(), self.baseFilename):
+                self.stream.close()
+                self.stream = None  # opened again by the name
+            super().emit(record)
 
     def _open(self):  # type: ignore[no-untyped-def]  # the base class's own type is private
-        path = Path(self.baseFilename)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         return os.fdopen(handle, "a", encoding="utf-8", errors="replace")
 
     def handleError(self, record: logging.LogRecord) -> None:  # the base class's name
         """Drop a record that cannot be written: a full disk must not become a second error."""
+
+
+def _is_at(handle: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), Path(path).stat())
+    except OSError:  # there is none of that name, or it cannot be seen
+        return False
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let no other process write to the log meanwhile, where the file system can see to that."""
+    handle = None
+    with suppress(OSError):
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # parents: not with this mode
+        folder.mkdir(mode=0o700, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 class _Lines(logging.Formatter):
@@ -77,6 +115,16 @@ def guard(config: Config) -> Redactor:
         if sink is not None:
             sink.addFilter(guarding)
     return guarding
+
+
+def layout_of(home: Path) -> str:
+    """Return how lines are to be written in a home, also where its settings are wrong elsewhere."""
+    named: object = os.environ.get("BACKSHOP_LOG_FORMAT")
+    if named is None:
+        with suppress(OSError, ValidationFailed):
+            stored = parse((home / "settings.json").read_bytes())
+            named = stored.get("log_format") if isinstance(stored, dict) else None
+    return "json" if named == "json" else "text"
 
 
 def begin(config: Config) -> None:

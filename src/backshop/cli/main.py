@@ -132,10 +132,11 @@ def _run(argv: list[str] | None, state: Door) -> object:
 
 def _keep_log(state: Door) -> None:
     """Send what fault_of logs to the home's log, whatever the command had opened by then."""
-    from backshop.app import attach, find_home
+    from backshop.app import attach, find_home, layout_of
 
     with suppress(ValidationFailed):  # a home that cannot be found has no log
-        attach(find_home(state.home), "error")
+        home = find_home(state.home)
+        attach(home, "error", layout_of(home))
 
 
 def _report(error: Exception, state: Door) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -34,7 +35,7 @@ from .security import COOKIE_DAYS, Door, Gate, Login
 from .site import Site, fault_response, wants_page
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Scope
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 KEY_FILE = "web.key"
 BACKLOG = 128
@@ -77,10 +78,38 @@ def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
             BackshopError: _failed,
             ClientDisconnect: _left,
         },
+        middleware=[Middleware(Caught)],
         lifespan=lifespan,
     )
     app.state.site = site
     return Gate(app, door, login, site.is_here, _failure)
+
+
+class Caught:
+    """Answers for what no handler has caught; a defect goes to the log under a reference (S5.3).
+
+    It stands within the framework's own, which would give the traceback to the server's log.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal is_begun
+            is_begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        except Exception as error:  # a surface's outermost handler
+            if isinstance(error.__cause__, ClientDisconnect):
+                return
+            answer = _failure(scope, error)
+            if not is_begun:  # else it breaks off, which whoever reads it sees
+                await answer(scope, receive, send)
 
 
 async def healthz(_: Request) -> Response:
@@ -238,6 +267,7 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=GRACE_S,
         ws="none",
+        log_config=None,  # its own would go past the filter of M3.12
         forwarded_allow_ips=list(shop.config["web.trusted_proxies"]),  # whom T6.4 counts by
     )
     shown = "127.0.0.1" if host in {"0.0.0.0", "::", "localhost"} else host  # noqa: S104  # compared
