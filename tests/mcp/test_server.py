@@ -105,13 +105,18 @@ def test_answers_are_text_first_and_fit_their_schema(offering, mode):
 
 
 @asynccontextmanager
-async def over_http(offering: Offering, token: str) -> AsyncIterator[str]:
+async def over_http(
+    offering: Offering, token: str, public_url: str | None = None
+) -> AsyncIterator[str]:
     """Serve on a free port in a thread of its own."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     config = uvicorn.Config(
-        application(offering, token), host="127.0.0.1", port=port, log_level="error"
+        application(offering, token, public_url),
+        host="127.0.0.1",
+        port=port,
+        log_level="error",
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
@@ -149,6 +154,43 @@ def test_http_works_with_the_token_and_lets_nobody_else_in(offering, tmp_path):
 
     anyio.run(story)
     assert (tmp_path / "home" / "mcp.token").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.rule("S6.1", "S3.2", "T6.4")
+def test_behind_a_proxy_that_keeps_the_host_a_person_comes_in_under_the_public_name(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        token = shop.call("UserAdd", {"name": "Ada"})["token"]
+    offering = Offering(tmp_path / "home")
+    good = {"authorization": f"Bearer {token}", "host": "team.example"}
+
+    async def statuses(url: str, *several: dict[str, str]) -> list[int]:
+        async with httpx2.AsyncClient() as bare:
+            return [(await bare.post(url, json={}, headers=one)).status_code for one in several]
+
+    async def story() -> None:
+        async with over_http(offering, "the-owners-own", "https://Team.example/") as url:
+            refused = await statuses(
+                url,
+                {**good, "host": "evil.example"},
+                {**good, "host": "team.example.evil.example"},
+                {**good, "origin": "https://evil.example"},
+                {**good, "origin": "http://team.example"},
+                {"host": "team.example"},
+            )
+            own_page = await statuses(url, {**good, "origin": "https://team.example"})
+            http = httpx2.AsyncClient(headers=good)
+            async with http, Client(streamable_http_client(url, http_client=http)) as client:
+                found = await call(client, "list_workflows", {"query": "review"})
+        async with over_http(offering, "the-owners-own") as url:
+            unnamed = await statuses(url, good)
+
+        assert refused == [421, 421, 403, 403, 401]
+        assert own_page[0] not in (401, 403, 421)
+        assert any(w["workflowId"] == "wr.change_review" for w in found["workflows"])
+        assert unnamed == [421]
+
+    anyio.run(story)
+    offering.close()
 
 
 @pytest.mark.rule("S6.1", "R6.12", "R6.5")

@@ -74,8 +74,14 @@ def mcp(door: Door, http: bool, port: int, bench_id: str | None, tools: str | No
         click.echo(f"MCP server: {address}\nAuthorization: Bearer {token}", err=True)
 
     config = door.config()
-    proxies = config["web.trusted_proxies"]
-    serve_http(offering, config.home, port=port, announce=announce, trusted_proxies=proxies)
+    serve_http(
+        offering,
+        config.home,
+        port=port,
+        announce=announce,
+        public_url=config["web.public_url"],
+        trusted_proxies=config["web.trusted_proxies"],
+    )
 
 
 @click.command(cls=DoorCommand)

@@ -12,10 +12,12 @@ import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import anyio.to_thread
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp.server.transport_security import TransportSecuritySettings
 
 from backshop.base.ambient import SystemClock
 from backshop.base.errors import BackshopError, LimitExceeded, ValidationFailed
@@ -129,12 +131,28 @@ def _principal(name: str) -> AuthenticatedUser:
     return AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
 
 
-def application(offering: Offering, token: str, host: str = "127.0.0.1") -> ASGIApp:
-    """Return the ASGI application; the SDK checks Host and Origin, we check the token."""
+def application(offering: Offering, token: str, public_url: str | None = None) -> ASGIApp:
+    """Return the ASGI application; the SDK checks Host and Origin, we check the token.
+
+    `public_url` is what clients call the server behind a proxy (S3.2).
+    """
     served = build(offering).streamable_http_app(
-        host=host, max_sessions=SESSIONS_MAX, session_idle_timeout=SESSION_IDLE_S
+        max_sessions=SESSIONS_MAX,
+        session_idle_timeout=SESSION_IDLE_S,
+        transport_security=_names(public_url),
     )
     return RequireToken(served, offering, token)
+
+
+def _names(public_url: str | None) -> TransportSecuritySettings:
+    """Return what a request may call this server, and where a page may be that sends one."""
+    hosts = [f"{name}:*" for name in ("127.0.0.1", "localhost", "[::1]")]
+    origins = [f"http://{host}" for host in hosts]
+    if public_url:
+        parts = urlsplit(public_url.lower())
+        hosts.append(parts.netloc)
+        origins.append(f"{parts.scheme}://{parts.netloc}")
+    return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
 
 
 def serve_http(
@@ -143,6 +161,7 @@ def serve_http(
     *,
     port: int,
     announce: Callable[[str, str], Any],
+    public_url: str | None = None,
     trusted_proxies: Sequence[str] = (),
 ) -> None:
     """Serve on loopback until stopped; `announce` gets the address and the token.
@@ -162,9 +181,10 @@ def serve_http(
             hints=("choose another port with --port",),
         ) from error
     config = uvicorn.Config(
-        application(offering, token),
+        application(offering, token, public_url),
         log_level="warning",
         server_header=False,
+        log_config=None,  # its own would go past the filter of M3.12
         forwarded_allow_ips=list(trusted_proxies),
     )
     announce(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", token)
