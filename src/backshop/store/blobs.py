@@ -303,10 +303,16 @@ def hash_file(path: Path) -> str:
 
 
 def make_home(home: Path) -> bool:
-    """Make the folder of a home; say whether it was not there before."""
+    """Make the folder of a home; say whether it was not there before.
+
+    No other account of the machine can enter it, also where somebody made an empty one for it.
+    """
     try:
         is_new = not home.exists()
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if {one.name for one in home.iterdir()} <= {"settings.json", "logs"}:
+            with suppress(PermissionError):  # somebody else's, who decides about it
+                home.chmod(0o700)
     except OSError as error:
         problem = file_error(error)
         if isinstance(problem, WriteFailed):
