@@ -260,6 +260,7 @@ DEFECTS = {
     "static": ("backshop.web.server.version", "GET", "/static/1/clean.js"),
     "events": ("backshop.web.events._position", "GET", "/events"),
     "page": ("backshop.web.events._position", "GET", "/events"),
+    "gate": ("backshop.web.site.Site.run", "GET", "/settings"),
 }
 
 
@@ -271,6 +272,9 @@ def test_a_defect_behind_any_address_is_told_by_reference_alone(
     name, method, path = DEFECTS[where]
     accept = "text/html" if where == "page" else "application/json"
     with served.client() as client:
+        if where == "gate":  # looks up everybody but the owner
+            made = served.call("UserAdd", name="Ada of the gate")
+            client.post("/login", data={"token": made["token"]})
         monkeypatch.setattr(name, _broken)
         answer = client.request(method, path, json={"text": "x"}, headers={"accept": accept})
 

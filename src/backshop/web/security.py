@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from backshop.base.ambient import Clock
-from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 COOKIE_DAYS = 30
 _DAY_MS = 86_400_000
 IsHere = Callable[[UserId], Awaitable[bool]]
-Failed = Callable[["Scope", BackshopError], "ASGIApp"]
+Failed = Callable[["Scope", Exception], "ASGIApp"]
 OWNER = ""  # whoever has the login link is the home's owner
 
 CONTENT_POLICY = "; ".join(
@@ -200,7 +199,7 @@ class Gate:
         try:
             if user and not is_open and not await self._is_here(UserId(user)):
                 user = None  # removed since; the cookie alone would be good for weeks
-        except BackshopError as error:  # nobody can say whether they are let in
+        except Exception as error:  # an outermost handler: nobody can say whether they are let in
             await self._failed(scope, error)(scope, receive, _with_headers(send))
             return
         if user is not None or is_open:
