@@ -11,22 +11,19 @@ from typing import TYPE_CHECKING, Any
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.event import known_after
 from backshop.base.ids import UserId
-from backshop.store import COMMANDS as STORE_COMMANDS
 from backshop.store import Store
 
 from .access import Gate
-from .commands import Offer, Registry
+from .commands import Registry
 from .config import Config, load
-from .engine import COMMANDS as ENGINE_COMMANDS
-from .engine import Engine
-from .filing import forgetting, open_formats
+from .filing import open_formats
 from .handle import BenchWorkshop
 from .hub import Hub
 from .limiting import Limiter, limits_of
 from .logs import guard
 from .looking import Looker
 from .naming import named_bench
-from .people import COMMANDS as PEOPLE_COMMANDS
+from .offering import offered
 from .people import People
 
 if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for (S2.4)
@@ -45,14 +42,6 @@ for _room in ("rails", "prompts", "bench", "models", "workshop"):
     # A stream may hold facts of any room; those of workbenches are looked for first, so that
     # reading one loads no more than it needs (S2.4, B11.8).
     known_after(partial(import_module, f"backshop.{_room}"))
-
-
-# What names of commands begin with, room by room; a wrong entry costs time only.
-_BENCH = ("Workbench", "Draft", "Review", "Checkpoint", "Context", "Published", "Audit", "Settings")
-_RAILS = ("Rails", "start_", "continue_", "resume_", "inspect_", "list_", "checkpoint_")
-_OF_BENCH = ("WorkbenchGetClutter", "WorkbenchGetDefaultModel", "WorkbenchSetDefaultModel")
-_WORKSHOP = ("Workshop", *_OF_BENCH, "ContextProcess", "Digest", "PromptShow")
-_MODELS = ("Models", "Providers", "Egress", "Usage", "UserGet", "UserSet")
 
 
 class Backshop:
@@ -268,52 +257,7 @@ class Backshop:
     @cached_property
     def commands(self) -> Registry:
         """Every command of the product."""
-        registry = Registry(self.gate)
-        registry.add(PEOPLE_COMMANDS, self.people)
-        registry.add(forgetting(STORE_COMMANDS, self.config.home / "cache"), self.store)
-        registry.add(ENGINE_COMMANDS, Engine(self.config, registry.errors))
-        registry.offer(_BENCH, self._bench_commands)
-        registry.offer(_RAILS, self._rails_commands)
-        registry.offer(("Prompt",), self._prompt_commands)
-        registry.offer(_MODELS, self._model_commands)
-        registry.offer(_WORKSHOP, self._workshop_commands)
-        return registry
-
-    def _bench_commands(self) -> list[Offer]:
-        from backshop.bench import COMMANDS
-
-        return [(COMMANDS, self.benches)]
-
-    def _rails_commands(self) -> list[Offer]:
-        from backshop.rails import COMMANDS, DEFINITION_COMMANDS
-
-        return [(COMMANDS, self.rails), (DEFINITION_COMMANDS, self.definitions)]
-
-    def _prompt_commands(self) -> list[Offer]:
-        from backshop.prompts import COMMANDS
-
-        return [(COMMANDS, self.prompts)]
-
-    def _model_commands(self) -> list[Offer]:
-        from backshop.models import COMMANDS
-
-        return [(COMMANDS, self.models)]
-
-    def _workshop_commands(self) -> list[Offer]:
-        from backshop.workshop import (
-            CLUTTER_COMMANDS,
-            COMMANDS,
-            CONTEXT_COMMANDS,
-            DIGEST_COMMANDS,
-            Cluttering,
-        )
-
-        return [
-            (COMMANDS, self.workshops),
-            (CLUTTER_COMMANDS, Cluttering(self.workshops.book, self.models, self.gatherer)),
-            (CONTEXT_COMMANDS, self.contextual),
-            (DIGEST_COMMANDS, self.digests),
-        ]
+        return offered(self)
 
     @cached_property
     def people(self) -> People:

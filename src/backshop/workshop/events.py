@@ -108,8 +108,7 @@ class TurnStarted:
     """Whether the message is answered again; then `replaces` is the answer that gave way."""
     replaces: MessageId | None = None
     actor: str = "agent"
-    user_id: str | None = None
-    """Who asked for it; None is the home's owner."""
+    user_id: str | None = None  # who asked for it; None is the home's owner
 
 
 @event("workshop.turn_resumed")
@@ -121,8 +120,7 @@ class TurnResumed:
     message_id: MessageId
     model_id: str
     actor: str = "agent"
-    user_id: str | None = None
-    """Whose it is from now on; None leaves it to whom it was."""
+    user_id: str | None = None  # whose it is from now on; None leaves it to whom it was
 
 
 @event("workshop.phase_started")

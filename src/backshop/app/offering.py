@@ -1,0 +1,73 @@
+"""Every command of the product; those of a room load when one of them is first asked for (S2.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backshop.store import COMMANDS as STORE_COMMANDS
+
+from .commands import Offer, Registry
+from .engine import COMMANDS as ENGINE_COMMANDS
+from .engine import Engine
+from .filing import forgetting
+from .people import COMMANDS as PEOPLE_COMMANDS
+
+Rooms = Any  # `Backshop`, which wires these commands too and so is not named here
+# What names of commands begin with, room by room; a wrong entry costs time only.
+_BENCH = ("Workbench", "Draft", "Review", "Checkpoint", "Context", "Published", "Audit", "Settings")
+_RAILS = ("Rails", "start_", "continue_", "resume_", "inspect_", "list_", "checkpoint_")
+_OF_BENCH = ("WorkbenchGetClutter", "WorkbenchGetDefaultModel", "WorkbenchSetDefaultModel")
+_WORKSHOP = ("Workshop", *_OF_BENCH, "ContextProcess", "Digest", "PromptShow")
+_MODELS = ("Models", "Providers", "Egress", "Usage", "UserGet", "UserSet")
+
+
+def offered(shop: Rooms) -> Registry:
+    """Return the commands of a home, run by its rooms."""
+
+    def bench() -> list[Offer]:
+        from backshop.bench import COMMANDS
+
+        return [(COMMANDS, shop.benches)]
+
+    def rails() -> list[Offer]:
+        from backshop.rails import COMMANDS, DEFINITION_COMMANDS
+
+        return [(COMMANDS, shop.rails), (DEFINITION_COMMANDS, shop.definitions)]
+
+    def prompts() -> list[Offer]:
+        from backshop.prompts import COMMANDS
+
+        return [(COMMANDS, shop.prompts)]
+
+    def models() -> list[Offer]:
+        from backshop.models import COMMANDS
+
+        return [(COMMANDS, shop.models)]
+
+    registry = Registry(shop.gate)
+    registry.add(PEOPLE_COMMANDS, shop.people)
+    registry.add(forgetting(STORE_COMMANDS, shop.config.home / "cache"), shop.store)
+    registry.add(ENGINE_COMMANDS, Engine(shop.config, registry.errors))
+    registry.offer(_BENCH, bench)
+    registry.offer(_RAILS, rails)
+    registry.offer(("Prompt",), prompts)
+    registry.offer(_MODELS, models)
+    registry.offer(_WORKSHOP, lambda: _of_workshop(shop))
+    return registry
+
+
+def _of_workshop(shop: Rooms) -> list[Offer]:
+    from backshop.workshop import (
+        CLUTTER_COMMANDS,
+        COMMANDS,
+        CONTEXT_COMMANDS,
+        DIGEST_COMMANDS,
+        Cluttering,
+    )
+
+    return [
+        (COMMANDS, shop.workshops),
+        (CLUTTER_COMMANDS, Cluttering(shop.workshops.book, shop.models, shop.gatherer)),
+        (CONTEXT_COMMANDS, shop.contextual),
+        (DIGEST_COMMANDS, shop.digests),
+    ]
