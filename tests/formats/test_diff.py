@@ -4,8 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.formats.align import changes
+from backshop.formats.align import Effort, changes
 from backshop.formats.diff import changed_ranges, diff_lines, diff_tables
+from backshop.formats.find import replace_spans
+from backshop.formats.prose import diff_documents
+from backshop.formats.words import marked
 
 lines = st.lists(st.sampled_from(["a", "b", "c", "", "x y", "{", "}"]), max_size=30)
 
@@ -38,10 +41,10 @@ def test_hunks_turn_the_old_side_into_the_new(old, new):
     assert diff.added - diff.removed == len(new) - len(old)
 
 
-@given(old=lines, new=lines)
-def test_what_lies_between_changes_is_equal(old, new):
+@given(old=lines, new=lines, steps=st.sampled_from([0, 20, 200, 1_000_000]))
+def test_what_lies_between_changes_is_equal(old, new, steps):
     i = j = 0
-    for change in changes(old, new):
+    for change in changes(old, new, effort=Effort(steps)):
         assert old[i : change.old_start] == new[j : change.new_start]
         i, j = change.old_end, change.new_end
     assert old[i:] == new[j:]
@@ -105,3 +108,108 @@ def test_rows_are_aligned_and_half_equal_ones_are_changes():
         ("added", None, 3),
     ]
     assert diff.rows[0].cells == (("name", "bo", "bob"),)
+
+
+@pytest.mark.rule("B12.4")
+def test_text_moved_from_one_cell_to_the_next_is_a_change():
+    rows = [["a\x1fb", "c"], ["same", "row"]]
+
+    diff = diff_tables(["x", "y"], rows, ["x", "y"], [["a", "b\x1fc"], rows[1]])
+
+    assert [(row.kind, row.before_row or row.after_row) for row in diff.rows] == [
+        ("removed", 1),
+        ("added", 1),
+    ]
+
+
+def knotted(size):
+    """Return two lists in which each anchor shows only once the one before it is taken."""
+    old = ["q0", "u"]
+    for number in range(1, size):
+        old += [f"q{number}", f"q{number - 1}"]
+    new = [item for one in old for item in ("j", one)]
+    return [*old, "e"], [*new, "f", "f"]
+
+
+@pytest.mark.rule("B12.2")
+def test_comparing_ends_when_its_effort_is_spent():
+    old, new = knotted(400)
+    effort, enough = Effort(50_000), Effort()
+
+    rough, fine = changes(old, new, effort=effort), changes(old, new, effort=enough)
+
+    assert -len(old) - len(new) <= effort.steps < 0
+    assert 0 < enough.steps < Effort().steps - 100_000
+    assert sum(c.new_end - c.new_start for c in rough) > sum(c.new_end - c.new_start for c in fine)
+
+
+@pytest.mark.rule("B12.1", "B12.2")
+def test_lines_left_when_the_effort_is_spent_are_marked_whole():
+    old, new = "." * 1_000, ". " * 500
+
+    lines = diff_lines([old] * 40, [new] * 40).hunks[0].lines
+
+    assert lines[40].spans == tuple((at, at + 1) for at in range(1, 1_000, 2))
+    assert lines[-1].spans == ((0, 1_000),)
+
+
+def test_words_that_repeat_without_end_are_compared_in_bounded_steps():
+    old, new = "a b " * 1_000, "b  a. " * 600
+
+    pieces = marked(old, new)
+
+    assert "".join(piece.text for piece in pieces if piece.mark != "added") == old
+    assert "".join(piece.text for piece in pieces if piece.mark != "removed") == new
+
+
+@given(old=st.text("ab .", max_size=30), new=st.text("ab .", max_size=30))
+def test_marked_words_tell_both_sides_and_where_they_stand(old, new):
+    pieces = marked(old, new)
+
+    assert "".join(piece.text for piece in pieces if piece.mark != "added") == old
+    assert "".join(piece.text for piece in pieces if piece.mark != "removed") == new
+    for piece in pieces:
+        assert piece.mark == "added" or old.startswith(piece.text, piece.old_at)
+        assert piece.mark == "removed" or new.startswith(piece.text, piece.new_at)
+
+
+class Counted(list[tuple[int, int]]):
+    """Counts how often its items are taken."""
+
+    taken = 0
+
+    def __getitem__(self, at):
+        self.taken += 1
+        return super().__getitem__(at)
+
+    def __iter__(self):
+        for at in range(len(self)):
+            yield self[at]
+
+
+@pytest.mark.rule("F19.5")
+def test_replacing_looks_at_the_places_of_a_piece_only():
+    spans = Counted((4 * at, 4 * at + 3) for at in range(500))
+
+    done = replace_spans(["ab"] * 1_000, spans, "x")
+
+    assert done == ["x", "b"] * 500
+    assert spans.taken < 1_000 * 12
+
+
+@pytest.mark.rule("B12.5")
+def test_the_new_version_of_a_paragraph_is_looked_for_nearby():
+    def document(*texts):
+        given = {"style": None, "alignment": None, "runs": ()}
+        paragraphs = [{"index": at, "text": text, **given} for at, text in enumerate(texts)]
+        order = [{"p": at} for at in range(len(texts))]
+        section = {"heading": "h", "level": 1, "paragraphs": paragraphs, "tables": []}
+        return {"sections": [{**section, "order": order}]}
+
+    def kinds(between):
+        others = [f"other{number}" for number in range(between)]
+        sides = document("one two three four"), document(*others, "one two three five")
+        return [block["kind"] for block in diff_documents(*sides, [], [])[0]["blocks"]]
+
+    assert kinds(5) == ["added"] * 5 + ["changed"]
+    assert kinds(100) == ["removed"] + ["added"] * 101

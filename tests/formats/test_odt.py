@@ -222,6 +222,23 @@ def test_a_table_that_repeats_without_end_is_too_large(tmp_path, rows):
     assert caught.value.reason == "too_large"
 
 
+@pytest.mark.rule("F12.1", "F4.8")
+@pytest.mark.parametrize("often", [0, -1, "9" * 400, "x", ""])
+def test_a_cell_that_repeats_no_sensible_number_of_times_is_read_once(tmp_path, often):
+    table = f"<table:table>{ROW.format(often, CELL.format(often, 'x'))}</table:table>"
+
+    assert extract_lines(document(tmp_path, table))[:2] == ["[table 0: 1x1]", "| x |"]
+
+
+@pytest.mark.rule("F9.10", "F12.1")
+def test_text_boxes_in_text_boxes_are_labelled_once(tmp_path):
+    body = "<text:p>deep</text:p>"
+    for _ in range(60):
+        body = f"<text:p><draw:frame><draw:text-box>{body}</draw:text-box></draw:frame></text:p>"
+
+    assert extract_lines(document(tmp_path, body))[0] == "[text box] deep"
+
+
 @pytest.mark.rule("F12.1")
 def test_blank_cells_and_rows_to_the_end_of_a_sheet_cost_nothing(tmp_path):
     row = ROW.format(1, CELL.format(1, "x") + CELL.format(250, "") * 70)

@@ -90,6 +90,15 @@ def test_scripts_of_a_pdf_are_told_and_never_run(tmp_path, formats):
         assert formats.read(file, Selector()).text == "--- page 1 ---\nHello page"
 
 
+@pytest.mark.rule("F3.2", "F11.1")
+def test_half_a_character_in_a_bookmark_is_marked(tmp_path, formats):
+    marks = "/Outlines << /First << /Title <FEFF0041D800> /Dest [3 0 R /Fit] >> >>"
+
+    drawn = formats.get_map(source(tmp_path, "a.pdf", page(more=marks)))
+
+    assert drawn["toc"] == [{"title": "A\ufffd", "page": 1, "level": 1}]
+
+
 @pytest.mark.rule("F29.8", "F2.5")
 @pytest.mark.parametrize("box", ["0 0 14400 14400", "0 0 900000 1", "0 0 0 0", "9 9 -500 -900"])
 def test_a_page_of_any_size_is_drawn_within_the_limits(tmp_path, formats, box):

@@ -86,6 +86,10 @@ def test_what_cannot_be_drawn_says_why(tmp_path):
     svg = source(tmp_path, "a.svg", b'<svg width="9" height="9"><script>x</script></svg>')
     with Formats(renderer=str(tmp_path / "absent"), plugins={}) as formats:
         assert formats.render_page(svg, 0) == Preview(available=False, reason="no_pages")
+        with pytest.raises(FormatError) as caught:
+            formats.render_page(svg, 0, float("nan"))
+        assert caught.value.reason == "bad_value"
+        assert formats.render_part(svg, "\ud800").available is False
         assert formats.get_map(svg)["width"] == 9
 
 

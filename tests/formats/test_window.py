@@ -52,6 +52,14 @@ def test_short_maps_fit_and_tell_what_is_missing(data, most):
         assert brief[name] == values[: kept["kept"]]
 
 
+@pytest.mark.rule("F5.9")
+def test_long_texts_of_a_map_are_cut_when_it_is_too_large():
+    data: dict[str, Json] = {"sections": [{"index": 0, "heading": "x" * 1_000_000}]}
+
+    assert shorten(data, 16_384) == {"sections": [{"index": 0, "heading": "x" * 499 + "…"}]}
+    assert shorten(data, 2_000_000) == data
+
+
 @pytest.mark.rule("F16.7", "F18.1")
 def test_styles_that_cannot_be_used_are_left_out_with_a_warning():
     warnings = Warnings()

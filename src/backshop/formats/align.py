@@ -2,18 +2,33 @@
 
 Lines that occur once on both sides are anchors that people recognise; the gaps between them are
 small and get a shortest edit. A gap too wild for that counts as replaced, which is true, only less
-fine. Nothing here depends on hashes or time, so the same two files always give the same alignment.
+fine; so do the gaps that are left when the effort is spent. Nothing here depends on hashes or time,
+so the same two files always give the same alignment.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 _MAX_EDITS = 1_000  # of one gap; beyond it the gap counts as replaced
+_MAX_STEPS = 20_000_000  # of one comparison, about three seconds
+_MYERS_STEPS = 5  # one step of a shortest edit costs as much as looking at so many items
+
+
+@dataclass(slots=True)
+class Effort:
+    """How many steps are left; shared by comparisons that must not take too long together."""
+
+    steps: int = _MAX_STEPS
+
+    def spend(self, steps: int) -> bool:
+        """Take steps; say whether there were enough."""
+        self.steps -= steps
+        return self.steps >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +41,14 @@ class Change:
     new_end: int
 
 
-def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
+def changes(
+    old: Sequence[Hashable], new: Sequence[Hashable], *, effort: Effort | None = None
+) -> list[Change]:
     """Return what differs, in order; what lies between two changes is equal."""
-    table: dict[str, int] = {}
+    table: dict[Hashable, int] = {}
     a = [table.setdefault(item, len(table)) for item in old]
     b = [table.setdefault(item, len(table)) for item in new]
-    pairs = _matches(a, b)
+    pairs = _matches(a, b, effort or Effort())
     result = []
     i = j = 0
     for x, y in [*pairs, (len(a), len(b))]:
@@ -41,7 +58,7 @@ def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
     return result
 
 
-def _matches(a: list[int], b: list[int]) -> list[tuple[int, int]]:
+def _matches(a: list[int], b: list[int], effort: Effort) -> list[tuple[int, int]]:
     """Return index pairs of equal items, rising on both sides."""
     found: list[tuple[int, int]] = []
     stack = [(0, len(a), 0, len(b))]
@@ -53,11 +70,11 @@ def _matches(a: list[int], b: list[int]) -> list[tuple[int, int]]:
         while i < n and j < m and a[n - 1] == b[m - 1]:
             n, m = n - 1, m - 1
             found.append((n, m))
-        if i == n or j == m:
+        if i == n or j == m or not effort.spend(n - i + m - j):
             continue
         anchors = _anchors(a[i:n], b[j:m])
         if not anchors:
-            found.extend((i + x, j + y) for x, y in _myers(a[i:n], b[j:m]))
+            found.extend((i + x, j + y) for x, y in _myers(a[i:n], b[j:m], effort))
             continue
         edges = [(-1, -1), *anchors, (n - i, m - j)]
         found.extend((i + x, j + y) for x, y in anchors)
@@ -87,22 +104,27 @@ def _anchors(a: list[int], b: list[int]) -> list[tuple[int, int]]:
     return row[::-1]
 
 
-def _myers(a: list[int], b: list[int]) -> list[tuple[int, int]]:
+def _myers(a: list[int], b: list[int], effort: Effort) -> list[tuple[int, int]]:
     """Return the matches of a shortest edit, or none when it would take too many steps."""
     n, m = len(a), len(b)
     furthest = {1: 0}
     trace: list[dict[int, int]] = []
     for edits in range(min(n + m, _MAX_EDITS) + 1):
         trace.append(dict(furthest))
+        steps = edits + 1
         for k in range(-edits, edits + 1, 2):
             down = k == -edits or (k != edits and furthest.get(k - 1, -1) < furthest.get(k + 1, -1))
             x = furthest[k + 1] if down else furthest[k - 1] + 1
             y = x - k
+            start = x
             while x < n and y < m and a[x] == b[y]:
                 x, y = x + 1, y + 1
+            steps += x - start
             furthest[k] = x
             if x >= n and y >= m:
                 return _walk_back(trace, n, m)
+        if not effort.spend(_MYERS_STEPS * steps):
+            break
     return []
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from backshop.base import limits as numbers
 
-from .align import Change, changes
+from .align import Change, Effort, changes
 from .protocol import JsonObject
 
 CONTEXT_LINES = 3
@@ -19,7 +18,9 @@ MAX_BYTES = 32 * numbers.MIB
 LINE_MAX_CHARS = 4_000
 MAX_ROWS = 200_000  # B12.4
 PAGE_ROWS = 200
-_SPAN_MAX_CHARS = 1_000  # longer lines are marked whole
+_SPAN_MAX_CHARS = 1_000  # longer lines are marked whole, as are those left when effort is spent
+_SPANS_MAX_STEPS = 10_000_000  # for all lines of a diff, about a second
+_SPAN_STEPS = 5  # a character costs before its line is compared
 _WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 
 
@@ -103,9 +104,10 @@ def diff_lines(old: Sequence[str], new: Sequence[str], *, context: int = CONTEXT
         added, removed = _rough_counts(old, new)
         return TextDiff(added=added, removed=removed, too_large=True)
     found = changes(old, new)
-    groups = _group(found, context)
+    effort = Effort(_SPANS_MAX_STEPS)
+    hunks = (_hunk(old, new, group, context, effort) for group in _group(found, context))
     return TextDiff(
-        hunks=tuple(piece for group in groups for piece in _split(_hunk(old, new, group, context))),
+        hunks=tuple(piece for hunk in hunks for piece in _split(hunk)),
         added=sum(change.new_end - change.new_start for change in found),
         removed=sum(change.old_end - change.old_start for change in found),
     )
@@ -149,7 +151,9 @@ def _group(found: list[Change], context: int) -> list[list[Change]]:
     return groups
 
 
-def _hunk(old: Sequence[str], new: Sequence[str], group: list[Change], context: int) -> Hunk:
+def _hunk(
+    old: Sequence[str], new: Sequence[str], group: list[Change], context: int, effort: Effort
+) -> Hunk:
     first, last = group[0], group[-1]
     lead = min(context, first.old_start, first.new_start)
     tail = min(context, len(old) - last.old_end)
@@ -158,7 +162,7 @@ def _hunk(old: Sequence[str], new: Sequence[str], group: list[Change], context: 
     lines: list[DiffLine] = []
     for change in group:
         lines += _same(old, i, change.old_start, j)
-        lines += _changed(old, new, change)
+        lines += _changed(old, new, change, effort)
         i, j = change.old_end, change.new_end
     lines += _same(old, i, last.old_end + tail, j)
     end_old, end_new = last.old_end + tail, last.new_end + tail
@@ -202,14 +206,16 @@ def _same(old: Sequence[str], start: int, end: int, new_start: int) -> list[Diff
     ]
 
 
-def _changed(old: Sequence[str], new: Sequence[str], change: Change) -> list[DiffLine]:
+def _changed(
+    old: Sequence[str], new: Sequence[str], change: Change, effort: Effort
+) -> list[DiffLine]:
     removed = range(change.old_start, change.old_end)
     added = range(change.new_start, change.new_end)
     spans_old: dict[int, tuple[tuple[int, int], ...]] = {}
     spans_new: dict[int, tuple[tuple[int, int], ...]] = {}
     if len(removed) == len(added):
         for i, j in zip(removed, added, strict=True):
-            spans_old[i], spans_new[j] = _spans(old[i], new[j])
+            spans_old[i], spans_new[j] = _spans(old[i], new[j], effort)
     return [
         *(_line("removed", old[i], old_line=i + 1, spans=spans_old.get(i, ())) for i in removed),
         *(_line("added", new[j], new_line=j + 1, spans=spans_new.get(j, ())) for j in added),
@@ -234,17 +240,18 @@ def _line(
     )
 
 
-def _spans(old: str, new: str) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+def _spans(
+    old: str, new: str, effort: Effort
+) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
     """Return the changed character ranges of two lines that stand for each other."""
-    if max(len(old), len(new)) > _SPAN_MAX_CHARS:
+    is_long = max(len(old), len(new)) > _SPAN_MAX_CHARS
+    if is_long or not effort.spend(_SPAN_STEPS * (len(old) + len(new))):
         return ((0, len(old)),), ((0, len(new)),)
     a, b = _WORD.findall(old), _WORD.findall(new)
     at_a, at_b = _offsets(a), _offsets(b)
-    left, right = [], []
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if tag != "equal":
-            left.append((at_a[i1], at_a[i2]))
-            right.append((at_b[j1], at_b[j2]))
+    found = changes(a, b, effort=effort)
+    left = ((at_a[change.old_start], at_a[change.old_end]) for change in found)
+    right = ((at_b[change.new_start], at_b[change.new_end]) for change in found)
     return (
         tuple(span for span in left if span[0] < span[1]),
         tuple(span for span in right if span[0] < span[1]),
@@ -325,8 +332,8 @@ def diff_tables(
     shared = [column for column in old_columns if column in news]
     before = [_row(old_columns, row) for row in old]
     after = [_row(new_columns, row) for row in new]
-    keys_old = ["\x1f".join(row.get(c) or "" for c in shared) for row in before]
-    keys_new = ["\x1f".join(row.get(c) or "" for c in shared) for row in after]
+    keys_old = [tuple(row.get(c) or "" for c in shared) for row in before]
+    keys_new = [tuple(row.get(c) or "" for c in shared) for row in after]
     rows: list[RowChange] = []
     for change in changes(keys_old, keys_new):
         rows += _row_changes(before, after, change, shared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,9 +50,10 @@ def _one_piece(piece: str, offset: int, spans: Sequence[Span], by: str) -> str:
     end = offset + len(piece)
     kept = []
     at = offset
-    for start, stop in spans:
-        if stop <= offset or start >= end:
-            continue
+    for index in range(bisect_right(spans, offset, key=lambda span: span[1]), len(spans)):
+        start, stop = spans[index]
+        if start >= end:
+            break
         kept.append(piece[at - offset : max(start, offset) - offset])
         if start >= offset:
             kept.append(by)

@@ -28,6 +28,7 @@ _HIDDEN = frozenset({_TEXT + "tracked-changes", _OFFICE + "forms", _TEXT + "sequ
 _ASIDE = frozenset({_NOTE, _COMMENT, _TEXT + "ruby-text"}) | _HIDDEN
 _PARAGRAPHS = (_TEXT + "p", _TEXT + "h")
 _IMAGE = _DRAW + "image"
+_BOX = "[text box] "  # once, also for boxes in boxes
 _DRAWN = frozenset({_DRAW + "frame", _DRAW + "g", _DRAW + "a"}) | SHAPES
 _UNREAD = frozenset({_TEXT + "ruby-text", _SVG + "title", _SVG + "desc"})
 _MARGINS = {"header": "header", "header-left": "header", "header-first": "header"}
@@ -211,7 +212,7 @@ class _Reader:
                 pieces.append(self._picture(piece))
             else:
                 lines = self.lines(piece, self._looks.inside(look, piece))
-                boxes.extend(f"[text box] {line}" for line in lines)
+                boxes.extend(f"{_BOX}{line.removeprefix(_BOX)}" for line in lines)
         return "".join(pieces), tuple(boxes)
 
     def _picture(self, picture: Element) -> str:
@@ -243,8 +244,7 @@ class _Reader:
         rows: list[tuple[str, ...]] = []
         for row in _table_rows(table):
             cells = self._cells(row, self._looks.inside(look, row))
-            repeat = _whole(row.get(_TABLE + "number-rows-repeated"), 1)
-            repeat = min(repeat, _MAX_REPEAT) if cells else 1
+            repeat = _repeat(row, "rows") if cells else 1
             self._add((repeat - 1) * sum(len(cell) + 1 for cell in cells))
             rows.extend([cells] * repeat)
         while rows and not rows[-1]:
@@ -261,7 +261,7 @@ class _Reader:
         cells: list[str] = []
         blank = 0
         for cell in row:
-            repeat = min(_whole(cell.get(_TABLE + "number-columns-repeated"), 1), _MAX_REPEAT)
+            repeat = _repeat(cell, "columns")
             text = ""
             if cell.tag == _TABLE + "table-cell":
                 text = "\n".join(self.lines(cell, self._looks.inside(look, cell))).strip("\n")
@@ -329,6 +329,10 @@ def _paragraphs(element: Element, look: Look, looks: Looks) -> Iterator[tuple[El
             yield child, look
         elif isinstance(child.tag, str) and child.tag not in _ASIDE:
             yield from _paragraphs(child, looks.inside(look, child), looks)
+
+
+def _repeat(element: Element, what: str) -> int:
+    return min(max(_whole(element.get(f"{_TABLE}number-{what}-repeated"), 1), 1), _MAX_REPEAT)
 
 
 def _table_rows(table: Element) -> Iterator[Element]:

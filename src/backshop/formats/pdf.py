@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -229,7 +230,7 @@ def _toc(document: pdfium.PdfDocument) -> list[Json]:
         index = target.get_index() if target is not None else None
         entries.append(
             {
-                "title": item.get_title(),
+                "title": _words(pdfium_c.FPDFBookmark_GetTitle, item),
                 "page": None if index is None else index + 1,
                 "level": item.level + 1,
             }
@@ -248,9 +249,9 @@ def _fields(document: pdfium.PdfDocument) -> list[Json]:
         page = document[index]
         for number in range(pdfium_c.FPDFPage_GetAnnotCount(page)):
             annotation = pdfium_c.FPDFPage_GetAnnot(page, number)
-            name = _form_text(pdfium_c.FPDFAnnot_GetFormFieldName, form, annotation)
+            name = _words(pdfium_c.FPDFAnnot_GetFormFieldName, form, annotation)
             if name:
-                value = _form_text(pdfium_c.FPDFAnnot_GetFormFieldValue, form, annotation)
+                value = _words(pdfium_c.FPDFAnnot_GetFormFieldValue, form, annotation)
                 fields.setdefault(name, value)
             pdfium_c.FPDFPage_CloseAnnot(annotation)
         page.close()
@@ -259,15 +260,14 @@ def _fields(document: pdfium.PdfDocument) -> list[Json]:
     return [{"name": n, "value": v} for n, v in list(fields.items())[:_LISTED_FIELDS]]
 
 
-def _form_text(function: object, form: object, annotation: object) -> str:
-    import ctypes
-
+def _words(function: object, *about: object) -> str:
+    """Return a text the library gives in UTF-16, with a mark where half a character stands."""
     assert callable(function)
-    size = function(form, annotation, None, 0)
+    size = function(*about, None, 0)
     if size <= 2:
         return ""
     buffer = ctypes.create_string_buffer(size)
-    function(form, annotation, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    function(*about, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
     return buffer.raw[: size - 2].decode("utf-16-le", "replace")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import shutil
 import tempfile
@@ -23,7 +24,7 @@ from backshop.base import limits as numbers
 
 from . import office
 from .dispatch import HERE, Dispatcher
-from .errors import FormatError
+from .errors import FormatError, fail
 from .protocol import Kind, Source
 
 MIN_SCALE, MAX_SCALE, STEP = 0.25, 2.0, 0.25
@@ -62,8 +63,10 @@ class Renderer:
         """Return one page as PNG; what cannot be drawn says why and is no error.
 
         Raises:
-            FormatError: `bad_index`; and those of a file that cannot be opened at all.
+            FormatError: `bad_index`, `bad_value`; and those of a file that cannot be opened at all.
         """
+        if not math.isfinite(scale):
+            raise fail("bad_value", "a scale is a number")
         module, kind = self._do.readable(source)
         bucket = min(max(round(scale / STEP) * STEP, MIN_SCALE), MAX_SCALE)
         if kind in _THROUGH_OFFICE:
@@ -83,7 +86,8 @@ class Renderer:
 
     def part(self, source: Source, part: str) -> Preview:
         """Return a picture inside an office file as PNG; what cannot be drawn says why."""
-        name = _name(source, f"pillow-{hashlib.sha256(part.encode()).hexdigest()[:24]}")
+        key = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:24]
+        name = _name(source, f"pillow-{key}")
         if (kept := self._kept(name, 0, 1.0)) is not None:
             return kept
         self._do.readable(source)

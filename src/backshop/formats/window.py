@@ -11,6 +11,8 @@ from backshop.base import limits as numbers
 from .errors import fail
 from .protocol import Json, Selector
 
+_CLIP_CHARS = 500  # of a text in a map that is too large
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -96,11 +98,13 @@ def refuse_both(selector: Selector, *names: str) -> None:
 
 
 def shorten(data: Mapping[str, Json], max_bytes: int) -> dict[str, Json]:
-    """Return a map that fits `max_bytes` of JSON, its longest lists cut from the end (F5.9).
+    """Return a map that fits `max_bytes` of JSON: long texts cut, then its longest lists (F5.9).
 
     Nested lists count too (`sheets[0].islands`); each cut list is named with what was kept.
     """
     result: dict[str, Json] = json.loads(json.dumps(data, ensure_ascii=False))
+    if _size(result) > max_bytes:
+        result = {key: _clipped(value) for key, value in result.items()}
     totals: dict[str, int] = {}
     while _size(result) > max_bytes:
         path, values = _longest(result)
@@ -117,6 +121,17 @@ def shorten(data: Mapping[str, Json], max_bytes: int) -> dict[str, Json]:
 
 def _size(data: Json) -> int:
     return len(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def _clipped(value: Json) -> Json:
+    """Return a value with every text of at most so many characters."""
+    if isinstance(value, str):
+        return value if len(value) <= _CLIP_CHARS else value[: _CLIP_CHARS - 1] + "…"
+    if isinstance(value, list):
+        return [_clipped(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _clipped(item) for key, item in value.items()}
+    return value
 
 
 def _longest(data: Json, path: str = "") -> tuple[str, list[Json] | None]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+
+from .align import Change, Effort, changes
 
 _WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 _MAX_WORDS = 4_000  # of one text; a longer one counts as replaced whole
+_MAX_STEPS = 2_000_000  # of one comparison, about a tenth of a second
 _ALIKE = 0.5  # of the words are the same: from here on two texts are versions of one another
 
 
@@ -28,15 +30,17 @@ def marked(old: str, new: str) -> list[Piece]:
     if max(len(a), len(b)) > _MAX_WORDS and old != new:
         return [Piece("removed", old), Piece("added", new)]
     pieces: list[Piece] = []
-    at_old = at_new = 0
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        gone, come = "".join(a[i1:i2]), "".join(b[j1:j2])
-        if tag == "equal":
-            pieces.append(Piece("same", come, at_old, at_new))
-        else:
-            pieces += [Piece("removed", gone, at_old, at_new)] if gone else []
-            pieces += [Piece("added", come, at_old, at_new)] if come else []
-        at_old, at_new = at_old + len(gone), at_new + len(come)
+    at_old = at_new = i = 0
+    found = changes(a, b, effort=Effort(_MAX_STEPS))
+    for change in [*found, Change(len(a), len(a), len(b), len(b))]:
+        same = "".join(a[i : change.old_start])
+        gone = "".join(a[change.old_start : change.old_end])
+        come = "".join(b[change.new_start : change.new_end])
+        pieces += [Piece("same", same, at_old, at_new)] if same else []
+        at_old, at_new = at_old + len(same), at_new + len(same)
+        pieces += [Piece("removed", gone, at_old, at_new)] if gone else []
+        pieces += [Piece("added", come, at_old, at_new)] if come else []
+        at_old, at_new, i = at_old + len(gone), at_new + len(come), change.old_end
     return pieces
 
 
