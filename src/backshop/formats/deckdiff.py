@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
-from .words import marked
+from .words import Words, marked
 
 Data = Mapping[str, Any]
+Key = Callable[[Data], Any]  # None for what has none
 
 _PLACE = ("left", "top", "width", "height", "rotation")
-_LOOKS = ("bold", "italic", "underline", "size_pt", "font_name", "color")
+_AHEAD = 20  # slides looked at for one without id and title; decks of a thousand exist
+_SLIDE_KEYS: tuple[Key, ...] = (
+    lambda slide: slide["slide_id"],
+    lambda slide: slide["title"] or None,
+)
+_SHAPE_KEYS: tuple[Key, ...] = (
+    lambda shape: (shape["shape_type"], shape["shape_id"], shape["name"]),
+    lambda shape: (shape["shape_type"], shape["shape_id"]) if shape["shape_id"] else None,
+    lambda shape: (shape["shape_type"], shape["name"]),
+    lambda shape: (shape["shape_type"], shape["index"]),
+)
 
 
 def diff_decks(before: Data | None, after: Data | None) -> list[Data]:
     """Return the slides of both sides paired, in the order of the new deck.
 
-    A slide is found again by its id, else by its title, else by its place among what is left.
+    A slide is found again by its id, else by its title, else by its place: between the same
+    neighbours, with words that are alike.
     """
     old = list(before["slides"]) if before else []
     new = list(after["slides"]) if after else []
-    twins = _twins(old, new)
+    twins = _twins(old, new, _SLIDE_KEYS)
+    twins.update(_by_place(old, new, twins))
     steady = _in_order([twins[at] for at in range(len(new)) if at in twins])
     found = []
     for at, slide in enumerate(new):
@@ -37,22 +50,44 @@ def diff_decks(before: Data | None, after: Data | None) -> list[Data]:
     return [{"index": index, **one} for index, one in enumerate(found)]
 
 
-def _twins(old: list[Data], new: list[Data]) -> dict[int, int]:
-    """Return new index → old index."""
+def _twins(old: list[Data], new: list[Data], keys: Iterable[Key]) -> dict[int, int]:
+    """Return new index → old index of what has the same key; the first key that fits decides."""
     found: dict[int, int] = {}
-    keys: tuple[Callable[[Data], Any], ...] = (
-        lambda slide: slide["slide_id"],
-        lambda slide: slide["title"] or None,
-    )
     for key in keys:
-        free: dict[Any, int] = {}
+        free: dict[Any, list[int]] = {}
+        taken = set(found.values())
         for at in range(len(old) - 1, -1, -1):
-            if at not in found.values() and key(old[at]) is not None:
-                free[key(old[at])] = at
-        for at, slide in enumerate(new):
-            if at not in found and key(slide) in free:
-                found[at] = free.pop(key(slide))
+            if at not in taken and key(old[at]) is not None:
+                free.setdefault(key(old[at]), []).append(at)
+        for at, one in enumerate(new):
+            if at not in found and free.get(key(one)):
+                found[at] = free[key(one)].pop()
     return found
+
+
+def _by_place(old: list[Data], new: list[Data], twins: dict[int, int]) -> dict[int, int]:
+    """Return new index → old index for slides left between the same neighbours."""
+    found: dict[int, int] = {}
+    taken = set(twins.values())
+    until = [len(old)]  # for every new slide, backwards: where in the old deck its neighbour is
+    for at in range(len(new) - 1, -1, -1):
+        until.append(twins.get(at, until[-1]))
+    before = -1
+    for at, slide in enumerate(new):
+        if at in twins:
+            before = twins[at]
+            continue
+        words = _words(slide)
+        free = (place for place in range(before + 1, until[-1 - at]) if place not in taken)
+        for place in islice(free, _AHEAD):
+            if _words(old[place]).is_like(words):
+                found[at] = before = place
+                break
+    return found
+
+
+def _words(slide: Data) -> Words:
+    return Words.of("\n".join(line for shape in slide["shapes"] for line in _text(shape)))
 
 
 def _in_order(places: list[int]) -> set[int]:
@@ -100,24 +135,13 @@ def _notes(old: Data | None, new: Data | None) -> list[Data] | None:
 
 
 def _shapes(old: Data | None, new: Data | None) -> list[Data]:
-    left = list(old["shapes"]) if old else []
-    found: list[Data] = []
-    for shape in new["shapes"] if new else ():
-        twin = _same_shape(shape, left)
-        if twin is not None:
-            left.remove(twin)
-        found.append(_shape(twin, shape))
-    return [*found, *(_shape(shape, None) for shape in left)]
-
-
-def _same_shape(shape: Data, among: Iterable[Data]) -> Data | None:
-    alike = [one for one in among if one["shape_type"] == shape["shape_type"]]
-    named = [one for one in alike if one["name"] == shape["name"]]
-    for group in (named, alike):
-        for one in group:
-            if one["index"] == shape["index"]:
-                return one
-    return named[0] if named else None
+    before, after = (list(side["shapes"]) if side else [] for side in (old, new))
+    twins = _twins(before, after, _SHAPE_KEYS)
+    left = set(range(len(before))) - set(twins.values())
+    return [
+        *(_shape(before[twins[at]] if at in twins else None, s) for at, s in enumerate(after)),
+        *(_shape(before[at], None) for at in sorted(left)),
+    ]
 
 
 def _shape(old: Data | None, new: Data | None) -> Data:
@@ -126,8 +150,8 @@ def _shape(old: Data | None, new: Data | None) -> Data:
     if old and new:
         what += ["text"] if _text(old) != _text(new) else []
         what += ["moved"] if any(old[name] != new[name] for name in _PLACE) else []
-        what += ["picture"] if old["image_ref"] != new["image_ref"] else []
-        what += ["format"] if not what and _looks(old) != _looks(new) else []
+        what += ["picture"] if old["image_sha256"] != new["image_sha256"] else []
+        what += ["format"] if "text" not in what and old["look"] != new["look"] else []
     kind = "added" if old is None else "removed" if new is None else "changed" if what else "same"
     lines = []
     if kind != "same" and ("text" in what or kind in ("added", "removed")):
@@ -151,10 +175,3 @@ def _text(shape: Data | None) -> list[str]:
         return []
     cells = ["\t".join(row) for row in shape["table"] or ()]
     return [*(str(block["text"]) for block in shape["text_blocks"]), *cells, *shape["drawn"]]
-
-
-def _looks(shape: Data) -> list[Any]:
-    return [
-        [[run["text"], *(run[name] for name in _LOOKS)] for run in block["runs"]]
-        for block in shape["text_blocks"]
-    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from backshop.base import limits as numbers
 
 from .align import Change, Effort, changes
 from .protocol import JsonObject
+from .words import WORD
 
 CONTEXT_LINES = 3
 PAGE_LINES = 5_000  # B12.2: lines in one answer
@@ -21,7 +21,6 @@ PAGE_ROWS = 200
 _SPAN_MAX_CHARS = 1_000  # longer lines are marked whole, as are those left when effort is spent
 _SPANS_MAX_STEPS = 10_000_000  # for all lines of a diff, about a second
 _SPAN_STEPS = 5  # a character costs before its line is compared
-_WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +246,7 @@ def _spans(
     is_long = max(len(old), len(new)) > _SPAN_MAX_CHARS
     if is_long or not effort.spend(_SPAN_STEPS * (len(old) + len(new))):
         return ((0, len(old)),), ((0, len(new)),)
-    a, b = _WORD.findall(old), _WORD.findall(new)
+    a, b = WORD.findall(old), WORD.findall(new)
     at_a, at_b = _offsets(a), _offsets(b)
     found = changes(a, b, effort=effort)
     left = ((at_a[change.old_start], at_a[change.old_end]) for change in found)

@@ -13,6 +13,7 @@ from .errors import fail
 from .guard import Archive, parse_xml, scan
 from .odtlook import SEEN, SHAPES, Look, Looks
 from .protocol import Source
+from .row import table_row
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -65,7 +66,7 @@ class Block:
         if self.rows:
             columns = max(map(len, self.rows))
             head = f"[table {self.number}: {len(self.rows)}x{columns}]"
-            return [head, *(_row_line(row) for row in self.rows)]
+            return [head, *map(table_row, self.rows)]
         mark = "#" * min(self.level, 6) + " " if self.level else self.prefix
         return self._with_boxes(mark + self.text if self.text else self.prefix)
 
@@ -345,11 +346,6 @@ def _table_rows(table: Element) -> Iterator[Element]:
             _TABLE + "table-row-group",
         ):
             yield from _table_rows(child)
-
-
-def _row_line(row: tuple[str, ...]) -> str:
-    shown = (cell.replace("|", "\\|").replace("\n", "<br>") for cell in row)
-    return "| " + " | ".join(shown) + " |"
 
 
 def _alt_text(frame: Element) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .align import Change, Effort, changes
 
-_WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
+WORD = re.compile(r"\w+|\s+|.", re.DOTALL)  # joined, all that is found is the text again
 _MAX_WORDS = 4_000  # of one text; a longer one counts as replaced whole
 _MAX_STEPS = 2_000_000  # of one comparison, about a tenth of a second
 _ALIKE = 0.5  # of the words are the same: from here on two texts are versions of one another
@@ -26,7 +26,7 @@ class Piece:
 
 def marked(old: str, new: str) -> list[Piece]:
     """Return both texts as one run of pieces, removed before added."""
-    a, b = _WORD.findall(old), _WORD.findall(new)
+    a, b = WORD.findall(old), WORD.findall(new)
     if max(len(a), len(b)) > _MAX_WORDS and old != new:
         return [Piece("removed", old), Piece("added", new)]
     pieces: list[Piece] = []
@@ -54,7 +54,7 @@ class Words:
     @classmethod
     def of(cls, text: str) -> Words:
         """Count the words of a text; white space is none."""
-        counts = Counter(word for word in _WORD.findall(text) if not word.isspace())
+        counts = Counter(word for word in WORD.findall(text) if not word.isspace())
         return cls(counts, counts.total())
 
     def is_like(self, other: Words) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from backshop.formats.drawn import Drawing, drawn_lines
+from backshop.formats.row import table_row
 
 from . import names as n
 from .document import Block, Body, Texts, block_elements
@@ -182,9 +183,3 @@ class _Labelled(Texts):
 def _labelled(piece: Piece, sight: Sight) -> str:
     label = sight.label(piece.element) if piece.text.strip() else None
     return f"[{label}: {piece.text}]" if label else piece.text
-
-
-def table_row(cells: list[str]) -> str:
-    """Return one row of a table as a line."""
-    shown = (cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells)
-    return "| " + " | ".join(shown) + " |"

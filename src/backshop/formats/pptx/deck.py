@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -116,6 +117,7 @@ class Deck:
         self.package = package
         self.trees = Trees(package)
         self.part = self.trees.main_part(n.PRESENTATION)
+        self._digests: dict[str, str] = {}
 
     @property
     def root(self) -> Element:
@@ -149,6 +151,12 @@ class Deck:
         """Return what a chart or a diagram says; nothing for other shapes."""
         drawing = slide.drawing(shape)
         return drawn_lines(self.trees, drawing) if drawing is not None else []
+
+    def digest(self, part: str) -> str:
+        """Return the sha256 of a part, such as a picture that many slides show."""
+        if part not in self._digests:
+            self._digests[part] = hashlib.sha256(self.package.read(part)).hexdigest()
+        return self._digests[part]
 
     def slide(self, index: int, where: str = "slide_index") -> Slide:
         """Return one slide.

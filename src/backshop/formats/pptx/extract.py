@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 
 from lxml import etree
@@ -18,6 +19,8 @@ from .source import open_deck
 Element = etree._Element
 
 DETAILS = ("positioned", "layout_lite")
+_NOT_LOOK = frozenset({n.XFRM, n.XFRM_P, n.END_RPR})
+_NOT_SHOWN = frozenset({"lang", "altLang", "dirty", "err", "smtClean", "noProof"})
 _SHOWN = frozenset({"shape", "placeholder", "picture", "table"})
 
 
@@ -62,9 +65,11 @@ def _shape(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Json]:
     box = deck.box(slide, shape)
     placeholder = shape.placeholder
     relation = shape.image_relation
+    image = deck.package.rel_part(slide.part, relation) if relation else None
     table = shape.table
     return {
         "index": shape.index,
+        "shape_id": whole(shape.properties.get("id")) if shape.properties is not None else None,
         "name": shape.name,
         "shape_type": shape.kind,
         "z_index": shape.index,
@@ -77,9 +82,38 @@ def _shape(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Json]:
         "text_blocks": _blocks(shape.text_body),
         "table": table_grid(table) if table is not None else None,
         "drawn": deck.drawn_lines(slide, shape),
-        "image_ref": deck.package.rel_part(slide.part, relation) if relation else None,
+        "image_ref": image,
+        "image_sha256": deck.digest(image) if image else None,
         "has_image": shape.has_image,
+        "look": _look(shape),
     }
+
+
+def _look(shape: Shape) -> str:
+    """Return a hash of what a shape looks like, words included; its place and ids are left out."""
+    digest = hashlib.sha256()
+    for piece in _pieces(shape.element):
+        digest.update(piece.encode() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _pieces(element: Element) -> Iterator[str]:
+    tag = element.tag
+    if not isinstance(tag, str) or tag in _NOT_LOOK or tag.endswith("}extLst"):
+        return
+    attributes = sorted(
+        (str(key), str(value))
+        for key, value in element.items()
+        if key not in _NOT_SHOWN and not str(key).startswith(f"{{{n.R_NS}}}")
+    )
+    if tag == n.C_NV_PR:
+        attributes = [pair for pair in attributes if pair[0] in ("descr", "title", "hidden")]
+    if tag in (n.PPR, n.RPR) and not attributes and not len(element):
+        return
+    yield f"{tag}{attributes}{element.text if tag == n.T else ''}"
+    for child in element:
+        yield from _pieces(child)
+    yield "end"
 
 
 def _blocks(body: Element | None) -> list[Json]:

@@ -5,31 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from backshop.formats.drawntext import paragraph_text
+from backshop.formats.row import table_row
 
 from . import names as n
+from .comment import slide_comments
 from .deck import Deck, Slide
-from .shape import TITLE_TYPES, Shape, level_of, table_grid
-from .visible import unseen
+from .shape import Shape, level_of, table_grid
+from .visible import Sight
 
 
 def slide_units(deck: Deck, slide: Slide) -> list[str]:
     """Return the slide as pieces that are not cut: its heading line, its shapes, its notes."""
-    title = slide.title
+    sight = Sight(deck, slide)
+    above = slide.title_shape
+    title = _title(above, sight) if above is not None else ""
     heading = f"# slide {slide.index}: {title}" if title else f"# slide {slide.index}"
     units = [f"{heading} [hidden]" if slide.is_hidden else heading]
     for shape in visual_order(deck, slide):
-        placeholder = shape.placeholder
-        if placeholder is not None and placeholder.type in TITLE_TYPES and title:
+        if above is not None and shape.element is above.element and title:
             continue
-        lines = list(shape_lines(deck, slide, shape))
-        if shape.is_hidden:
-            lines = [f"[hidden] {line}" for line in lines]
+        lines = "\n".join(shape_lines(deck, slide, shape, sight))
         if lines:
-            units.append("\n".join(lines))
+            units.append(_hidden(lines) if shape.is_hidden else lines)
     notes = deck.notes(slide)
     if notes:
         units.append("notes:\n" + notes)
-    return units
+    return [*units, *slide_comments(deck, slide)]
+
+
+def _title(shape: Shape, sight: Sight) -> str:
+    """Return the title on one line, labelled where an audience does not see it."""
+    body = shape.text_body
+    is_unseen = sight.unseen(shape)
+    paragraphs = body.iterchildren(n.P_T) if body is not None else ()
+    title = " ".join(" ".join(paragraph_text(p, is_unseen) for p in paragraphs).split())
+    return _hidden(title) if title and shape.is_hidden else title
+
+
+def _hidden(text: str) -> str:
+    return "\n".join(f"[hidden] {line}" for line in text.split("\n"))
 
 
 def visual_order(deck: Deck, slide: Slide) -> list[Shape]:
@@ -41,7 +55,7 @@ def visual_order(deck: Deck, slide: Slide) -> list[Shape]:
     return [entry[3] for entry in sorted(placed, key=lambda entry: entry[:3])]
 
 
-def shape_lines(deck: Deck, slide: Slide, shape: Shape) -> Iterator[str]:
+def shape_lines(deck: Deck, slide: Slide, shape: Shape, sight: Sight) -> Iterator[str]:
     """Yield what a shape shows."""
     table = shape.table
     if table is not None:
@@ -53,18 +67,12 @@ def shape_lines(deck: Deck, slide: Slide, shape: Shape) -> Iterator[str]:
     elif shape.kind == "object":
         yield "[object]"
     body = shape.text_body
-    is_unseen = unseen(deck, slide, shape)
+    is_unseen = sight.unseen(shape)
     for paragraph in body.iterchildren(n.P_T) if body is not None else ():
         text = paragraph_text(paragraph, is_unseen)
         if text.strip():
             indent = "  " * level_of(paragraph)
             yield "\n".join(indent + line for line in text.split("\n"))
-
-
-def table_row(cells: list[str]) -> str:
-    """Return one row of a table as a line."""
-    shown = (cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells)
-    return "| " + " | ".join(shown) + " |"
 
 
 def deck_lines(deck: Deck) -> list[str]:

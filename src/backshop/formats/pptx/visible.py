@@ -6,7 +6,8 @@ background, with nothing drawn below it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cached_property
 
 from lxml import etree
 
@@ -20,85 +21,108 @@ _FILLS = tuple(map(n.a, ("solidFill", "gradFill", "blipFill", "pattFill", "grpFi
 _WHITE = "FFFFFF"
 _ALIASES = {"bg1": "lt1", "tx1": "dk1", "bg2": "lt2", "tx2": "dk2"}  # of the usual colour map
 _BACKGROUND = f"{n.C_SLD}/{n.p('bg')}"
+_OVERRIDE = f"{n.p('clrMapOvr')}/{n.a('overrideClrMapping')}"
+_GROUNDS = 2_000  # drawn shapes of a slide; among more, nothing is certain in reasonable time
 
 IsUnseen = Callable[[Element], bool]
 
 
-def unseen(deck: Deck, slide: Slide, shape: Shape) -> IsUnseen:
-    """Return what tells whether a run of the shape cannot be seen."""
-    white = f'//*[@val="{_WHITE}" or @val="ffffff" or @val="bg1" or @val="lt1"]'
-    body = shape.text_body
-    if body is None or not body.xpath("." + white):
-        return lambda _: False
-    theme = _theme(deck, slide)
-    if not _is_white_slide(deck, slide, theme) or _has_ground(deck, slide, shape):
-        return lambda _: False
-    return lambda run: _colour(run.find(f"{n.RPR}/{_FILLS[0]}"), theme) == _WHITE
+class Sight:
+    """What can be seen on one slide; all but the shape in question is found out once."""
 
+    def __init__(self, deck: Deck, slide: Slide) -> None:
+        self._deck = deck
+        self._slide = slide
 
-def _is_white_slide(deck: Deck, slide: Slide, theme: Element | None) -> bool:
-    for root in _above(deck, slide):
-        found = root.find(_BACKGROUND)
-        if found is None:
-            continue
-        fill = found.find(f"{n.p('bgPr')}/{_FILLS[0]}")
-        if fill is None:
-            fill = found.find(n.p("bgRef"))
-        return _colour(fill, theme) == _WHITE
-    return False
+    def unseen(self, shape: Shape) -> IsUnseen:
+        """Return what tells whether a run of the shape cannot be seen."""
+        body = shape.text_body
+        fills = f".//{n.RPR}/{_FILLS[0]}"
+        pale = body is not None and any(self._colour(f) == _WHITE for f in body.iterfind(fills))
+        if not pale or not self._is_white or self._has_ground(shape):
+            return lambda _: False
+        return lambda run: self._colour(run.find(f"{n.RPR}/{_FILLS[0]}")) == _WHITE
 
+    @cached_property
+    def _above(self) -> list[Element]:
+        """The slide, its layout and its master, as backgrounds are inherited."""
+        layout = self._deck.layout_of(self._slide)
+        roots = [self._slide.root, *([layout.root] if layout is not None else [])]
+        return [*roots, self._deck.trees.root(self._master)] if self._master else roots
 
-def _above(deck: Deck, slide: Slide) -> Iterator[Element]:
-    """Yield the slide, its layout and its master, as backgrounds are inherited."""
-    yield slide.root
-    layout = deck.layout_of(slide)
-    if layout is not None:
-        yield layout.root
-        master = deck.trees.first_related(layout.part, "slideMaster")
-        if master is not None:
-            yield deck.trees.root(master)
+    @cached_property
+    def _master(self) -> str | None:
+        layout = self._deck.layout_of(self._slide)
+        return self._deck.trees.first_related(layout.part, "slideMaster") if layout else None
 
+    @cached_property
+    def _scheme(self) -> dict[str, str]:
+        """The colours of the theme by the names the slide gives them."""
+        part = self._deck.trees.first_related(self._master, "theme") if self._master else None
+        root = self._deck.trees.root(part) if part else None
+        entries = next(root.iter(n.a("clrScheme")), None) if root is not None else None
+        colours = {}
+        for entry in entries if entries is not None else ():
+            value = next((c.get("lastClr") or c.get("val") or "" for c in entry), "")
+            colours[str(entry.tag).rpartition("}")[2]] = value.upper()
+        meant = {**_ALIASES, **self._colour_map}
+        return {**colours, **{name: colours.get(by, "") for name, by in meant.items()}}
 
-def _theme(deck: Deck, slide: Slide) -> Element | None:
-    layout = deck.layout_of(slide)
-    master = deck.trees.first_related(layout.part, "slideMaster") if layout else None
-    part = deck.trees.first_related(master, "theme") if master else None
-    return deck.trees.root(part) if part else None
+    @cached_property
+    def _colour_map(self) -> dict[str, str]:
+        """Which theme colour is text and which is background: dark decks swap them."""
+        own = next((m for root in self._above if (m := root.find(_OVERRIDE)) is not None), None)
+        if own is None:
+            own = self._above[-1].find(n.p("clrMap"))
+        return {str(name): str(by) for name, by in own.items()} if own is not None else {}
 
+    @cached_property
+    def _is_white(self) -> bool:
+        for root in self._above:
+            found = root.find(_BACKGROUND)
+            if found is None:
+                continue
+            fill = found.find(f"{n.p('bgPr')}/{_FILLS[0]}")
+            if fill is None:
+                fill = found.find(n.p("bgRef"))
+            return self._colour(fill) == _WHITE
+        return False
 
-def _colour(fill: Element | None, theme: Element | None) -> str | None:
-    """Return the colour of a fill as six digits; None where it is changed or not known."""
-    colour = next(iter(fill), None) if fill is not None else None
-    if colour is None or len(colour):
-        return None
-    value = colour.get("val") or ""
-    if colour.tag == n.a("srgbClr"):
-        return value.upper()
-    if colour.tag != n.a("schemeClr") or theme is None:
-        return None
-    entry = next(theme.iter(n.a(_ALIASES.get(value, value))), None)
-    found = next(iter(entry), None) if entry is not None else None
-    if found is None:
-        return None
-    return (found.get("lastClr") or found.get("val") or "").upper()
+    def _colour(self, fill: Element | None) -> str | None:
+        """Return the colour of a fill as six digits; None where it is changed or not known."""
+        colour = next(iter(fill), None) if fill is not None else None
+        if colour is None or len(colour):
+            return None
+        value = colour.get("val") or ""
+        if colour.tag == n.a("srgbClr"):
+            return value.upper()
+        return self._scheme.get(value) if colour.tag == n.a("schemeClr") else None
 
+    @cached_property
+    def _drawn(self) -> list[tuple[int, Box | None]]:
+        """What is drawn, with its place in the order; what layout and master draw comes first."""
+        found: list[tuple[int, Box | None]] = []
+        for root in self._above[1:]:
+            tree = root.find(f"{n.C_SLD}/{n.SP_TREE}")
+            others = shapes_of(tree) if tree is not None else []
+            found += [
+                (-1, own_box(o.element)) for o in others if o.placeholder is None and _is_drawn(o)
+            ]
+        shapes = filter(_is_drawn, self._slide.shapes)
+        return found + [(one.index, self._deck.box(self._slide, one)) for one in shapes]
 
-def _has_ground(deck: Deck, slide: Slide, shape: Shape) -> bool:
-    """Whether the shape is filled, or lies on something that is drawn."""
-    placeholder = shape.placeholder
-    layout = deck.layout_of(slide)
-    above = layout_shape(layout, placeholder) if placeholder and layout else None
-    if _is_filled(shape) or (above is not None and _is_filled(above)):
-        return True
-    box = deck.box(slide, shape)
-    if box is None:
-        return True
-    below = [deck.box(slide, other) for other in slide.shapes[: shape.index] if _is_drawn(other)]
-    for root in list(_above(deck, slide))[1:]:
-        tree = root.find(f"{n.C_SLD}/{n.SP_TREE}")
-        others = shapes_of(tree) if tree is not None else []
-        below += [own_box(o.element) for o in others if o.placeholder is None and _is_drawn(o)]
-    return any(other is None or _overlap(box, other) for other in below)
+    def _has_ground(self, shape: Shape) -> bool:
+        """Whether the shape is filled, or lies on something that is drawn."""
+        placeholder = shape.placeholder
+        layout = self._deck.layout_of(self._slide)
+        above = layout_shape(layout, placeholder) if placeholder and layout else None
+        if _is_filled(shape) or (above is not None and _is_filled(above)):
+            return True
+        box = self._deck.box(self._slide, shape)
+        if box is None or len(self._drawn) > _GROUNDS:
+            return True
+        below = (other for index, other in self._drawn if index < shape.index)
+        return any(other is None or _overlap(box, other) for other in below)
 
 
 def _is_drawn(shape: Shape) -> bool:
