@@ -110,7 +110,7 @@ def test_rpi_has_the_steps_the_workshop_walks():
         "wr.contracts.rpi_item_result",
         "wr.contracts.rpi_summary",
     ]
-    assert LISTING.find("rpi").entry.workflow_id == "wr.rpi"
+    assert LISTING.find("rpi").workflow_id == "wr.rpi"
 
 
 @pytest.mark.parametrize("mode", ["guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"])

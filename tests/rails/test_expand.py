@@ -15,7 +15,7 @@ from backshop.rails.compile import (
     workflow_hash,
 )
 from backshop.rails.compile.features import FEATURES
-from backshop.rails.compile.refs import REF_MAX_BYTES, REFS
+from backshop.rails.compile.refs import REFS
 
 STEP = {"id": "a", "title": "A", "prompt": "Do it."}
 
@@ -339,7 +339,7 @@ def test_refs_fit_and_are_part_of_the_hash():
     (found,) = compiled(workflow(step)).steps
 
     assert found.prompt == f"## Goal\n{REFS['wr.refs.modes'][1]} Go."
-    assert all(len(text.encode()) <= REF_MAX_BYTES for _, text in REFS.values())
+    assert all(len(text.encode()) <= 2048 for _, text in REFS.values())
 
 
 @pytest.mark.rule("R2.4", "C14")

@@ -160,11 +160,11 @@ def test_a_bundled_workflow_answers_to_its_bare_name(tmp_path, home, project):
     catalog = Catalog(Places(bundled_dirs=(bundled,), user_dirs=(home,)))
 
     found = look(catalog, project).find("helper-flow")
-    assert (found.entry.workflow_id, found.is_alias) == ("wr.helper-flow", True)
+    assert found.workflow_id == "wr.helper-flow"
 
     put(home, "own.json", workflow("helper-flow"))
     found = look(catalog, project).find("helper-flow")
-    assert (found.entry.source.kind, found.is_alias) == (SourceKind.USER, False)
+    assert (found.workflow_id, found.source.kind) == ("helper-flow", SourceKind.USER)
 
 
 @pytest.mark.rule("R3.9", "C98")

@@ -70,11 +70,6 @@ class Listing:
     files: tuple[FileFact, ...] = ()
     folders: tuple[FolderFact, ...] = ()
 
-    @property
-    def total_files(self) -> int:
-        """How many files there are."""
-        return len(self.files) + sum(one.files for one in self.folders)
-
 
 @dataclass(frozen=True, slots=True)
 class Content:

@@ -3,11 +3,11 @@
 How a format plugs in
 ---------------------
 A format is a module (`formats/pdf.py`) or a package (`formats/xlsx/__init__.py`) of plain
-functions; no class is needed. It must satisfy `Format`; a kind that is written also satisfies
-`Editable`; the other functions of F1.4 (`extract_section`, `extract_slide`, `extract_grid`,
-`diff_cells`) are offered by whoever has them. `dispatch.BUILTIN` names the module of each kind by
-its dotted name, so it is imported only inside a worker process and may import its heavy libraries
-at the top.
+functions; no class is needed. It must satisfy `Format`; a kind that is written also offers
+`apply_ops`, `get_styles` and `copy_assets`; the other functions of F1.4 (`extract_section`,
+`extract_slide`, `extract_grid`, `diff_cells`) are offered by whoever has them. `dispatch.BUILTIN`
+names the module of each kind by its dotted name, so it is imported only inside a worker process
+and may import its heavy libraries at the top.
 
 A format function is pure: a `Source` (an immutable file with its hash) and arguments in, a value
 out, new bytes only to the path it is given. It sees no clock, no environment, no other file, no
@@ -345,19 +345,3 @@ class Format(Protocol):
 
     def extract_lines(self, source: Source) -> list[str]:
         """Return stable lines for review (F29.1)."""
-
-
-class Editable(Protocol):
-    """The office kinds that are written by operations."""
-
-    def apply_ops(self, base: Source | None, request: OpsRequest, out: Path) -> Applied:
-        """Write the edited file to `out`, or raise and write nothing.
-
-        `base` is the present content of the target, if any; see `ops.resolve_base`.
-        """
-
-    def get_styles(self, source: Source, sheet: str | None = None) -> JsonObject:
-        """Return the styles and assets of F21."""
-
-    def copy_assets(self, source: Source, target: Source, assets: Json, out: Path) -> Applied:
-        """Write `target` with assets of `source` to `out` (F22)."""

@@ -120,7 +120,7 @@ class Authoring:
         Raises:
             RailsError: `WORKFLOW_NOT_FOUND`.
         """
-        entry = self._catalog.look(workspace).find(workflow_id).entry
+        entry = self._catalog.look(workspace).find(workflow_id)
         return SourceText(
             workflow_id=entry.workflow_id,
             file=entry.file,

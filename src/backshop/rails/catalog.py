@@ -47,19 +47,6 @@ _TOKEN = re.compile(r"[a-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What answers to an id; `requested_id` differs when an alias was asked for (R3.6)."""
-
-    entry: Entry
-    requested_id: str
-
-    @property
-    def is_alias(self) -> bool:
-        """Whether the workflow has another id than the one asked for."""
-        return self.entry.workflow_id != self.requested_id
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Workflow:
     """A runnable workflow."""
 
@@ -190,7 +177,7 @@ class Listing:
         ]
         return tuple(sorted((*self._unreadable, *broken), key=lambda one: one.file))
 
-    def find(self, workflow_id: str) -> Found:
+    def find(self, workflow_id: str) -> Entry:
         """Return the file that answers to an id or alias.
 
         Raises:
@@ -201,7 +188,7 @@ class Listing:
             if entry is None:
                 continue
             if candidate == workflow_id or entry.source.kind is SourceKind.BUNDLED:
-                return Found(entry, workflow_id)
+                return entry
         near = self._nearest(workflow_id)
         raise RailsError(
             "WORKFLOW_NOT_FOUND",
@@ -218,7 +205,7 @@ class Listing:
         Raises:
             RailsError: `WORKFLOW_NOT_FOUND`, or `WORKFLOW_INVALID` with the findings.
         """
-        entry = self.find(workflow_id).entry
+        entry = self.find(workflow_id)
         workflow = self._workflow(entry, self.compile(entry))
         if workflow is None:
             found = [one for one in self.findings(entry) if one.severity is Severity.ERROR]

@@ -120,7 +120,6 @@ STATEMENTS = {
     "last_seq": "SELECT coalesce(max(seq), 0) FROM event",
     "find_a": f"{_EVENT} WHERE scope_a = :scope AND kind = :kind ORDER BY seq",
     "find_b": f"{_EVENT} WHERE scope_b = :scope AND kind = :kind ORDER BY seq",
-    "find_key": f"{_EVENT} WHERE stream = :stream AND dedupe_key = :key",
     "pin_insert": f"{_insert('pin')} ON CONFLICT DO NOTHING",
     "pin_drop": "DELETE FROM pin WHERE stream = :name AND ref = :ref",
     "pins": "SELECT ref, kind FROM pin WHERE stream = :stream ORDER BY ref",

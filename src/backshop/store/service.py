@@ -315,11 +315,6 @@ class Store:
                 if scope_a is None or row[8] == scope_a
             ]
 
-    def find_key(self, stream: str, dedupe_key: str) -> Event | None:
-        """Return the event recorded under a key, or None."""
-        row = self._one("find_key", {"stream": stream, "key": dedupe_key})
-        return log.event_of(row) if row else None
-
     def pins(self, stream: str) -> list[Pin]:
         """Return what a stream pins."""
         with self.database.reader() as cursor:

@@ -1,10 +1,6 @@
-"""A clock that moves only when told, and ids that repeat."""
+"""A clock that moves only when told."""
 
 from __future__ import annotations
-
-import random
-
-from backshop.base.ambient import Mint
 
 START_MS = 1_760_000_000_000
 
@@ -26,8 +22,3 @@ class FixedClock:
     def move(self, delta_ms: int) -> None:
         """Move forwards or back."""
         self._now_ms += delta_ms
-
-
-def seeded_mint(clock: FixedClock | None = None, seed: int = 1) -> Mint:
-    """Return a mint whose ids are the same in every run."""
-    return Mint(clock or FixedClock(), random.Random(seed).getrandbits)  # noqa: S311  # not a secret

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-REF_MAX_BYTES = 2048
 STEP_REFS_MAX_BYTES = 8192
 
 REFS: dict[str, tuple[str, str]] = {
