@@ -13,7 +13,7 @@ import pytest
 from backshop.app import Backshop, load, save
 from backshop.app.config import in_force
 from backshop.app.modelling import FileSettings
-from backshop.app.setting import folders, json_list, json_object
+from backshop.app.parsing import folders, json_list, json_object
 from backshop.app.settings import SETTINGS
 from backshop.base.errors import ValidationFailed
 from backshop.models.providers import ProviderBook

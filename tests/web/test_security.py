@@ -11,7 +11,7 @@ from tests.web.browsing import SECRET, serving
 
 from backshop.app import Links
 from backshop.app.guessing import PER_ADDRESS
-from backshop.app.links import LINK_HOURS
+from backshop.app.loginlinks import LINK_HOURS
 from backshop.base.ids import UserId
 from backshop.store import Store
 from backshop.testing.ambient import FixedClock

@@ -1,7 +1,6 @@
 """The composition root: configuration, wiring, the command registry, and errors as data."""
 
 from .aio import AsyncBackshop
-from .applied import running
 from .commands import Registry
 from .config import Config, Effective, find_home, load, save
 from .doctor import examine
@@ -10,16 +9,17 @@ from .filing import open_formats
 from .guessing import Guesses, wait_s
 from .handle import Answer, BenchWorkshop
 from .hub import About, Hub, Subscription
-from .links import Links
+from .loginlinks import Links
 from .logs import attach, begin, layout_of
 from .naming import every_bench
 from .notices import Notification
 from .parcels import Parcels
+from .parsing import Setting
 from .people import Role
 from .rpc import answer, discover
 from .rpcline import RpcLine
 from .secretfile import secret_of
-from .setting import Setting
+from .servers import running
 from .settings import SETTINGS
 from .shop import Backshop
 

@@ -23,7 +23,7 @@ from urllib.parse import unquote
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, ValidationFailed
 
-from .setting import Setting
+from .parsing import Setting
 from .settings import SETTINGS
 
 ENV_PREFIX = "BACKSHOP_"

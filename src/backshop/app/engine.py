@@ -12,8 +12,8 @@ from backshop.base.command import Command, Nothing
 from backshop.base.errors import ErrorInfo
 from backshop.base.ids import check_id
 
-from .applied import Server, applied, differing, servers
 from .config import Config, load, save
+from .servers import Server, applied, differing, servers
 from .settings import SETTINGS
 
 API_VERSION = 1

@@ -17,7 +17,7 @@ from backshop.base.limits import (
     TEXT_MAX_BYTES,
 )
 
-from .setting import (
+from .parsing import (
     Setting,
     amount,
     choice,
