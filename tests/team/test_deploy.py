@@ -15,6 +15,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -200,6 +201,15 @@ def test_the_compose_file_starts_what_the_units_start():
     assert settings["BACKSHOP_DATABASE_URL"].startswith("postgresql://backshop:change-me@db:5432/")
     assert settings["AWS_ENDPOINT_URL"] == "http://objects:8333"
     assert {"db", "objects"} <= set(composed)
+    for service in ("web-1", "web-2", "worker-1", "worker-2"):
+        needed = composed[service]["depends_on"]
+        assert needed["bucket"] == {"condition": "service_completed_successfully"}
+    (made,) = composed["bucket"]["command"]
+    bucket = urlsplit(settings["BACKSHOP_BLOBS_URL"]).netloc
+    assert f"s3.bucket.create -name {bucket}" in made
+    assert "restart" not in composed["bucket"]  # it ends when the bucket is there
+    assert composed["bucket"]["image"] == composed["objects"]["image"]
+    assert f"`{bucket}`" in (ROOT / "docs" / "guides" / "team.md").read_text()
     (subnet,) = read["networks"]["default"]["ipam"]["config"]
     for service in ("web-1", "web-2"):
         trusted = composed[service]["environment"]["BACKSHOP_TRUSTED_PROXIES"]
@@ -220,3 +230,5 @@ def test_the_image_starts_a_web_server_and_has_what_a_team_needs():
     known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert {"postgres", "s3"} == set(extras[1].split(",")) <= set(known["optional-dependencies"])
     assert f"BACKSHOP_HOME={env_file()['BACKSHOP_HOME']}" in recipe
+    floor = known["requires-python"].removeprefix(">=")  # what all tests run on
+    assert re.findall(r"FROM python:([\d.]+)-slim", recipe) == [floor, floor]
