@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES_MAX = 72
 BYTES_MAX = 350_000_000
 HELP_S = 0.4
+IMPORT_S = 0.150
 START_S = 3.0
 IDLE_BYTES = 120_000_000
 PAGE_S = 0.030
@@ -91,6 +92,18 @@ def test_the_command_line_begins_at_once(tmp_path, option, limit_s):
     taken = [processor_s("-m", "backshop.cli", option, env=env) for _ in range(4)]
 
     assert min(taken) < limit_s
+
+
+@pytest.mark.rule("S2.4")
+def test_importing_the_package_is_cheap(tmp_path):
+    env = environment(tmp_path)
+
+    bare, taken = (
+        min(processor_s("-c", code, env=env) for _ in range(4))
+        for code in ("pass", "import backshop")
+    )
+
+    assert taken - bare < IMPORT_S
 
 
 @contextmanager

@@ -34,12 +34,17 @@ def way_out(endpoint: str) -> Iterator[str]:
         listening.shutdown(socket.SHUT_RDWR)  # who waits there is woken
 
 
-def leave_the_network(endpoint: str, place: str) -> None:
-    """Give this process a network of its own, from which only the storage can be reached."""
+def be_alone() -> None:
+    """Give this process and its children a network of their own: a loopback and nothing else."""
     if ctypes.CDLL(None, use_errno=True).unshare(_NEW_NETWORK):
         raise OSError(ctypes.get_errno(), "no network of its own")
     with socket.socket() as any_socket:
         fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sh22x", b"lo", _IS_UP))
+
+
+def leave_the_network(endpoint: str, place: str) -> None:
+    """Give this process a network of its own, from which only the storage can be reached."""
+    be_alone()
 
     def there() -> socket.socket:
         made = socket.socket(socket.AF_UNIX)
