@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.junitxml import xml_key
 from hypothesis import HealthCheck, settings
 from tests.histories import Histories
 
@@ -93,6 +94,22 @@ PARTS: dict[str, Callable[[], str | None]] = {
     "namespaces": _has_namespaces,  # networks of their own for processes
     "libreoffice": _has_program("soffice"),
 }
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let the results of a proof say which commit they are of; a `+` says: with changes."""
+    results = session.config.stash.get(xml_key, None)  # the door of pytest is closed to xdist
+    if PROOF and results is not None and (commit := _commit()):
+        results.add_global_property("commit", commit)
+
+
+def _commit() -> str | None:
+    command = ["git", "describe", "--always", "--exclude=*", "--dirty=+"]
+    try:
+        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() or None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -6,7 +6,8 @@ proof.py            write the page from what was taken in before
 
 What was taken in is kept in docs/proof.json case by case, the newest result of each, so that
 parts can be run one by one. It is compared with the cases pytest lists now: those that are gone
-are dropped, those that were never run are named. Nothing is called proved that was not run.
+are dropped, those that were never run are named. Nothing is called proved that was not run. The
+commit a result was taken on comes with it (tests/conftest.py), so that an old one is seen.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ KEPT = ROOT / "docs" / "proof.json"
 PAGE = ROOT / "docs" / "proof.md"
 PROMISES = Path(__file__).with_name("promises.toml")
 CRASHES = "tests/crash/"
-_NAMED = 5  # tests that did not pass or were not run, by name
+_NAMED = 5  # tests that did not pass or were not run, and commits, by name
 _APART = 4  # cases of one test that are shown one by one; more are added up
 _NO_CASES = "[NOTSET]"  # pytest's name of a test whose parameters are an empty list
 
@@ -40,12 +41,12 @@ def take_in(results: Path, kept: dict[str, Any]) -> None:
     """Keep what this run says of each case, unless a newer run is known."""
     files = kept.setdefault("files", {})
     for suite in ET.parse(results).iter("testsuite"):
-        at = _second(suite.get("timestamp"))
+        at, commit = _second(suite.get("timestamp")), _commit(suite)
         ran: dict[tuple[str, str], dict[str, Any]] = {}
         for case in suite.iter("testcase"):
             place = _place(case.get("classname", ""), case.get("name", ""))
             if ran.get(place, {}).get("result") != "failed":  # a case may be told twice
-                ran[place] = _outcome(case) | {"at": at}
+                ran[place] = _outcome(case) | {"at": at} | commit
         for (file, test), found in ran.items():
             known = files.setdefault(file, {}).get(test)
             if known is None or known["at"] <= at:
@@ -117,13 +118,13 @@ def page(kept: dict[str, Any]) -> Iterator[str]:
         yield "No results have been taken in yet: nothing below has been run for this page.\n"
     else:
         yield f"Last machine: Python {machine['python']} on {machine['system']}, {machine['cores']} cores. Compared with the tests as they were on {kept.get('listed', 'no day yet')}.\n"
-    yield "| promise | rules | what was run | result | run it yourself |\n|---|---|---|---|---|"
+    yield "| promise | rules | what was run | result | at commits | run it yourself |\n|---|---|---|---|---|---|"
     for promise in promises:
         cases = _of(promise["tests"], files)
         command = f'`make proof PART="{" ".join(promise["tests"])}"`'
         yield (
             f"| {promise['says']} | {', '.join(promise['rules'])} | {_ran(cases)} | "
-            f"{_verdict(cases)} | {command} |"
+            f"{_verdict(cases)} | {_commits(cases)} | {command} |"
         )
     yield ""
     yield from _crashes(files)
@@ -157,6 +158,17 @@ def _ran(cases: Cases) -> str:
     noun = "file" if files == 1 else "files"
     total = f"{len(passed):,} of {len(cases):,}" if len(passed) < len(cases) else f"{len(passed):,}"
     return f"{total} tests in {files} {noun}, {counts}{took} ({when})"
+
+
+def _commits(cases: Cases) -> str:
+    """Return the commits the results are of, the newest first; `–` stands for results without."""
+    last: dict[str, str] = {}
+    for one in filter(None, cases.values()):
+        commit = one.get("commit", "–")
+        last[commit] = max(last.get(commit, ""), one["at"])
+    found = sorted(last, key=lambda commit: last[commit], reverse=True)
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return ", ".join(found[:_NAMED]) + more or "–"
 
 
 def _verdict(cases: Cases) -> str:
@@ -364,6 +376,12 @@ def _outcome(case: ET.Element) -> dict[str, Any]:
     if counts := {one.get("name"): one.get("value") for one in case.iter("property")}:
         found["counts"] = counts
     return found
+
+
+def _commit(suite: ET.Element) -> dict[str, str]:
+    """Return the commit a run says it was of, if it does."""
+    said = suite.find("properties/property[@name='commit']")
+    return {} if said is None else {"commit": said.get("value", "")}
 
 
 def _place(classname: str, name: str) -> tuple[str, str]:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 import tomllib
+import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = importlib.util.spec_from_file_location("proof", ROOT / "tools" / "proof.py")
@@ -81,6 +86,39 @@ def test_the_run_of_one_test_leaves_what_is_known_of_the_others(tmp_path, monkey
 
     taken(tmp_path, kept, case("test_b[2]", "<failure/>"), at="2026-11-16T10:29:59+00:00")
     assert "| holds |" in security(kept)  # an older result, taken in late, changes nothing
+
+
+def test_the_commits_that_results_are_of_are_told_newest_first(tmp_path):
+    def of(commit):
+        return f'<properties><property name="commit" value="{commit}"/></properties>'
+
+    kept: dict[str, Any] = {}
+    taken(tmp_path, kept, case("test_a") + case("test_b"))
+    assert "| holds (sample) | – | `make" in security(kept)
+
+    taken(tmp_path, kept, of("aaa1111") + case("test_b") + case("test_c"), at="2026-11-16T10:00Z")
+    taken(tmp_path, kept, of("bbb2222+") + case("test_c"), at="2026-11-17T10:00Z")
+
+    assert "| bbb2222+, aaa1111, – | `make" in security(kept)
+    found = kept["files"]["tests/web/test_security.py"]
+    assert [one.get("commit") for one in found.values()] == [None, "aaa1111", "bbb2222+"]
+
+
+def test_a_proof_writes_its_commit_into_its_results(tmp_path):
+    results = tmp_path / "results.xml"
+    one = "tests/base/test_canon.py"
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "1", f"--junitxml={results}", one]
+    env = os.environ | {"BACKSHOP_PROOF": "1"}
+    subprocess.run([*command, "-k", "nothing_of_that_name"], cwd=ROOT, env=env, check=False)
+
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.strip()
+    (suite,) = ET.parse(results).iter("testsuite")
+
+    found = proof._commit(suite).get("commit", "")
+    assert head.startswith(found.rstrip("+"))
+    assert bool(found) == bool(head)
 
 
 def test_a_case_told_twice_by_one_run_has_failed_if_it_failed_once(tmp_path):
