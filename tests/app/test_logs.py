@@ -156,7 +156,11 @@ def test_processes_that_share_a_log_rotate_it_and_lose_no_line(tmp_path):
         assert one.stdout is not None
         assert one.stdout.readline() == "ready\n"
     for one in writers:
-        one.communicate("go\n", timeout=60)
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    for one in writers:
+        one.communicate(timeout=60)
 
     files = list((tmp_path / "logs").iterdir())
     lines = [line for path in files for line in path.read_text().splitlines()]
@@ -164,6 +168,36 @@ def test_processes_that_share_a_log_rotate_it_and_lose_no_line(tmp_path):
     assert told == sorted(f"{who}.{number}" for who in range(3) for number in range(150))
     assert len(files) > 5
     assert all(path.stat().st_size <= 4000 for path in files)
+
+
+SELDOM = """
+import logging, sys
+from pathlib import Path
+from backshop.app import attach
+
+attach(Path(sys.argv[1]), "info")
+logging.getLogger("backshop.store").info("the first")
+print("ready", flush=True)
+sys.stdin.readline()
+logging.getLogger("backshop.store").info("the last")
+"""
+
+
+@pytest.mark.rule("S10.2", "T2.7")
+def test_a_process_that_logs_seldom_finds_the_log_that_others_rotated(tmp_path, quiet, monkeypatch):
+    monkeypatch.setattr("backshop.app.logs.FILE_MAX_BYTES", 2000)
+    program = [sys.executable, "-c", SELDOM, str(tmp_path)]
+    with subprocess.Popen(
+        program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "ready\n"
+        attach(tmp_path, "info")
+        for number in range(200):
+            logging.getLogger("backshop.store").info("line %d %s", number, "x" * 100)
+        other.communicate("go\n", timeout=60)
+
+    assert "the last" in (tmp_path / "logs" / "backshop.log").read_text()
 
 
 @pytest.mark.rule("S10.2", "S5.3")
