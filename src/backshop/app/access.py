@@ -130,9 +130,15 @@ class Gate:
         return None if user is None else Listener(user, lambda: self._people.state)
 
     def facade(self, facade: Any, command: str, user: UserId) -> Any:
-        """Return the facade as this person has it: what they see, and what they make, is theirs."""
+        """Return the facade as this person has it: what they see, and what they make, is theirs.
+
+        Going back changes Published or not by what is asked and what happened before, so the rule
+        that decides it is told who may (`WorkshopUndoToMessage`, `WorkshopRegenerate`,
+        `WorkshopRedo`).
+        """
         from backshop.bench import Bench  # loaded by now if the command is one of theirs
         from backshop.rails import Rails
+        from backshop.workshop import Workshop
 
         giving = self._people.giving(user) if command in MAKING else None
         state = self._people.state
@@ -140,6 +146,8 @@ class Gate:
         def visible(subject: str) -> bool:
             return state.role(user, subject).includes(Role.READ)
 
+        if isinstance(facade, Workshop):
+            return facade.only(lambda bench: state.role(user, bench).includes(Role.PUBLISH))
         if isinstance(facade, Rails):
             return facade.only(visible, whose=user, giving=giving)
         if isinstance(facade, Bench):

@@ -16,7 +16,9 @@ from .state import WorkshopState
 from .turns import Turns, Work
 
 
-def regenerate(book: Book, turns: Turns, request: requests.Regenerate) -> Answered:
+def regenerate(
+    book: Book, turns: Turns, request: requests.Regenerate, *, may_publish: bool = True
+) -> Answered:
     """Replace an answer, or give the first one to a message."""
     bench_id = request.workbench_id
     known = turns.settled(bench_id)
@@ -31,7 +33,8 @@ def regenerate(book: Book, turns: Turns, request: requests.Regenerate) -> Answer
         node_id = turns.root_of(before.run_id, before.session_id)
     target = decide.target_of(known, found.record.message_id)
     ids = book.ids()
-    restoring = rewinding.restoring(book, known, target.restored_by(request.mode))
+    wanted = target.restored_by(request.mode)
+    restoring = rewinding.restoring(book, known, wanted, may_publish=may_publish)
 
     def again(node: str | None, begin: decide.Begin) -> Rule:
         return lambda now: decide.regenerate(

@@ -28,7 +28,7 @@ from .state import WorkshopState
 _TRIES = 4
 
 
-def undo(book: Book, request: requests.UndoToMessage) -> Undone:
+def undo(book: Book, request: requests.UndoToMessage, *, may_publish: bool = True) -> Undone:
     """Go back to a record (W15.1); nothing but local data is read."""
     known = book.state(request.workbench_id)
     target = decide.target_of(known, request.message_id)
@@ -36,7 +36,7 @@ def undo(book: Book, request: requests.UndoToMessage) -> Undone:
         return _preview(book, known, target, request.mode)
     target, is_fallback = _readable(book, known, target, request.mode)
     wanted = target.restored_by(request.mode)
-    ids, needed = book.ids(), restoring(book, known, wanted)
+    ids, needed = book.ids(), restoring(book, known, wanted, may_publish=may_publish)
 
     def rule(now: WorkshopState) -> Sequence[object]:
         found = decide.target_of(now, request.message_id)
@@ -59,10 +59,11 @@ def undo(book: Book, request: requests.UndoToMessage) -> Undone:
     )
 
 
-def redo(book: Book, request: requests.WorkbenchOnly) -> RedoDone:
+def redo(book: Book, request: requests.WorkbenchOnly, *, may_publish: bool = True) -> RedoDone:
     """Take the last rewind back (W15.12)."""
     known = book.state(request.workbench_id)
-    ids, needed = book.ids(), restoring(book, known, _left(book, known))
+    wanted = _left(book, known)
+    ids, needed = book.ids(), restoring(book, known, wanted, may_publish=may_publish)
     seq = 0
     if known.undos:
         head_id = known.undos[-1].from_head_id
@@ -77,14 +78,21 @@ def redo(book: Book, request: requests.WorkbenchOnly) -> RedoDone:
     )
 
 
-def restoring(book: Book, known: WorkshopState, wanted: Checkpoint | None) -> decide.Restoring:
-    """Return what bringing a checkpoint back needs to know; refuse one that lacks contents."""
-    totals = book.desk.totals(known.bench)
+def restoring(
+    book: Book, known: WorkshopState, wanted: Checkpoint | None, *, may_publish: bool
+) -> decide.Restoring:
+    """Return what bringing a checkpoint back needs to know.
+
+    One that lacks contents is refused, and all of them to somebody who may not publish; the rule
+    asks that again, because what it brings back may be another by then.
+    """
+    needed = decide.Restoring(totals=book.desk.totals(known.bench), may_publish=may_publish)
     if wanted is None:
-        return decide.Restoring(totals=totals)
+        return needed
+    needed.require_right()
     require_whole(book.desk, known.bench, wanted)
     items = differing(book.desk, known.bench.context_tree, wanted.context_tree)
-    return decide.Restoring(totals=totals, items=items)
+    return replace(needed, items=items)
 
 
 def _left(book: Book, known: WorkshopState) -> Checkpoint | None:

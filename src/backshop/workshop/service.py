@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 from backshop.base.ambient import Clock, Mint
@@ -82,6 +83,13 @@ class Workshop:
         )
         self._proposals = Proposals(self.book, self._turns)
         self._stop_digest = stop_digest
+        self._may_publish: Callable[[str], bool] = lambda bench_id: True
+
+    def only(self, may_publish: Callable[[str], bool]) -> Workshop:
+        """Return the same Workshop for somebody who may change Published of some benches only."""
+        shared = copy.copy(self)
+        shared._may_publish = may_publish
+        return shared
 
     # ------------------------------------------------------------ reading
 
@@ -197,7 +205,8 @@ class Workshop:
 
     def regenerate(self, request: requests.Regenerate) -> Answered:
         """Answer a message again; the old answer and its Draft give way."""
-        return regenerating.regenerate(self.book, self._turns, request)
+        may_publish = self._may_publish(request.workbench_id)
+        return regenerating.regenerate(self.book, self._turns, request, may_publish=may_publish)
 
     def cancel_run(self, request: requests.CancelRun) -> CancelAnswer:
         """Stop the running turn, or a digest that a model is writing (P7.11)."""
@@ -269,10 +278,12 @@ class Workshop:
         self._turns.settled(request.workbench_id)
         if not request.dry_run:
             self.book.require_quiet(request.workbench_id)
-        return rewinding.undo(self.book, request)
+        may_publish = self._may_publish(request.workbench_id)
+        return rewinding.undo(self.book, request, may_publish=may_publish)
 
     def redo(self, request: requests.WorkbenchOnly) -> RedoDone:
         """Take the last rewind back."""
         self._turns.settled(request.workbench_id)
         self.book.require_quiet(request.workbench_id)
-        return rewinding.redo(self.book, request)
+        may_publish = self._may_publish(request.workbench_id)
+        return rewinding.redo(self.book, request, may_publish=may_publish)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.errors import AccessDenied, NotFound, ValidationFailed
 from backshop.base.ids import CheckpointId, MessageId, RevisionId
 from backshop.bench import decide as bench_decide
 from backshop.bench.decide import Totals
@@ -37,6 +37,13 @@ class Restoring:
     totals: Totals
     items: tuple[ItemChange, ...] = ()
     """Context items that will be others (B10.16)."""
+    may_publish: bool = True
+    """Whether whoever asks may change Published at all (T6.4)."""
+
+    def require_right(self) -> None:
+        """Refuse somebody who may write to the Draft alone."""
+        if not self.may_publish:
+            raise AccessDenied("this changes Published and needs the role 'publish'", reason="role")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,6 +264,7 @@ def _bring_back(
     state: WorkshopState, wanted: Checkpoint, ids: Ids, restoring: Restoring, description: str
 ) -> list[Fact]:
     """Return the facts that make Published what a checkpoint holds, keeping what is there."""
+    restoring.require_right()
     totals = restoring.totals
     return [
         bench_decide.checkpoint(state.bench, ids.checkpoint, "pre_restore", description, totals),
