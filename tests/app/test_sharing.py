@@ -125,3 +125,31 @@ def counted(shop: Backshop) -> set[str]:
     """Return everything that is counted in the database."""
     with shop.store.database.reader() as reading:
         return {name for (name,) in reading.text("SELECT name FROM quota")}
+
+
+@pytest.mark.rule("T6.4")
+@pytest.mark.parametrize("role", ["none", "read", "write"])
+def test_only_the_maker_and_the_owner_of_the_home_take_a_role_from_the_maker(shop, role):
+    ada, ben = person(shop, "Ada"), person(shop, "Ben")
+    hers = bench(shop, "Hers", ada)
+    give(shop, hers, ben, "publish", by=ada)
+    before = shop.call("AccessList", {"workbench_id": hers})
+
+    with pytest.raises(AccessDenied) as refused:
+        give(shop, hers, ada, role, by=ben)
+
+    assert refused.value.reason == "owner_only"
+    assert shop.call("AccessList", {"workbench_id": hers}) == before
+    give(shop, hers, ada, "publish", by=ben)  # nothing that she has is taken
+    give(shop, hers, ben, "none", by=ada)
+    give(shop, hers, ben, "publish", by=ada)
+    give(shop, hers, ben, role, by=ben)  # who did not make it keeps no right to it
+    for by in (ada, None):
+        own = bench(shop, f"For {by}", ada)
+        give(shop, own, ada, role, by=by)
+        assert shop.people.state.role(ada, own) == role
+
+
+def give(shop: Backshop, subject: str, user: Any, role: str, *, by: Any) -> None:
+    wish = {"workbench_id": subject, "user_id": user, "role": role}
+    shop.call("AccessSet", wish, user=by)

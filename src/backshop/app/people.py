@@ -14,9 +14,10 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, assert_never
 
+from backshop.base.acting import acting_user
 from backshop.base.ambient import Mint, timestamp
 from backshop.base.command import Command, Nothing, commands_of
-from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.errors import AccessDenied, NotFound, ValidationFailed
 from backshop.base.event import event
 from backshop.base.ids import UserId, check_id
 from backshop.store import Beginning, Event, Fold, NewEvent, Part, Store
@@ -295,7 +296,8 @@ class People:
             raise ValidationFailed("name one workbench or one session", reason="bad_params")
         if self._store.head(_stream(subject)) is None:
             raise NotFound("there is no such workbench or session", reason="not_found")
-        self.grant(subject, UserId(check_id(request.user_id, "user")), request.role)
+        user_id = UserId(check_id(request.user_id, "user"))
+        self.grant(subject, user_id, request.role, by=acting_user())
         return Settled()
 
     def access_list(self, request: AccessList) -> AccessGrants:
@@ -315,8 +317,12 @@ class People:
             )
         )
 
-    def grant(self, subject: str, user_id: UserId, role: Role) -> None:
-        """Record a role; one that is in force already is not recorded again."""
+    def grant(self, subject: str, user_id: UserId, role: Role, *, by: UserId | None) -> None:
+        """Record a role; one that is in force already is not recorded again.
+
+        Raises:
+            AccessDenied: its maker has less then, and neither they nor the home's owner wants it.
+        """
 
         def rule(state: PeopleState) -> Iterator[PeopleEvent]:
             _require(state, user_id)
@@ -324,6 +330,11 @@ class People:
             is_owner = had is not None and had.owner and role is not Role.NONE
             if had == Grant(role, is_owner) or (had is None and role is Role.NONE):
                 return
+            is_makers = had is not None and had.owner and not role.includes(had.role)
+            if is_makers and by not in (None, user_id):
+                raise AccessDenied(
+                    "only its maker and the home's owner take this role", reason="owner_only"
+                )
             yield AccessChanged(subject=subject, user_id=user_id, role=role, owner=is_owner)
 
         self._commit(rule)
