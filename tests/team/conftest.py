@@ -80,6 +80,12 @@ class Team:
         """Say whether a turn of the bench is running."""
         return "active_turn" in self.shop.call("WorkshopGetState", {"workbench_id": bench})
 
+    def walking(self, bench: str) -> Worker | None:
+        """Return the worker that holds the lease of a bench's turn; None if nobody does."""
+        holder = self.shop.store.leases.holder(f"bench:{bench}") or ""
+        found = (one for one in self.workers if holder.endswith(f":{one.process.pid}"))
+        return next(found, None)
+
     def tools(self, bench: str) -> int:
         """Return how many tool calls a bench's turn has made."""
         page = self.shop.call("WorkshopGetToolLog", {"workbench_id": bench})
@@ -103,6 +109,10 @@ class Team:
         assert draft is not None
         entries = desk.entries(draft.tree).items()
         return {path: desk.store.blobs.read(file.sha256).decode() for path, file in entries}
+
+    def resumed(self, after: int) -> int:
+        """Return how often turns went on where they had stopped, after an event."""
+        return sum(one.kind == "workshop.turn_resumed" for one in self.shop.store.tail(after))
 
     def check_done(self, bench: str) -> None:
         """The turn came out as it always does: every row once, one answer, sound streams."""

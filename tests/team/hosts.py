@@ -12,6 +12,7 @@ from tests.crash import workshop_story as story
 from tests.team import apart
 
 from backshop.app import Backshop, queue, worker
+from backshop.app import shop as home
 from backshop.base.ambient import SystemClock
 from backshop.workshop import holding
 
@@ -114,7 +115,7 @@ def _child(wish: dict[str, Any], environment: dict[str, str], log: str, ready: A
     if "store_tries" in wish:
         vars(worker)["STORE_TRIES"] = wish["store_tries"]
     if "version" in wish:
-        vars(queue)["__version__"] = wish["version"]
+        vars(queue)["__version__"] = vars(home)["__version__"] = wish["version"]
     with opened(wish) as shop:
         shop.work(turns=4, grace_s=wish.get("grace_s", 0), ready=ready.set)
 

@@ -5,7 +5,6 @@ It holds no truth: what is lost here is found again by the run leases and the lo
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -37,15 +36,6 @@ def require_shared(url: str | None) -> str:
             hints=("set BACKSHOP_DATABASE_URL=postgresql://…",),
         )
     return url
-
-
-def is_newer(version: str) -> bool:
-    """Say whether a program's version is later than ours."""
-    return _numbers(version) > _numbers(__version__)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
 def arguments(bench_id: str, turn_id: str, ticket: str) -> dict[str, Any]:

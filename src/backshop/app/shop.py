@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from backshop import __version__
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.event import known_after
 from backshop.base.ids import UserId
@@ -220,6 +221,8 @@ class Backshop:
             admit=self.limiter.require_turn,
             hands=self.queue if config["team.workers"] == "external" else None,
             lease_s=config["team.lease_s"],
+            program=__version__,
+            gone=lambda user_id: user_id not in self.people.state.users,
         )
 
     @cached_property

@@ -18,32 +18,20 @@ from procrastinate import App, PsycopgConnector, RetryDecision
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.retry import BaseRetryStrategy
 
-from backshop import __version__
-from backshop.base.errors import BackshopError, Retry, RetryKind
+from backshop.base.errors import BackshopError
 from backshop.store import StoreBusy, StoreUnavailable
-from backshop.workshop import TurnActive, Workshop
+from backshop.workshop import OlderWorker, TurnActive, Workshop
 
-from .queue import QUEUE, SCHEMA, TASK, arguments, is_newer, pool_settings
+from .queue import QUEUE, SCHEMA, TASK, arguments, pool_settings
 
 if TYPE_CHECKING:
     from procrastinate.jobs import Job
 
 AGAIN_S = 2.0  # before a turn that somebody holds is looked at again
-STORE_TRIES, STORE_WAIT_S = 8, 30.0  # a store that is away is waited for, two minutes in all
+STORE_TRIES, STORE_WAIT_S = 8, 30.0  # a store that is away is waited for, two minutes a worker
+TRIES_KEPT = 1000
 _LATELY = datetime(2020, 1, 1, tzinfo=UTC)  # "at once", whatever this machine's clock says
 _LOG = logging.getLogger("backshop")
-
-
-class OlderWorker(StoreUnavailable):
-    """A turn was begun by a later program; a worker of this version could not go on with it."""
-
-    def __init__(self, version: str) -> None:
-        super().__init__(
-            f"this worker is version {__version__}, the turn was begun by {version}",
-            reason="older_worker",
-            hints=("upgrade the workers before the servers",),
-            retry=Retry(RetryKind.NO),
-        )
 
 
 class _Again(BaseRetryStrategy):
@@ -68,7 +56,7 @@ class Worker:
         self._ends = asyncio.Event()
         self._refusal: OlderWorker | None = None
         self._tries: dict[str, int] = {}
-        """How often the store was away, turn by turn."""
+        """How often the store was away from here, turn by turn, the latest last."""
 
     def run(self, ready: Callable[[], None]) -> None:
         """Work until `stop`; `ready` is called when turns can be taken.
@@ -135,27 +123,34 @@ class Worker:
 
     async def _turn(self, bench_id: str, turn_id: str, ticket: str, version: str) -> None:
         """Walk one turn; what cannot be done now goes back to the queue."""
-        if is_newer(version):  # it goes back to the queue, and this worker ends
-            self._refusal = OlderWorker(version)
-            self._ends.set()
-            raise self._refusal
         loop = asyncio.get_running_loop()
         try:
+            self._workshop.require_program(version)
             await loop.run_in_executor(
                 self._threads, self._workshop.carry_on, bench_id, turn_id, ticket
             )
+        except OlderWorker as refusal:  # it goes back to the queue, and this worker ends
+            self._refusal = refusal
+            self._ends.set()
+            raise
         except (TurnActive, StoreBusy):
             await asyncio.sleep(min(AGAIN_S, self._lease_s / 8))
             raise
         except StoreUnavailable as error:
-            tries = self._tries[turn_id] = self._tries.get(turn_id, 0) + 1
+            tries = self._tries.pop(turn_id, 0) + 1
             if tries > STORE_TRIES or error.reason is not None:
                 _LOG.warning("a turn is left to its person: %s", error.message)
                 return
+            self._tries[turn_id] = tries
+            if len(self._tries) > TRIES_KEPT:  # of turns that others went on with, in the end
+                del self._tries[next(iter(self._tries))]
             await asyncio.sleep(min(AGAIN_S**tries, STORE_WAIT_S))
             raise
         except BackshopError as error:
+            self._tries.pop(turn_id, None)
             _LOG.warning("a turn could not be gone on with: %s", error.message)
+        else:
+            self._tries.pop(turn_id, None)
 
     async def _rescue(self, app: App) -> None:
         """Look again and again for turns whose worker is gone."""

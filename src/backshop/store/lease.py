@@ -60,6 +60,22 @@ class Leases:
         with self._database.transaction() as cursor:
             cursor.run("lease_drop", {"name": stream, "owner": owner})
 
+    def end(self, stream: str, owner: str) -> None:
+        """Let the lease run out now: anybody may take it, and `run_out` still tells of the work."""
+        with self._database.transaction() as cursor:
+            cursor.lock_lease(check_stream(stream))
+            ended_ms = cursor.now_ms(self._clock.now_ms()) - 1
+            row = cursor.one("lease", {"stream": stream})
+            if row is not None and row[1] > ended_ms:  # when it ran out by itself stays known
+                cursor.run("lease_end", {"name": stream, "owner": owner, "ended_ms": ended_ms})
+
+    def forget(self, stream: str) -> None:
+        """Let nothing tell of the work any more; a lease that somebody holds stays theirs."""
+        with self._database.transaction() as cursor:
+            cursor.lock_lease(check_stream(stream))
+            now_ms = cursor.now_ms(self._clock.now_ms())
+            cursor.run("lease_forget", {"name": stream, "now_ms": now_ms})
+
     def holder(self, stream: str) -> str | None:
         """Return who holds the lease now, or None."""
         with self._database.reader() as cursor:

@@ -139,6 +139,8 @@ STATEMENTS = {
     "lease_put": f"{_insert('lease')} ON CONFLICT (stream) DO UPDATE"
     " SET owner = excluded.owner, expires_ms = excluded.expires_ms",
     "lease_drop": "DELETE FROM lease WHERE stream = :name AND owner = :owner",
+    "lease_end": "UPDATE lease SET expires_ms = :ended_ms WHERE stream = :name AND owner = :owner",
+    "lease_forget": "DELETE FROM lease WHERE stream = :name AND expires_ms < :now_ms",
     "leases_drop": "DELETE FROM lease WHERE stream = :name",
     "quota": "SELECT used FROM quota WHERE name = :name AND minute = :minute",
     "quota_put": "INSERT INTO quota (name, minute, used) VALUES (:name, :minute, :used)"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .contextual import CONTEXT_COMMANDS, Contextual
     from .digest import DIGEST_COMMANDS, Digests
     from .errors import TurnActive
-    from .handing import Hands
+    from .handing import Hands, OlderWorker
     from .outside import Outside
     from .params import Gatherer
     from .recall import RECALL_TOOL, AgentSpace
@@ -52,6 +52,7 @@ __all__ = [
     "Gatherer",
     "Hands",
     "Nothing",
+    "OlderWorker",
     "Outside",
     "PlanView",
     "RedoDone",
@@ -84,6 +85,7 @@ _HOMES = {
     "Gatherer": "params",
     "Hands": "handing",
     "Nothing": "answers",
+    "OlderWorker": "handing",
     "Outside": "outside",
     "PlanView": "answers",
     "RedoDone": "answers",

@@ -16,7 +16,7 @@ from . import decide
 from .agent import RPI
 from .book import Book, rails_session
 from .holding import Hold
-from .state import WorkshopState
+from .state import Turn, WorkshopState
 from .stream import FOLD
 
 Rule = Callable[[WorkshopState, str | None], Sequence[object]]
@@ -35,11 +35,25 @@ def wish(
         model_id=model_id,
         flow=flow,
         user_id=acting_user(),
+        program=book.program,
     )
     if flow == "compat":
         return plain
     return replace(
         plain, run_id=did("run", session_id, turn_id), session_id=session_id, workflow_id=RPI
+    )
+
+
+def again(book: Book, turn: Turn, model_id: str) -> decide.Resume:
+    """Return a turn that is about to go on, for whoever asks now or for whom it was."""
+    return decide.Resume(
+        turn_id=turn.turn_id,
+        message_id=book.new_message(),
+        model_id=model_id,
+        revision_id=book.desk.new_revision(),
+        user_id=acting_user(),
+        is_owners=acting_user() is None and book.is_gone(turn.user_id),
+        program=book.program,
     )
 
 

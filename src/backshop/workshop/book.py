@@ -46,14 +46,28 @@ class Book:
     """Store, desk, ids and clock as the Workshop uses them."""
 
     def __init__(
-        self, bench: Bench, mint: Mint, clock: Clock, lease_s: float = RUN_LEASE_S
+        self,
+        bench: Bench,
+        mint: Mint,
+        clock: Clock,
+        lease_s: float = RUN_LEASE_S,
+        *,
+        program: str | None = None,
+        gone: Callable[[str], bool] = lambda user_id: False,
     ) -> None:
         self.bench = bench
         self.desk = bench.desk
         self.store = bench.desk.store
         self.clock = clock
         self.lease_s = lease_s
+        self.program = program
+        """The version of this program; turns say which one began them (T6.2)."""
         self._mint = mint
+        self._gone = gone
+
+    def is_gone(self, user_id: str | None) -> bool:
+        """Say whether somebody was removed; the home's owner, who has no id, never is."""
+        return user_id is not None and self._gone(user_id)
 
     def new_message(self) -> MessageId:
         """Return the id of a record."""

@@ -13,15 +13,16 @@ from backshop.rails import Standing
 
 from . import artifacts, decide, outcome
 from .artifacts import HandedOver
-from .book import Book
+from .book import Book, Rule
 from .cutting import cut_bytes
 from .decide import Ending
 from .events import Problem
 from .facts import Artifacts, ChangeFact
+from .holding import is_unwanted
 from .outcome import TurnOutcome
 from .run import CANCELED, Asked, LoopFailed, Run, Stopped
 from .signals import AnswerStream
-from .state import WorkshopState
+from .state import BUSY, Turn, WorkshopState
 
 ANSWER_MAX_BYTES = NOTES_MAX_BYTES - KIB  # W13.3: the record and the run's notes hold it whole
 ARTIFACT_MAX_BYTES = 48 * KIB
@@ -29,6 +30,12 @@ SUM_UP = (
     "Write the answer to the person who made the request, in their language. Begin with the "
     "outcome. Name every changed file by its exact path, what was found, and what failed. Do not "
     "repeat the steps and do not promise anything that has not been done."
+)
+DEAD = Problem(
+    code=BUSY,
+    reason="lease_lost",
+    message="the program that did the work ended",
+    actions=("resume",),
 )
 INTERRUPTED = Problem(
     code="PROVIDER_UNAVAILABLE",
@@ -197,6 +204,31 @@ def cancel(run: Run) -> None:
         run, "canceled", "canceled", text, problem=CANCELED, paths=[path for path, _ in changes]
     )
     run.commit(lambda now: decide.end(now, wish))
+
+
+def canceled_of(book: Book, bench_id: str) -> Ending:
+    """Return how a turn ends that was stopped and is worked on nowhere, or by an agent outside."""
+    known = book.state(bench_id)
+    assert known.running is not None
+    changes = [(one.path, one.kind) for one in changed_files(known, book)]
+    text, turn_id = canceled_text(known, changes), known.running.turn_id
+    return ending_of(book, bench_id, turn_id, "canceled", "canceled", text, problem=CANCELED)
+
+
+def left_behind(book: Book, bench_id: str, turn: Turn, problem: Problem | None) -> Rule:
+    """Return what becomes of a turn that nobody works on any more: it waits, or it is over."""
+    if is_unwanted(book, turn):
+        over = canceled_of(book, bench_id)
+        return lambda now: decide.end(now, over)
+    known = book.state(bench_id)
+    was_writing = turn.message_id in known.records
+    if problem is None:
+        problem = replace(INTERRUPTED, code=BUSY) if was_writing else DEAD
+    text = paused_text(known, problem)
+    if was_writing:
+        text += file_list_of(book, known)
+    wish = ending_of(book, bench_id, turn.turn_id, "paused", "interrupted", text, problem=problem)
+    return lambda now: decide.pause(now, wish)
 
 
 def canceled_text(known: WorkshopState, changes: Sequence[tuple[str, str]]) -> str:

@@ -104,11 +104,11 @@ class TurnStarted:
     session_id: str | None = None
     node_id: str | None = None
     workflow_id: str | None = None
-    is_again: bool = False
-    """Whether the message is answered again; then `replaces` is the answer that gave way."""
+    is_again: bool = False  # then `replaces` is the answer that gave way
     replaces: MessageId | None = None
     actor: str = "agent"
     user_id: str | None = None  # who asked for it; None is the home's owner
+    program: str | None = None  # the version that began it; an older one does not go on (T6.2)
 
 
 @event("workshop.turn_resumed")
@@ -121,6 +121,8 @@ class TurnResumed:
     model_id: str
     actor: str = "agent"
     user_id: str | None = None  # whose it is from now on; None leaves it to whom it was
+    is_owners: bool = False  # then the home's owner took it over from who was removed
+    program: str | None = None
 
 
 @event("workshop.phase_started")
@@ -337,8 +339,7 @@ class ProposalMade:
     proposal_id: ProposalId
     turn_id: TurnId
     proposal_ref: BlobId
-    basis_tree: TreeId
-    """The files it was made for."""
+    basis_tree: TreeId  # the files it was made for
     no_changes: bool = False
     problem: Problem | None = None
     notice_id: MessageId | None = None  # of the system event, when there is a problem
@@ -351,8 +352,7 @@ class ProposalClosed:
     """A proposal was applied, with the batch it came to; or dismissed, or could not be applied."""
 
     proposal_id: ProposalId
-    status: str
-    """`applied`, `dismissed` or `failed`."""
+    status: str  # `applied`, `dismissed` or `failed`
     batch_id: BatchId | None = None
     problem: Problem | None = None
     notice_id: MessageId | None = None

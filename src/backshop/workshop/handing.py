@@ -6,11 +6,12 @@ The queue holds no truth: whose turn it is says the lease, how far it came says 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Protocol
 
-from backshop.base.errors import BackshopError, NotFound
+from backshop.base.errors import BackshopError, NotFound, Retry, RetryKind
 from backshop.base.ids import TurnId
 from backshop.bench import BenchDamaged, stream_of
 from backshop.store import StoreBusy, StoreUnavailable
@@ -20,6 +21,18 @@ from .holding import POLL_S, Hold, is_alive
 from .state import Turn
 
 _LOG = logging.getLogger(__name__)
+
+
+class OlderWorker(StoreUnavailable):
+    """A turn was begun by a later program; one of this version could not go on with it (T6.2)."""
+
+    def __init__(self, own: str, version: str) -> None:
+        super().__init__(
+            f"this worker is version {own}, the turn was begun by {version}",
+            reason="older_worker",
+            hints=("upgrade the workers before the servers",),
+            retry=Retry(RetryKind.NO),
+        )
 
 
 class Hands(Protocol):
@@ -76,23 +89,56 @@ def is_left_to_us(
 def orphans(book: Book) -> list[tuple[str, str]]:
     """Return benches and turns whose lease ran out as long ago as a lease lasts.
 
-    A worker that dies leaves a job behind, which is retried before that; these have none.
+    A worker that stops or dies leaves a job behind, which is retried before that; these have none.
+    One that somebody looked at meanwhile is paused, and goes on all the same. A lease of a turn
+    that came to its end is forgotten.
     """
-    return [(b, t.turn_id) for b, t in _running(book, book.store.leases.run_out(book.lease_s))]
+    found: list[tuple[str, str]] = []
+    for bench_id, turn in _newest(book, book.store.leases.run_out(book.lease_s)):
+        if turn is not None and (not turn.is_over or turn.is_orphaned):
+            found.append((bench_id, turn.turn_id))
+        else:
+            book.store.leases.forget(stream_of(bench_id))
+    return found
 
 
 def turns_of(book: Book, user_id: str) -> list[tuple[str, str]]:
     """Return benches and turns that are being worked on for somebody."""
-    found = _running(book, book.store.leases.held())
-    return [(bench_id, turn.turn_id) for bench_id, turn in found if turn.user_id == user_id]
+    return _running_for(book, user_id, book.store.leases.held())
 
 
-def _running(book: Book, streams: Iterable[str]) -> Iterator[tuple[str, Turn]]:
-    """Yield the running turns of the benches among these streams."""
+def unfinished_of(book: Book, user_id: str) -> list[tuple[str, str]]:
+    """Return benches and turns of somebody that run, or would if somebody worked on them."""
+    leases = book.store.leases
+    return _running_for(book, user_id, {*leases.held(), *leases.run_out(0)})
+
+
+def _running_for(book: Book, user_id: str, streams: Iterable[str]) -> list[tuple[str, str]]:
+    return [
+        (bench_id, turn.turn_id)
+        for bench_id, turn in _newest(book, streams)
+        if turn is not None and not turn.is_over and turn.user_id == user_id
+    ]
+
+
+def _newest(book: Book, streams: Iterable[str]) -> Iterator[tuple[str, Turn | None]]:
+    """Yield the benches among these streams, each with its newest turn."""
     for stream in streams:
         kind, _, bench_id = stream.partition(":")
         if kind == "bench":
             with suppress(NotFound, BenchDamaged):
-                turn = book.state(bench_id).running
-                if turn is not None:
-                    yield bench_id, turn
+                yield bench_id, book.state(bench_id).turn
+
+
+def require_program(own: str | None, version: str | None) -> None:
+    """Refuse what a later program began.
+
+    Raises:
+        OlderWorker: it is newer than ours.
+    """
+    if own is not None and version is not None and _numbers(version) > _numbers(own):
+        raise OlderWorker(own, version)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])

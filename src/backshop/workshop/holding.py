@@ -19,6 +19,7 @@ from backshop.prompts import CancelToken
 
 from .book import Book
 from .errors import TurnActive
+from .state import Turn
 
 HEARTBEATS = 4  # times a lease is renewed before it would run out
 POLL_S = 0.25  # how soon a wish of another process is heard (M12.1: 1 s)
@@ -33,12 +34,14 @@ class Hold:
     stop: CancelToken
     is_lost: bool = False
     runs_out: bool = False
-    """Whether the lease is left to run out instead of being given back."""
+    """Whether the lease is left to run out instead of being given back; so the turn is found."""
+    is_let_go: bool = False
+    """Whether it runs out at once, so that somebody else takes it."""
     ends: threading.Event = field(default_factory=threading.Event)
 
     def let_go(self) -> None:
         """Stop where the work is, without another word in the log: somebody else goes on."""
-        self.is_lost = True
+        self.is_lost = self.is_let_go = True
         self.stop.request()
 
 
@@ -71,7 +74,9 @@ def held(
     finally:
         hold.ends.set()
         keeper.join()
-        if not hold.runs_out:
+        if hold.is_let_go:
+            book.store.leases.end(stream, owner)
+        elif not hold.runs_out:
             book.store.leases.drop(stream, owner)
 
 
@@ -87,10 +92,18 @@ def _keep(book: Book, bench_id: str, hold: Hold) -> None:
                     return
                 renewed = book.clock.monotonic()
             running = book.state(bench_id).running
-            if running is not None and running.is_cancel_asked:
+            if running is not None and is_unwanted(book, running):
                 hold.stop.request()
         except BackshopError:  # the store is busy or away: the next look tells
             _LOG.warning("the run lease could not be looked after", exc_info=True)
+
+
+def is_unwanted(book: Book, turn: Turn) -> bool:
+    """Say whether a turn has to stop: somebody asked for that, or its person was removed (T6.4).
+
+    Who works on it sees the removal by themself; whoever removed the person may be dead by now.
+    """
+    return turn.is_cancel_asked or book.is_gone(turn.user_id)
 
 
 def is_alive(book: Book, bench_id: str) -> bool:
@@ -101,7 +114,7 @@ def is_alive(book: Book, bench_id: str) -> bool:
     stream = stream_of(bench_id)
     holder = book.store.leases.holder(stream)
     if holder is not None and _is_dead(holder):
-        book.store.leases.drop(stream, holder)
+        book.store.leases.end(stream, holder)
         return False
     return holder is not None
 

@@ -28,7 +28,7 @@ from backshop.rails import (
 )
 from backshop.store import Write
 
-from . import artifacts, closing, decide, fold, outcome
+from . import artifacts, beginning, closing, decide, fold, outcome
 from .agent import RPI
 from .book import Book, rails_session
 from .cutting import cut_bytes
@@ -149,6 +149,7 @@ class Outside:
             session_id=session_id,
             workflow_id=RPI,
             user_id=acting_user(),
+            program=self._book.program,
         )
 
     def go_on(self, request: ContinueWorkflow, plainly: Callable[[], Answer]) -> Answer:
@@ -212,12 +213,8 @@ class Outside:
         if turn.status == PAUSED:
             self._turns.admit()
             self._seat.take(turn.turn_id)
-            message, revision = self._book.new_message(), self._book.desk.new_revision()
-            self._seat.commit(
-                lambda now: decide.resume(
-                    now, turn.turn_id, MODEL, message, revision, user_id=acting_user()
-                )
-            )
+            wish = beginning.again(self._book, turn, MODEL)
+            self._seat.commit(lambda now: decide.resume(now, wish))
         return self._seat.turn() is not None
 
     def beside(self, located: Located, request: Request) -> Beside | None:

@@ -15,8 +15,7 @@ from backshop.store import LeaseLost
 from . import closing, decide
 from .book import Book
 from .events import Problem
-from .holding import POLL_S, Hold, held, owner_of
-from .run import CANCELED
+from .holding import POLL_S, Hold, held, is_unwanted, owner_of
 from .state import Turn, WorkshopState
 
 IDLE_S = 30 * 60.0  # W13.7
@@ -80,27 +79,26 @@ class Seat:
             if turn is None or hold is None:
                 return
             try:
-                if turn.is_cancel_asked:
-                    self._ended(turn, "canceled", CANCELED)
+                if is_unwanted(self._book, turn):
+                    self._canceled()
                 elif now - self._heard >= IDLE_S:
-                    self._ended(turn, "paused", SILENT)
+                    self._paused(turn)
                 elif is_heard:
                     self._heard = now
             except LeaseLost:  # it ran out meanwhile: who looks next lays the turn to rest
                 self.leave()
 
-    def _ended(self, turn: Turn, status: str, problem: Problem) -> None:
-        known = self._book.state(self._bench_id)
-        changed = [(one.path, one.kind) for one in closing.changed_files(known, self._book)]
-        if status == "paused":
-            text, record = closing.paused_text(known, problem), "interrupted"
-        else:
-            text, record = closing.canceled_text(known, changed), "canceled"
+    def _canceled(self) -> None:
+        wish = closing.canceled_of(self._book, self._bench_id)
+        self.commit(lambda now: decide.end(now, wish))
+        self.leave()
+
+    def _paused(self, turn: Turn) -> None:
+        text = closing.paused_text(self._book.state(self._bench_id), SILENT)
         wish = closing.ending_of(
-            self._book, self._bench_id, turn.turn_id, status, record, text, problem=problem
+            self._book, self._bench_id, turn.turn_id, "paused", "interrupted", text, problem=SILENT
         )
-        rule = decide.pause if status == "paused" else decide.end
-        self.commit(lambda now: rule(now, wish))
+        self.commit(lambda now: decide.pause(now, wish))
         self.leave()
 
     def close(self) -> None:
@@ -108,7 +106,7 @@ class Seat:
         with self.lock:
             turn = self.turn()
             if turn is not None:
-                self._ended(turn, "paused", SILENT)
+                self._paused(turn)
             self.leave()
 
     def commit(self, rule: Callable[[WorkshopState], Sequence[object]]) -> None:

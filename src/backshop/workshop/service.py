@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 from collections.abc import Callable
 
 from backshop.base.ambient import Clock, Mint
@@ -44,6 +45,8 @@ from .signals import Publish, silent
 from .state import WorkshopState
 from .turns import Admit, Turns, anybody
 
+_LOG = logging.getLogger(__name__)
+
 
 class Workshop:
     """The chat of every bench of one home. Safe for threads and for several processes."""
@@ -64,8 +67,10 @@ class Workshop:
         hands: Hands | None = None,
         lease_s: float = RUN_LEASE_S,
         admit: Admit = anybody,
+        program: str | None = None,
+        gone: Callable[[str], bool] = lambda user_id: False,
     ) -> None:
-        self.book = Book(bench, mint, clock, lease_s)
+        self.book = Book(bench, mint, clock, lease_s, program=program, gone=gone)
         self._models = models
         self._rails = rails
         self._publish = publish
@@ -158,8 +163,17 @@ class Workshop:
 
         Raises:
             TurnActive: somebody else is still at work on it.
+            OlderWorker: a later program began it.
         """
         self._turns.carry_on(bench_id, TurnId(turn_id), ticket)
+
+    def require_program(self, version: str) -> None:
+        """Refuse what a later program wrote, before it is read (T6.2).
+
+        Raises:
+            OlderWorker: it is later than this one.
+        """
+        handing.require_program(self.book.program, version)
 
     def let_go(self) -> None:
         """Leave every turn where it is, for another worker to go on with."""
@@ -175,9 +189,15 @@ class Workshop:
         return handing.turns_of(self.book, user_id)
 
     def stop_turns_of(self, user_id: str) -> None:
-        """Ask every turn that somebody began to stop, wherever it runs."""
-        for bench_id, turn_id in self.turns_of(user_id):
-            self._turns.cancel(requests.CancelRun(workbench_id=bench_id, turn_id=turn_id))
+        """Ask every turn that somebody began to stop, wherever it runs or waits to go on.
+
+        One that cannot be asked now is stopped all the same by who works on it (`is_unwanted`).
+        """
+        for bench_id, turn_id in handing.unfinished_of(self.book, user_id):
+            try:
+                self._turns.stop(bench_id, TurnId(turn_id))
+            except BackshopError:
+                _LOG.warning("a turn could not be asked to stop", exc_info=True)
 
     def orphans(self) -> list[tuple[str, str]]:
         """Return benches and turns that nobody works on, and has not for as long as a lease."""

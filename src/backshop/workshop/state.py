@@ -116,6 +116,9 @@ class Turn:
     ended_ms: int | None = None
     spent: Spent = field(default_factory=Spent)
     user_id: str | None = None
+    """Who asked for it last; None is the home's owner."""
+    program: str | None = None
+    """The version of the program that began it or went on with it last."""
 
     def place(self, node_id: str) -> Place | None:
         """Return a step the turn has come to."""

@@ -20,4 +20,4 @@ def _apply(state: WorkshopState, event: Event) -> WorkshopState:
     return apply(state, fact, event.at_ms, event.seq)
 
 
-FOLD: Fold[WorkshopState] = Fold("workshop", 5, WorkshopState(), _apply)
+FOLD: Fold[WorkshopState] = Fold("workshop", 6, WorkshopState(), _apply)

@@ -42,8 +42,9 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
                 problem=None,
                 ended_ms=None,
                 is_cancel_asked=False,
-                user_id=fact.user_id or turn.user_id,
+                user_id=None if fact.is_owners else fact.user_id or turn.user_id,
                 replays_to=len(state.tools),
+                program=fact.program,
             )
         case ev.PhaseStarted(phase=phase):
             turn = replace(turn, phase=phase)
@@ -85,6 +86,7 @@ def _started(state: WorkshopState, fact: ev.TurnStarted, at_ms: int) -> Workshop
         workflow_id=fact.workflow_id,
         boundary=state.current_revision(),
         user_id=fact.user_id,
+        program=fact.program,
     )
     state = replace(given_up(state), turn_id=fact.turn_id)
     return turned(state, _arrived(state, turn, fact.node_id))

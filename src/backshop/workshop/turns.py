@@ -5,40 +5,35 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 from backshop.base.acting import acting_user
 from backshop.base.errors import BackshopError
 from backshop.base.ids import MessageId, TurnId, UserId
+from backshop.bench import stream_of
 from backshop.models import ModelAdapter, Models
 from backshop.prompts import CancelToken, PromptOverridesStore, Session, TokenUsage
 from backshop.rails import Driving, Rails
-from backshop.store import StoreUnavailable
+from backshop.store import StoreBusy, StoreUnavailable
 
 from . import agent, artifacts, beginning, closing, decide, requests
 from .answers import Answered, CancelAnswer, PlanView
 from .book import Book, prompt_session
 from .errors import ModelUnavailable, TurnActive
 from .events import Problem
-from .handing import Hands, is_left_to_us
+from .handing import Hands, is_left_to_us, require_program
 from .holding import Hold, held, is_alive, owner_of
 from .params import Gatherer
 from .pins import Pins
 from .run import Afterwards, Run, Settings, problem_of
 from .signals import Publish, silent
-from .state import BUSY, Turn, WorkshopState
+from .state import Turn, WorkshopState
 
 SESSIONS_KEPT = 16
 SESSION_EVENTS_KEPT = 4_000  # of all of them together
 Admit = Callable[[UserId | None], None]
 """Refuses one more turn of somebody's; None is the home's owner."""
-DEAD = Problem(
-    code=BUSY,
-    reason="lease_lost",
-    message="the program that did the work ended",
-    actions=("resume",),
-)
 
 
 def anybody(user: UserId | None) -> None:
@@ -132,22 +127,10 @@ class Turns:
         if known.model_id is not None and known.model_id != turn.model_id:
             model_id = known.model_id  # the person switched meanwhile (W12.2)
         adapter = self.adapter(bench_id, model_id, turn.flow)
-        answer_id = self._book.new_message()
-        revision = self._book.desk.new_revision()
+        wish = beginning.again(self._book, turn, adapter.model_id)
 
         def go_on(hold: Hold) -> None:
-            self._book.commit(
-                bench_id,
-                lambda now: decide.resume(
-                    now,
-                    turn.turn_id,
-                    adapter.model_id,
-                    answer_id,
-                    revision,
-                    user_id=acting_user(),
-                ),
-                lease=hold.owner,
-            )
+            self._book.commit(bench_id, lambda now: decide.resume(now, wish), lease=hold.owner)
 
         return self.work(bench_id, Work(turn.turn_id, adapter), go_on)
 
@@ -199,22 +182,42 @@ class Turns:
     def carry_on(self, bench_id: str, turn_id: TurnId, ticket: str) -> None:
         """Walk a turn that was begun elsewhere, or go on with one whose worker died (T6.2).
 
+        Nobody goes on for a person who was removed: a turn that runs is canceled, one that waits
+        stays where it is until somebody else wants it (T6.4).
+
         Raises:
             TurnActive: somebody else is still at work on it.
-            StoreUnavailable: it waits for the store to come back.
+            StoreUnavailable: it waits for the store to come back, or for a later program.
         """
-        turn = self._book.state(bench_id).running
-        if turn is None or turn.turn_id != turn_id or not self._took_over(bench_id, turn, ticket):
-            after = self.settled(bench_id).turns.get(turn_id)
-            is_stopped = turn is not None and turn.is_cancel_asked
-            if after and not is_stopped and (after.is_orphaned or after.is_stranded):
-                user_message = after.user_message_id
-                self.run(requests.RunAgent(workbench_id=bench_id, message_id=user_message))
+        comes_again = False
+        try:
+            self._carried_on(bench_id, turn_id, ticket)
+        except (TurnActive, StoreBusy, StoreUnavailable):
+            comes_again = True
+            raise
+        finally:
+            if not comes_again:  # else its lease is what it is found by
+                self._book.store.leases.forget(stream_of(bench_id))
+
+    def _carried_on(self, bench_id: str, turn_id: TurnId, ticket: str) -> None:
         known = self._book.state(bench_id)
-        after = known.turns.get(turn_id)
-        if after and after is known.running:  # let go of, or taken over by another
+        turn = known.turns.get(turn_id)
+        if turn is None:
+            return
+        require_program(self._book.program, turn.program)
+        is_gone = self._book.is_gone(turn.user_id)
+        if is_gone:
+            self.stop(bench_id, turn_id)
+        if turn is not known.running or not self._took_over(bench_id, turn, ticket):
+            after = self.settled(bench_id).turns[turn_id]
+            if (after.is_orphaned or after.is_stranded) and not is_gone:
+                wish = requests.RunAgent(workbench_id=bench_id, message_id=after.user_message_id)
+                self.run(wish)
+        known = self._book.state(bench_id)
+        after = known.turns[turn_id]
+        if after is known.running:  # let go of, or taken over by another
             raise TurnActive("somebody is at work on this turn", reason="turn_active")
-        if after and after.is_stranded:
+        if after.is_stranded and not is_gone:
             raise StoreUnavailable("the store was away while the turn was at work")
 
     def _took_over(self, bench_id: str, turn: Turn, ticket: str) -> bool:
@@ -352,23 +355,30 @@ class Turns:
         turn = known.running
         if turn is None or request.turn_id not in (None, turn.turn_id):
             return CancelAnswer(cancel_requested=False)
-        self._book.commit(request.workbench_id, lambda now: decide.cancel(now, request.turn_id))
-        with self._guard:
-            hold = self._holds.get(turn.turn_id)
-        if hold is not None:
-            hold.stop.request()
+        self.stop(request.workbench_id, turn.turn_id)
         return CancelAnswer(cancel_requested=True)
 
+    def stop(self, bench_id: str, turn_id: TurnId) -> None:
+        """Ask a turn to stop; one that nobody works on ends here and now."""
+        self._book.commit(bench_id, lambda now: decide.cancel(now, turn_id))
+        with self._guard:
+            hold = self._holds.get(turn_id)
+        if hold is not None:
+            hold.stop.request()
+        self.settled(bench_id)
+
     def settled(self, bench_id: str) -> WorkshopState:
-        """Return the state; a turn whose process died is paused first (W5.10)."""
+        """Return the state; a turn whose process died is laid to rest first (W5.10)."""
         known = self._book.state(bench_id)
         turn = known.running
         if turn is None or is_alive(self._book, bench_id):
             return known
         owner = owner_of(self._book, turn.turn_id)
         try:
-            with held(self._book, bench_id, owner, CancelToken()):
-                return self._laid_to_rest(bench_id, owner)
+            with held(self._book, bench_id, owner, CancelToken()) as hold:
+                after = self._laid_to_rest(bench_id, owner)
+                hold.is_let_go = after.turn is not None and after.turn.is_orphaned
+            return after
         except TurnActive:  # somebody else looks after it
             return self._book.state(bench_id)
 
@@ -376,19 +386,10 @@ class Turns:
         self, bench_id: str, owner: str, problem: Problem | None = None
     ) -> WorkshopState:
         known = self._book.state(bench_id)
-        turn = known.running
-        if turn is None:
+        if known.running is None:
             return known
-        was_writing = turn.message_id in known.records
-        if problem is None:
-            problem = replace(closing.INTERRUPTED, code=BUSY) if was_writing else DEAD
-        text = closing.paused_text(known, problem)
-        if was_writing:
-            text += closing.file_list_of(self._book, known)
-        wish = closing.ending_of(
-            self._book, bench_id, turn.turn_id, "paused", "interrupted", text, problem=problem
-        )
-        return self._book.commit(bench_id, lambda now: decide.pause(now, wish), lease=owner).state
+        rule = closing.left_behind(self._book, bench_id, known.running, problem)
+        return self._book.commit(bench_id, rule, lease=owner).state
 
     # ------------------------------------------------------------ reading
 

@@ -401,6 +401,26 @@ class StoreConformance:
         assert store.leases.held() == ["bench:a"]
         assert store.leases.run_out(0) == []
 
+    @pytest.mark.rule("T1.5", "T6.2")
+    def test_a_lease_that_its_holder_ends_is_free_and_still_known(
+        self, open_store: OpenStore
+    ) -> None:
+        store, other = open_store(), open_store()
+        assert store.leases.take("bench:a", "me", 60)
+        other.leases.end("bench:a", "you")  # not theirs
+        other.leases.forget("bench:a")  # held
+        assert store.leases.holder("bench:a") == "me"
+
+        store.leases.end("bench:a", "me")
+
+        assert (other.leases.holder("bench:a"), other.leases.held()) == (None, [])
+        assert (other.leases.run_out(0), other.leases.run_out(60)) == (["bench:a"], [])
+        with pytest.raises(LeaseLost):
+            store.append(Plan((Part("bench:a", [counted(1)], lease="me"),)))
+        other.leases.forget("bench:a")
+        assert store.leases.run_out(0) == []
+        assert other.leases.take("bench:a", "you", 60)
+
     @pytest.mark.rule("T6.5")
     def test_what_is_drawn_in_a_minute_is_counted_once_for_everybody(
         self, open_store: OpenStore

@@ -39,6 +39,7 @@ class Begin:
     session_id: str | None = None
     workflow_id: str | None = None
     user_id: str | None = None
+    program: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,28 +143,41 @@ def started(
         is_again=is_again,
         replaces=replaces,
         user_id=wish.user_id,
+        program=wish.program,
     )
 
 
-def resume(
-    state: WorkshopState,
-    turn_id: TurnId,
-    model_id: str,
-    answer_id: MessageId,
-    revision_id: RevisionId,
-    *,
-    user_id: str | None = None,
-) -> list[Fact]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume:
+    """A turn that is about to go on."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    model_id: str
+    revision_id: RevisionId
+    user_id: str | None = None
+    is_owners: bool = False
+    program: str | None = None
+
+
+def resume(state: WorkshopState, wish: Resume) -> list[Fact]:
     """Go on with a turn that stopped; its record gives way to a new one (W12.6)."""
     turn = state.resumable
-    if turn is None or turn.turn_id != turn_id:
+    if turn is None or turn.turn_id != wish.turn_id:
         raise TurnActive("the turn is being worked on already", reason="turn_active")
     facts: list[Fact] = []
     if turn.message_id in state.records:
         facts.append(HeadMoved(message_id=turn.user_message_id, actor="agent"))
-    facts += _rolled_back(state, turn, revision_id, answer_id)
+    facts += _rolled_back(state, turn, wish.revision_id, wish.message_id)
     facts.append(
-        ev.TurnResumed(turn_id=turn_id, message_id=answer_id, model_id=model_id, user_id=user_id)
+        ev.TurnResumed(
+            turn_id=turn.turn_id,
+            message_id=wish.message_id,
+            model_id=wish.model_id,
+            user_id=wish.user_id,
+            is_owners=wish.is_owners,
+            program=wish.program,
+        )
     )
     return facts
 
