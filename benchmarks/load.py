@@ -5,9 +5,10 @@
 
 Real processes on loopback and a database that waits for the disk. The offline model takes a second
 for each answer; people and agents read what they get before they go on. Everything has to be there
-at once, so the sizes are what is measured, not the speed of clients that never rest. Fails on any
-error or lost stream, when fewer turns than asked for were in progress, and when a process holds
-more memory at the end than after everything had begun.
+at once, so the sizes are what is measured, not the speed of clients that never rest. Processes
+keep states of conversations at hand, up to a weight (T3.2); `--warm` are the minutes before, in
+which they fill, and count for errors only. Fails on any error or lost stream, when fewer turns than
+asked for were in progress, and when a process holds more memory at the end than at the beginning.
 """
 
 from __future__ import annotations
@@ -257,7 +258,10 @@ async def work(args: argparse.Namespace, folder: Path, figures: Figures) -> None
             for _ in range(args.benches)
         ]
         askers = round(args.turns * ASKERS)
-        print(f"{len(benches)} benches are there; {args.minutes:g} minutes begin", file=sys.stderr)
+        print(
+            f"{len(benches)} benches are there; {args.warm:g} + {args.minutes:g} minutes begin",
+            file=sys.stderr,
+        )
         turn = itertools.cycle(clients).__next__
         followed = itertools.islice(itertools.cycle(benches), args.streams)
         jobs = [
@@ -268,6 +272,8 @@ async def work(args: argparse.Namespace, folder: Path, figures: Figures) -> None
             look(turn(), benches, figures),
         ]
         running = [asyncio.ensure_future(job) for job in jobs]
+        await asyncio.sleep(args.warm * 60)
+        figures.seconds.clear()
         await _watch(team, args.minutes * 60, figures)
         for one in running:
             one.cancel()
@@ -301,8 +307,6 @@ async def _watch(team: Team, seconds: float, figures: Figures) -> None:
     begun = time.monotonic()
     while time.monotonic() < begun + seconds:
         await asyncio.sleep(5)
-        if time.monotonic() < begun + BEGIN_S * 2:  # still beginning
-            continue
         figures.at_once.append(figures.running)
         for process in team.processes:
             figures.memory[process.name].append(process.megabytes())
@@ -340,6 +344,7 @@ def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     asked.add_argument("--database", choices=tuple(SIZES), default="postgres")
     asked.add_argument("--minutes", type=float, default=10)
+    asked.add_argument("--warm", type=float, default=6)
     for name in SIZES["postgres"]:
         asked.add_argument(f"--{name}", type=int)
     args = asked.parse_args()
