@@ -22,6 +22,7 @@ S = TypeVar("S")
 _CACHED_BYTES = 16 * 1024 * 1024
 _CACHED_ALWAYS = 32  # the states used last stay, whatever they weigh
 _WEIGHED_AGAIN = 1.25  # times as many events
+_WEIGHED_BYTES = 64 * 1024  # looked at for each event since: what is large is seldom looked at
 _PAGE = 1000
 
 
@@ -95,8 +96,9 @@ class FoldCache:
 
     def _weigh(self, key: Key, folded: Folded[Any]) -> None:
         idx, weight = self._weights.get(key, (EMPTY, 0))
-        if weight and idx <= folded.idx <= idx * _WEIGHED_AGAIN:
-            return  # about the same still; looking at all of it costs time
+        later = max(idx * (_WEIGHED_AGAIN - 1), weight / _WEIGHED_BYTES)
+        if weight and idx <= folded.idx <= idx + later:
+            return  # about the same still
         self._weights[key] = (folded.idx, weight_of(folded.state))
         self._bytes += self._weights[key][1] - weight
 
