@@ -124,7 +124,7 @@ def _sweep(desk: Desk, known: Set[str], told: Set[str]) -> None:
 
 def _folders(home: Path) -> Iterator[tuple[str, Path]]:
     for room in (home / "benches", home / "trash"):
-        with suppress(OSError):  # nothing there yet
+        with suppress(OSError):  # none yet, or not to be seen: the next list looks again
             for folder in room.iterdir():
                 yield folder.name.partition("-")[0], folder
 

@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from html.parser import HTMLParser
 from itertools import islice
 from typing import IO
@@ -262,8 +261,10 @@ class _Tags(HTMLParser):
 
 def _html(text: str) -> JsonObject:
     tags = _Tags()
-    with suppress(AssertionError):  # the library's answer to a declaration nobody knows
+    try:
         tags.feed(text)
+    except AssertionError:  # the library's answer to a declaration nobody knows; it reads no more
+        return {"kind": "html", "invalid": True}
     return {"kind": "html", "root": tags.root, "children": list(tags.children)}
 
 
