@@ -62,8 +62,7 @@ def test_going_back_changes_published_only_for_who_may_publish(bench):
 
     assert bench.denied("WorkshopUndoToMessage", **back) == "role"
     assert bench.published() == NOW
-    shown = bench.as_ada("WorkshopUndoToMessage", **back, dry_run=True)  # a look changes nothing
-    assert shown["changed"]
+    assert bench.denied("WorkshopUndoToMessage", **back, dry_run=True) == "role"
     bench.as_ada("WorkshopUndoToMessage", message_id=bench.first, mode="chat_only")
     bench.as_ada("WorkshopRedo")  # that rewind left the files alone
     assert bench.published() == NOW
@@ -71,6 +70,25 @@ def test_going_back_changes_published_only_for_who_may_publish(bench):
     bench.give("publish")
     bench.as_ada("WorkshopUndoToMessage", **back)
     assert bench.published() == BEFORE
+
+
+@pytest.mark.rule("T6.4", "W15.2", "W15.3")
+def test_nobody_is_offered_a_way_back_that_is_then_refused(bench):
+    look = {"message_id": bench.first, "dry_run": True}
+    bench.give("write")
+
+    shown = bench.as_ada("WorkshopUndoToMessage", **look)
+    assert (shown["effects"]["choices"], shown["changed"]) == (["chat_only"], [])
+    for name in ("WorkshopUndoToMessage", "WorkshopRegenerate"):
+        with pytest.raises(BackshopError) as refused:
+            bench.as_ada(name, message_id=bench.first)
+        assert refused.value.reason == "published_changed"
+        assert list(refused.value.choices) == ["chat_only"]
+
+    bench.give("publish")
+    shown = bench.as_ada("WorkshopUndoToMessage", **look)
+    assert shown["effects"]["choices"] == ["chat_only", "restore_published"]
+    assert [one["path"] for one in shown["changed"]] == ["a.txt"]
 
 
 @pytest.mark.rule("T6.4", "W15.12")

@@ -23,7 +23,7 @@ def regenerate(
     bench_id = request.workbench_id
     known = turns.settled(bench_id)
     found = decide.again(known, request.message_id)
-    decide.require_again(known, found, request.mode)
+    decide.require_again(known, found, request.mode, may_publish=may_publish)
     adapter = turns.adapter(bench_id, turns.model_of(known), turns.flow_of(known))
     turns.require_manifest(bench_id)
     wish = turns.wish(bench_id, known, found.record.message_id, adapter)

@@ -31,7 +31,7 @@ _TRIES = 4
 def undo(book: Book, request: requests.UndoToMessage, *, may_publish: bool = True) -> Undone:
     """Go back to a record (W15.1); nothing but local data is read."""
     known = book.state(request.workbench_id)
-    target = decide.target_of(known, request.message_id)
+    target = decide.target_of(known, request.message_id, may_publish=may_publish)
     if request.dry_run:
         return _preview(book, known, target, request.mode)
     target, is_fallback = _readable(book, known, target, request.mode)
@@ -39,7 +39,7 @@ def undo(book: Book, request: requests.UndoToMessage, *, may_publish: bool = Tru
     ids, needed = book.ids(), restoring(book, known, wanted, may_publish=may_publish)
 
     def rule(now: WorkshopState) -> Sequence[object]:
-        found = decide.target_of(now, request.message_id)
+        found = decide.target_of(now, request.message_id, may_publish=may_publish)
         if is_fallback:
             found = replace(found, revision=target.revision)
         return decide.rewind(now, found, request.mode, ids, needed)
@@ -112,8 +112,8 @@ def _left(book: Book, known: WorkshopState) -> Checkpoint | None:
 def _preview(book: Book, known: WorkshopState, target: decide.Target, mode: str | None) -> Undone:
     wanted = target.restored_by(mode)
     if wanted is not None:
-        require_whole(book.desk, known.bench, wanted)
-    elif mode is None and target.checkpoint is not None:
+        restoring(book, known, wanted, may_publish=target.may_publish)
+    elif mode is None and target.checkpoint is not None and target.may_publish:
         wanted = target.checkpoint
         if not is_restorable(book.desk, known.bench, wanted):  # then it is no choice
             target, wanted = replace(target, checkpoint=None), None

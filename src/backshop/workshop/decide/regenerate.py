@@ -69,9 +69,11 @@ def earlier_run(state: WorkshopState, record: Record) -> Turn | None:
     return max(found, key=lambda turn: turn.started_ms, default=None)
 
 
-def require_again(state: WorkshopState, found: Again, mode: str | None) -> None:
+def require_again(
+    state: WorkshopState, found: Again, mode: str | None, *, may_publish: bool
+) -> None:
     """Refuse where the person has to choose first; nothing is changed (W15.6)."""
-    target = target_of(state, found.record.message_id)
+    target = target_of(state, found.record.message_id, may_publish=may_publish)
     if mode is None and target.is_crossing:
         raise PublishedMoved(
             "files were published or restored since then",
@@ -91,7 +93,7 @@ def regenerate(
 ) -> list[Fact]:
     """Go back to the message and begin a new turn for it in the same breath (B7.11)."""
     found = again(state, message_id)
-    target = target_of(state, found.record.message_id)
+    target = target_of(state, found.record.message_id, may_publish=restoring.may_publish)
     facts = rewind(state, target, mode, ids, restoring)
     if not facts:
         require_no_draft(state)

@@ -58,6 +58,8 @@ class Target:
     """Whether a publish or restore lies between."""
     checkpoint: Checkpoint | None = None
     """What brings the Published of then back, when it is still kept."""
+    may_publish: bool = True
+    """Whether whoever asks may bring it back (T6.4)."""
 
     @property
     def is_pruned(self) -> bool:
@@ -80,7 +82,7 @@ class Effects:
     choices: tuple[str, ...]
 
 
-def target_of(state: WorkshopState, message_id: str) -> Target:
+def target_of(state: WorkshopState, message_id: str, *, may_publish: bool = True) -> Target:
     """Return what a rewind to a record means, or refuse the record (W15.3)."""
     require_idle(state)
     record = state.records.get(message_id)
@@ -102,6 +104,7 @@ def target_of(state: WorkshopState, message_id: str) -> Target:
         revision=state.revision_at(record.message_id),
         is_crossing=crossed is not None,
         checkpoint=None if crossed is None else _checkpoint_before(state, crossed),
+        may_publish=may_publish,
     )
 
 
@@ -118,8 +121,9 @@ def choices(state: WorkshopState, target: Target) -> tuple[str, ...]:
     if target.is_crossing:
         if target.checkpoint is None:
             return ("chat_only",)
+        back = ("restore_published",) if target.may_publish else ()
         drop = ("discard_draft",) if state.bench.draft is not None else ()
-        return ("chat_only", "restore_published", *drop)
+        return ("chat_only", *back, *drop)
     return ("chat_only", "discard_draft") if target.is_pruned else ()
 
 
