@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from tests.postgres import fresh_database
+from tests.postgres import private_server
 
 from backshop.store import NewEvent, Part, Plan, Store
 from backshop.testing.conformance.store import Counted
@@ -22,11 +22,11 @@ COUNT = 200
 
 
 def main() -> None:
-    """Print the table; the server is a private one."""
+    """Print the table; the server is a private one that waits for the disk."""
     head()
-    with fresh_database() as url, tempfile.TemporaryDirectory(prefix="bench-pg-") as folder:
-        appends(url, Path(folder))
-        processes(url, Path(folder))
+    with private_server() as server, tempfile.TemporaryDirectory(prefix="bench-pg-") as folder:
+        appends(server.url(), Path(folder))
+        processes(server.url(), Path(folder))
 
 
 def appends(url: str, folder: Path) -> None:

@@ -181,6 +181,9 @@ def test_a_backup_gives_back_an_identical_home(open_store, tmp_path):
         )
     (store.home / "settings.json").write_text('{"log": "info"}')
     (store.home / "secrets.enc").write_text("secret")
+    store.leases.take("session:1", "a worker that stopped", 30)
+    store.leases.end("session:1", "a worker that stopped")
+    assert store.leases.run_out(0) == ["session:1"]
 
     done = write_backup(store, tmp_path / "copy", now_ms=0)
     restore_backup(tmp_path / "copy", tmp_path / "home2")
@@ -191,6 +194,7 @@ def test_a_backup_gives_back_an_identical_home(open_store, tmp_path):
         assert again.tail(0) == store.tail(0)
         assert again.blobs.read(large) == b"x" * 100_000
         assert again.state("session:0", TOTAL) == Total(6, 3)
+        assert again.leases.run_out(0) == []  # no worker takes up what was left elsewhere
         again.append(one("session:0", counted(100)))
     assert (tmp_path / "home2" / "settings.json").exists()
     assert not (tmp_path / "home2" / "secrets.enc").exists()

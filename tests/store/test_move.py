@@ -34,6 +34,9 @@ def fill(store: Store) -> None:
     store.set_local("session:2", "here")
     store.key_ring()
     store.delete_stream("session:0")
+    store.leases.take("bench:b", "a worker that stopped", 30)
+    store.leases.end("bench:b", "a worker that stopped")
+    store.leases.take("session:1", "a worker", 30)
 
 
 def everything(store: Store) -> dict[str, object]:
@@ -69,6 +72,7 @@ def test_there_and_back_gives_the_same_store(tmp_path):
             assert everything(store) == before
         with Store.open(tmp_path / "far", database_url=postgres, blobs_url=bucket) as store:
             assert everything(store) == before
+            assert store.leases.held() + store.leases.run_out(0) == []  # of who works over here
             store.append(one("session:1", counted(99, "later")))
             store.delete_stream("session:2")
             changed = everything(store)

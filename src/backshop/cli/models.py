@@ -219,7 +219,9 @@ def consent() -> None:
 
 @consent.command("list")
 @click.argument("bench")
-@click.option("--model", "model_id", help="For which model; the one this workbench uses if left out.")
+@click.option(
+    "--model", "model_id", help="For which model; the one this workbench uses if left out."
+)
 @click.option("--sent", is_flag=True, help="Show what left the machine instead.")
 @pass_door
 def list_consent(door: Door, bench: str, model_id: str | None, sent: bool) -> None:
@@ -237,7 +239,9 @@ def list_consent(door: Door, bench: str, model_id: str | None, sent: bool) -> No
 
 @consent.command()
 @click.argument("bench")
-@click.option("--model", "model_id", help="For which model; the one this workbench uses if left out.")
+@click.option(
+    "--model", "model_id", help="For which model; the one this workbench uses if left out."
+)
 @pass_door
 def grant(door: Door, bench: str, model_id: str | None) -> None:
     """Allow a workbench's content, as it is now, to go to a model, until you revoke it."""

@@ -51,7 +51,7 @@ def write_backup(store: Store, target: Path, *, now_ms: int) -> Copied:
         copy = engine.Sqlite(folder / "store.db", lock_wait_ms=LOCK_WAIT_MS)
         try:
             _copy_database(store.database, copy)
-            _drop_snapshots(copy)
+            _drop_passing(copy)
             target_blobs = Blobs(folder / "blobs", InlineBlobs(copy), folder / "cache")
             copied = copy_blobs(copy, store.blobs, target_blobs)
             with copy.reader() as cursor:
@@ -87,7 +87,7 @@ def restore_backup(
             _copy_own(source, folder)
             with Store.open(folder, database_url=database_url, blobs_url=blobs_url) as store:
                 if database_url is None:
-                    _drop_snapshots(store.database)
+                    _drop_passing(store.database)
                     copied = copy_blobs(backup, blobs, store.blobs)
                     check_chains(store.database, store.blobs)
                 else:
@@ -128,10 +128,11 @@ def _copy_database(source: engine.Database, copy: engine.Sqlite) -> None:
     copy_rows(source, copy)
 
 
-def _drop_snapshots(database: engine.Database) -> None:
-    """Leave out what is a cache: a home never starts with states somebody else computed."""
+def _drop_passing(database: engine.Database) -> None:
+    """Leave out what is of the processes that were: states they computed, turns they held."""
     with database.transaction() as cursor:
         cursor.run("snapshots_clear")
+        cursor.run("leases_clear")
 
 
 def _read_about(source: Path) -> dict[str, Any]:

@@ -36,8 +36,9 @@ def copy_rows(
 ) -> None:
     """Copy every row of every table in one transaction; the target has the schema and is empty.
 
-    Caches are left out. `settle` runs before anything of it counts, with a cursor that sees what
-    arrived; when it raises, the target stays empty.
+    Caches and leases are left out: nobody at the target works on a turn, or is to find one by that.
+    `settle` runs before anything of it counts, with a cursor that sees what arrived; when it
+    raises, the target stays empty.
     """
     with source.snapshot() as reading, target.transaction() as writing:
         last = reading.one("last_seq")

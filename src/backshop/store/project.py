@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from backshop.base.errors import ValidationFailed
@@ -21,6 +21,7 @@ S = TypeVar("S")
 
 _CACHED_BYTES = 16 * 1024 * 1024
 _CACHED_ALWAYS = 32  # the states used last stay, whatever they weigh
+_ENTRY_BYTES = 2048  # about what a state takes beside itself
 _WEIGHED_AGAIN = 1.25  # times as many events
 _WEIGHED_BYTES = 64 * 1024  # looked at for each event since: what is large is seldom looked at
 _PAGE = 1000
@@ -82,7 +83,8 @@ class FoldCache:
         with self._lock:
             known = self._states.get(key)
             if known is None or known.seq <= folded.seq:
-                self._states[key] = folded
+                last = folded.last and replace(folded.last, body=b"")  # its place is what is needed
+                self._states[key] = Folded(folded.state, last)
                 self._weigh(key, folded)
             self._states.move_to_end(key)
             while self._bytes > _CACHED_BYTES and len(self._states) > _CACHED_ALWAYS:
@@ -99,7 +101,7 @@ class FoldCache:
         later = max(idx * (_WEIGHED_AGAIN - 1), weight / _WEIGHED_BYTES)
         if weight and idx <= folded.idx <= idx + later:
             return  # about the same still
-        self._weights[key] = (folded.idx, weight_of(folded.state))
+        self._weights[key] = (folded.idx, weight_of(folded.state) + _ENTRY_BYTES)
         self._bytes += self._weights[key][1] - weight
 
     def _drop(self, key: Key) -> None:

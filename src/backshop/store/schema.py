@@ -17,7 +17,7 @@ TYPES = {
     "postgresql": {"SERIAL": "BIGSERIAL PRIMARY KEY", "INT": "BIGINT", "BYTES": "BYTEA"},
 }
 
-TABLES = {  # columns of what is copied from one database to another; caches are not
+TABLES = {  # columns of what is copied from one database to another; leases and caches are not
     "stream": (
         *("stream", "kind", "last_idx", "last_hash", "last_seq", "created_ms", "keep", "local"),
     ),
@@ -28,7 +28,6 @@ TABLES = {  # columns of what is copied from one database to another; caches are
     "pin": ("stream", "ref", "kind", "idx", "event_id"),
     "blob": ("sha256", "data", "at_ms"),
     "keyring": ("id", "current", "previous"),
-    "lease": ("stream", "owner", "expires_ms"),
 }
 
 FIRST = (  # what migration 1 makes; never edited after a release
@@ -136,12 +135,14 @@ STATEMENTS = {
     "lease": "SELECT owner, expires_ms FROM lease WHERE stream = :stream",
     "leases_held": "SELECT stream FROM lease WHERE expires_ms >= :now_ms ORDER BY stream",
     "leases_run_out": "SELECT stream FROM lease WHERE expires_ms < :before ORDER BY stream",
-    "lease_put": f"{_insert('lease')} ON CONFLICT (stream) DO UPDATE"
+    "lease_put": "INSERT INTO lease (stream, owner, expires_ms)"
+    " VALUES (:stream, :owner, :expires_ms) ON CONFLICT (stream) DO UPDATE"
     " SET owner = excluded.owner, expires_ms = excluded.expires_ms",
     "lease_drop": "DELETE FROM lease WHERE stream = :name AND owner = :owner",
     "lease_end": "UPDATE lease SET expires_ms = :ended_ms WHERE stream = :name AND owner = :owner",
     "lease_forget": "DELETE FROM lease WHERE stream = :name AND expires_ms < :now_ms",
     "leases_drop": "DELETE FROM lease WHERE stream = :name",
+    "leases_clear": "DELETE FROM lease",
     "quota": "SELECT used FROM quota WHERE name = :name AND minute = :minute",
     "quota_put": "INSERT INTO quota (name, minute, used) VALUES (:name, :minute, :used)"
     " ON CONFLICT (name) DO UPDATE SET minute = excluded.minute, used = excluded.used",

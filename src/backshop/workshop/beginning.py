@@ -44,15 +44,15 @@ def wish(
     )
 
 
-def again(book: Book, turn: Turn, model_id: str) -> decide.Resume:
-    """Return a turn that is about to go on, for whoever asks now or for whom it was."""
+def again(book: Book, turn: Turn, model_id: str, *, is_by_worker: bool = False) -> decide.Resume:
+    """Return a turn that is about to go on: for whoever asks now; by a worker for whom it was."""
     return decide.Resume(
         turn_id=turn.turn_id,
         message_id=book.new_message(),
         model_id=model_id,
         revision_id=book.desk.new_revision(),
         user_id=acting_user(),
-        is_owners=acting_user() is None and book.is_gone(turn.user_id),
+        is_owners=acting_user() is None and not is_by_worker,
         program=book.program,
     )
 

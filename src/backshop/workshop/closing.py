@@ -217,8 +217,8 @@ def canceled_of(book: Book, bench_id: str) -> Ending:
 
 def left_behind(book: Book, bench_id: str, turn: Turn, problem: Problem | None) -> Rule:
     """Return what becomes of a turn that nobody works on any more: it waits, or it is over."""
+    over = canceled_of(book, bench_id)
     if is_unwanted(book, turn):
-        over = canceled_of(book, bench_id)
         return lambda now: decide.end(now, over)
     known = book.state(bench_id)
     was_writing = turn.message_id in known.records
@@ -228,7 +228,12 @@ def left_behind(book: Book, bench_id: str, turn: Turn, problem: Problem | None) 
     if was_writing:
         text += file_list_of(book, known)
     wish = ending_of(book, bench_id, turn.turn_id, "paused", "interrupted", text, problem=problem)
-    return lambda now: decide.pause(now, wish)
+
+    def rule(now: WorkshopState) -> Sequence[object]:
+        is_asked = now.running is not None and now.running.is_cancel_asked  # since then
+        return decide.end(now, over) if is_asked else decide.pause(now, wish)
+
+    return rule
 
 
 def canceled_text(known: WorkshopState, changes: Sequence[tuple[str, str]]) -> str:
@@ -257,7 +262,10 @@ def fail(run: Run, problem: Problem) -> None:
 
 
 def pause(run: Run, problem: Problem, text: str = "") -> None:
-    """Stop the turn where it can go on."""
+    """Stop the turn where it can go on; one that its person wants stopped is over instead."""
+    if run.turn().is_cancel_asked:
+        cancel(run)
+        return
     told = text or paused_text(run.state(), problem)
     wish = ending(run, "paused", "interrupted", told, problem=problem)
     run.commit(lambda now: decide.pause(now, wish))

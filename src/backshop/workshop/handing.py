@@ -8,15 +8,16 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
-from backshop.base.errors import BackshopError, NotFound, Retry, RetryKind
+from backshop.base.errors import BackshopError, DiskFull, NotFound, Retry, RetryKind
 from backshop.base.ids import TurnId
 from backshop.bench import BenchDamaged, stream_of
-from backshop.store import StoreBusy, StoreUnavailable
+from backshop.store import StoreBusy, StoreUnavailable, WriteFailed
 
 from .book import Book
+from .errors import TurnActive
 from .holding import POLL_S, Hold, is_alive
 from .state import Turn
 
@@ -100,6 +101,29 @@ def orphans(book: Book) -> list[tuple[str, str]]:
         else:
             book.store.leases.forget(stream_of(bench_id))
     return found
+
+
+@contextmanager
+def looked_for_no_more(book: Book, bench_id: str, turn_id: TurnId) -> Iterator[None]:
+    """Take a turn up; whatever becomes of it, no worker takes it up again by itself.
+
+    Two things stay to be found by the lease that ended: a turn that this machine or the store kept
+    from going on, and a later turn of the bench.
+    """
+    try:
+        yield
+    except (TurnActive, StoreBusy, StoreUnavailable, DiskFull, WriteFailed):
+        raise
+    except BackshopError:
+        _forget(book, bench_id, turn_id)
+        raise
+    _forget(book, bench_id, turn_id)
+
+
+def _forget(book: Book, bench_id: str, turn_id: TurnId) -> None:
+    for _, newest in _newest(book, (stream_of(bench_id),)):
+        if newest is None or newest.turn_id == turn_id:
+            book.store.leases.forget(stream_of(bench_id))
 
 
 def turns_of(book: Book, user_id: str) -> list[tuple[str, str]]:

@@ -52,6 +52,7 @@ def held(
     """Hold a bench's run lease while the block runs.
 
     With a `ticket`, the name of who held it before, it is taken over from them and nobody else.
+    Where the block fails the lease ends and is not dropped: by that a worker finds the turn.
 
     Raises:
         TurnActive: somebody else has it.
@@ -71,6 +72,9 @@ def held(
     keeper.start()
     try:
         yield hold
+    except BaseException:
+        hold.is_let_go = not hold.runs_out  # whatever became of the work can be found
+        raise
     finally:
         hold.ends.set()
         keeper.join()

@@ -132,14 +132,19 @@ class Turn:
     @property
     def is_orphaned(self) -> bool:
         """Whether it stopped because the process that worked on it ended (W5.10)."""
-        is_alone = self.problem is not None and self.problem.code == BUSY and not self.is_outside
-        return self.status == PAUSED and is_alone
+        problem = self.problem if self._may_go_on_alone else None
+        return problem is not None and problem.code == BUSY and not self.is_outside
 
     @property
     def is_stranded(self) -> bool:
         """Whether it stopped because database or contents could not be reached for a while."""
-        problem = self.problem if self.status == PAUSED else None
+        problem = self.problem if self._may_go_on_alone else None
         return problem is not None and (problem.code, problem.reason) == (UNAVAILABLE, None)
+
+    @property
+    def _may_go_on_alone(self) -> bool:
+        """Whether it waits and nobody asked it to stop; one that was asked waits for a person."""
+        return self.status == PAUSED and not self.is_cancel_asked
 
     @property
     def is_outside(self) -> bool:

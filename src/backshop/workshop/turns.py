@@ -11,18 +11,17 @@ from datetime import timedelta
 from backshop.base.acting import acting_user
 from backshop.base.errors import BackshopError
 from backshop.base.ids import MessageId, TurnId, UserId
-from backshop.bench import stream_of
 from backshop.models import ModelAdapter, Models
 from backshop.prompts import CancelToken, PromptOverridesStore, Session, TokenUsage
 from backshop.rails import Driving, Rails
-from backshop.store import StoreBusy, StoreUnavailable
+from backshop.store import StoreUnavailable
 
 from . import agent, artifacts, beginning, closing, decide, requests
 from .answers import Answered, CancelAnswer, PlanView
 from .book import Book, prompt_session
 from .errors import ModelUnavailable, TurnActive
 from .events import Problem
-from .handing import Hands, is_left_to_us, require_program
+from .handing import Hands, is_left_to_us, looked_for_no_more, require_program
 from .holding import Hold, held, is_alive, owner_of
 from .params import Gatherer
 from .pins import Pins
@@ -80,7 +79,7 @@ class Turns:
 
     # ------------------------------------------------------------ begin and go on
 
-    def run(self, request: requests.RunAgent) -> Answered:
+    def run(self, request: requests.RunAgent, *, is_by_worker: bool = False) -> Answered:
         """Answer a message, or go on where its turn stopped (W3.1, W5.3)."""
         bench_id = request.workbench_id
         known = self.settled(bench_id)
@@ -88,7 +87,7 @@ class Turns:
         if found.is_finished and found.turn is not None:
             return self.answered(known, found.turn.turn_id)
         if found.turn is not None:
-            return self._resumed(bench_id, known, found.turn)
+            return self._resumed(bench_id, known, found.turn, is_by_worker)
         return self._begun(bench_id, known, found.record.message_id, request.workflow_id)
 
     def _begun(
@@ -122,12 +121,14 @@ class Turns:
         flow = self.flow_of(known)
         return beginning.wish(self._book, bench_id, message_id, adapter.model_id, flow)
 
-    def _resumed(self, bench_id: str, known: WorkshopState, turn: Turn) -> Answered:
+    def _resumed(
+        self, bench_id: str, known: WorkshopState, turn: Turn, is_by_worker: bool
+    ) -> Answered:
         model_id = self.model_of(known) if turn.is_outside else turn.model_id
         if known.model_id is not None and known.model_id != turn.model_id:
             model_id = known.model_id  # the person switched meanwhile (W12.2)
         adapter = self.adapter(bench_id, model_id, turn.flow)
-        wish = beginning.again(self._book, turn, adapter.model_id)
+        wish = beginning.again(self._book, turn, adapter.model_id, is_by_worker=is_by_worker)
 
         def go_on(hold: Hold) -> None:
             self._book.commit(bench_id, lambda now: decide.resume(now, wish), lease=hold.owner)
@@ -189,15 +190,8 @@ class Turns:
             TurnActive: somebody else is still at work on it.
             StoreUnavailable: it waits for the store to come back, or for a later program.
         """
-        comes_again = False
-        try:
+        with looked_for_no_more(self._book, bench_id, turn_id):
             self._carried_on(bench_id, turn_id, ticket)
-        except (TurnActive, StoreBusy, StoreUnavailable):
-            comes_again = True
-            raise
-        finally:
-            if not comes_again:  # else its lease is what it is found by
-                self._book.store.leases.forget(stream_of(bench_id))
 
     def _carried_on(self, bench_id: str, turn_id: TurnId, ticket: str) -> None:
         known = self._book.state(bench_id)
@@ -212,7 +206,7 @@ class Turns:
             after = self.settled(bench_id).turns[turn_id]
             if (after.is_orphaned or after.is_stranded) and not is_gone:
                 wish = requests.RunAgent(workbench_id=bench_id, message_id=after.user_message_id)
-                self.run(wish)
+                self.run(wish, is_by_worker=True)
         known = self._book.state(bench_id)
         after = known.turns[turn_id]
         if after is known.running:  # let go of, or taken over by another
