@@ -11,8 +11,9 @@ from tests.workshop.test_stopping import before
 
 from backshop.app import Backshop
 from backshop.base.errors import DiskFull
+from backshop.base.ids import UserId
 from backshop.store import StoreBusy
-from backshop.workshop import closing
+from backshop.workshop import closing, decide
 from backshop.workshop.errors import ModelUnavailable
 
 LARGE = "x" * 100_000  # more than fits into the database: a file is written
@@ -22,7 +23,7 @@ DONE = {"b.txt": "b", "c.txt": LARGE}
 class Left(Chat):
     """A conversation whose turns can lose their process, and a worker that takes them up."""
 
-    def left(self, text: str = "Do it", user: str | None = None) -> str:
+    def left(self, text: str = "Do it", user: UserId | None = None) -> str:
         """Send a message whose turn is let go of at its second item; return the turn."""
         wire = self.play(story(("b.txt", "b"), ("c.txt", LARGE), answer="b.txt c.txt"))
         once = iter([self.shop.workshops.let_go])
@@ -46,7 +47,7 @@ class Left(Chat):
     def ask_to_stop(self) -> None:
         """As another process does: who works on the turn hears of it later."""
         book, turn = self.shop.workshops.book, self.turn
-        book.commit(self.id, lambda now: closing.decide.cancel(now, turn.turn_id))
+        book.commit(self.id, lambda now: decide.cancel(now, turn.turn_id))
 
 
 @pytest.fixture
