@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 from tests.objects import KEYS, fresh_bucket
@@ -115,11 +118,34 @@ def test_a_restore_whose_storage_went_away_at_the_last_check_can_be_repeated(
 @pytest.mark.rule("T5.4", "T5.5")
 def test_a_database_that_holds_something_is_not_restored_into(tmp_path, capsys, copy, team):
     assert run(capsys, "restore", copy[0], "--home", tmp_path / "one")[0] == 0
+    with Store.open(tmp_path / "one", database_url=team[0], blobs_url=team[1]) as store:
+        store.append(Plan((Part("session:a", [counted(2)]),)))
 
     code, refused = run(capsys, "restore", copy[0], "--home", tmp_path / "two")
 
     assert (code, refused["reason"]) == (1, "target_exists")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "first", "one"]
+
+
+@pytest.mark.needs("postgres", "s3")
+@pytest.mark.rule("T5.4")
+def test_a_restore_that_ended_between_its_commit_and_its_folder_can_be_repeated(
+    tmp_path, capsys, monkeypatch, copy, team
+):
+    rename = Path.rename
+
+    def full(path: Path, target: Path) -> Path:
+        if target == tmp_path / "second":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return rename(path, target)
+
+    with monkeypatch.context() as end:
+        end.setattr(Path, "rename", full)
+        code, _ = run(capsys, "restore", copy[0], "--home", tmp_path / "second")
+
+    assert code == 1
+    assert not (tmp_path / "second").exists()
+    _comes_back(capsys, tmp_path, copy, team)
 
 
 @pytest.mark.rule("T5.4")

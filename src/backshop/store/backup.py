@@ -28,6 +28,7 @@ from .copying import (
     check_chains,
     copy_blobs,
     copy_rows,
+    is_same,
     require_empty,
 )
 from .service import Store
@@ -72,7 +73,7 @@ def restore_backup(
 
     Every chain is checked before anything is made, and again where it arrives. A database on a
     server gets its rows last and in one transaction: a restore that was stopped can be repeated,
-    but for the moment between that commit and the home's name, where all of it is there already.
+    also between that commit and the home's name, when the rows are there already.
     """
     _read_about(source)
     _require_empty(home)
@@ -91,9 +92,12 @@ def restore_backup(
                     copied = copy_blobs(backup, blobs, store.blobs)
                     check_chains(store.database, store.blobs)
                 else:
-                    require_empty(store.database)
+                    has_rows = is_same(backup, store.database)
+                    if not has_rows:
+                        require_empty(store.database)
                     copied = copy_blobs(backup, blobs, store.blobs)
-                    copy_rows(backup, store.database, partial(check_arrival, blobs=store.blobs))
+                    if not has_rows:
+                        copy_rows(backup, store.database, partial(check_arrival, blobs=store.blobs))
     finally:
         backup.close()
     return copied

@@ -110,6 +110,21 @@ def require_empty(database: engine.Database) -> None:
             raise ValidationFailed("the database is not empty", reason="target_exists")
 
 
+def is_same(source: engine.Database, target: engine.Database) -> bool:
+    """Say whether a database holds what another one does: the same streams up to the same hashes.
+
+    Rows arrive in one transaction, so the heads and the keys tell of all the others.
+    """
+
+    def held(database: engine.Database) -> tuple[object, ...]:
+        with database.reader() as cursor:
+            heads = [tuple(row) for row in cursor.all("streams_all")]
+            ring = cursor.one("ring")
+        return heads, ring and tuple(map(bytes, filter(None, ring)))
+
+    return held(source) == held(target) != ([], None)
+
+
 def check_arrival(cursor: Cursor, blobs: Blobs) -> None:
     """Check every stream inside the transaction that brings it; `blobs` are those of the target.
 
