@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from backshop import __version__
 from backshop.base.errors import ValidationFailed
-from backshop.store import QUEUE_LOCK, StoreUnavailable
+from backshop.store import QUEUE_LOCK, StoreUnavailable, is_shared
 
 if TYPE_CHECKING:
     from procrastinate import App
@@ -29,7 +29,7 @@ def require_shared(url: str | None) -> str:
     Raises:
         ValidationFailed: it is SQLite.
     """
-    if url is None or not url.startswith(("postgresql:", "postgres:")):
+    if url is None or not is_shared(url):
         raise ValidationFailed(
             "workers need a PostgreSQL database",
             reason="bad_setting",

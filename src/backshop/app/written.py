@@ -21,7 +21,7 @@ from backshop.rails import (
     git_places,
     read_git_sources,
 )
-from backshop.store import Store
+from backshop.store import Store, is_shared
 
 from .config import Config
 
@@ -30,7 +30,7 @@ _OVERRIDES = "home-overrides"
 
 def _keeps(config: Config, store: Store, kind: str) -> bool:
     """Say whether the store has it: that of a team has, and that of what was a team once."""
-    return config["database_url"] is not None or bool(store.streams(kind))
+    return is_shared(config["database_url"]) or bool(store.streams(kind))
 
 
 def open_overrides(config: Config, store: Store, clock: Clock) -> DocumentStore:

@@ -5,6 +5,7 @@ from .beginning import Beginning
 from .blobs import Blobs
 from .commands import COMMANDS, Finding, Findings, examine_store
 from .copying import Copied
+from .engine import is_shared
 from .errors import (
     DuplicateKey,
     HeadMoved,
@@ -44,6 +45,7 @@ __all__ = [
     "examine_store",
     "file_error",
     "file_errors",
+    "is_shared",
     "move_store",
     "remove_tree",
     "repair_store",

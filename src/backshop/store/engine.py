@@ -301,6 +301,11 @@ def _held(name: str) -> str:
 Database = Sqlite | Postgres
 
 
+def is_shared(url: str | None) -> bool:
+    """Say whether several machines can use the database a URL names; without one it is SQLite."""
+    return url is not None and urlsplit(url).scheme in ("postgresql", "postgres")
+
+
 def connect(url: str, *, lock_wait_ms: int) -> Database:
     """Return the database a URL names; nothing is opened yet.
 
@@ -313,7 +318,7 @@ def connect(url: str, *, lock_wait_ms: int) -> Database:
             Path(unquote(parts.path[1:] if parts.path[1:2] == "/" else parts.path)),
             lock_wait_ms=lock_wait_ms,
         )
-    if parts.scheme in ("postgresql", "postgres"):
+    if is_shared(url):
         return Postgres(url, lock_wait_ms=lock_wait_ms)
     raise ValidationFailed(
         "a database URL is sqlite:///path or postgresql://…", reason="bad_database_url"
