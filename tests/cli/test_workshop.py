@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Iterator
 
 import pytest
 from tests.workshop.conftest import Chat, story
@@ -168,3 +170,34 @@ def test_a_digest_is_shown_line_by_line_and_cannot_steer_the_terminal(run, tmp_p
 
     assert "- two" in shown.splitlines()
     assert "\x1b" not in shown
+
+
+@pytest.mark.rule("S4.3")
+def test_a_talk_stays_with_its_workbench_whoever_gets_the_name(run, tmp_path, monkeypatch):
+    with Backshop.open(tmp_path / "home") as shop:
+        first = shop.call("WorkbenchCreate", {"name": "Shed"})["workbench_id"]
+    run("model", "use", "scripted:demo", "--bench", "Shed")
+
+    def rename() -> None:
+        with Backshop.open(tmp_path / "home") as shop:
+            shop.call("WorkbenchRename", {"workbench_id": first, "new_name": "Barn"})
+            shop.call("WorkbenchCreate", {"name": "Shed"})
+
+    def typed() -> Iterator[str]:
+        yield "What is here?\n"
+        rename()
+        yield "And what else?\n"
+        yield "\n"
+
+    class Typing(io.TextIOBase):
+        lines = typed()
+
+        def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
+            return next(self.lines)
+
+    monkeypatch.setattr("sys.stdin", Typing())
+    assert run("chat", "Shed")[0] == 0
+
+    told = run("history", first)[1]
+    assert ("What is here?" in told, "And what else?" in told) == (True, True)
+    assert run("history", "Shed")[1] == "nothing was said yet\n"

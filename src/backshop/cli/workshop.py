@@ -42,7 +42,7 @@ def send(
     """Ask the agent to do something in BENCH; what it changes waits in a Draft."""
     say = partial(_say, text, ask=ask, workflow=workflow)
     with door.shop() as shop:
-        done = _turn(door, shop, bench, say)
+        done = _turn(door, shop, shop.workshop(bench), bench, say)
     if done.status not in ENDED_WELL:
         ctx.exit(1)
 
@@ -55,10 +55,10 @@ def chat(door: Door, bench: str) -> None:
     if door.as_json:
         raise click.UsageError("a conversation has no JSON document; use `send`")
     with door.shop() as shop:
-        shop.bench_id(bench)  # a wrong name is said before anything is asked
+        at = shop.workshop(bench)  # once: the name may be another workbench's by the next line
         while text := _line():
             try:
-                _turn(door, shop, bench, partial(_say, text))
+                _turn(door, shop, at, bench, partial(_say, text))
             except BackshopError as error:
                 click.echo(f"{error.message} ({error.reason or error.code.lower()})", err=True)
 
@@ -144,7 +144,7 @@ def redo(door: Door, bench: str) -> None:
 def regenerate(door: Door, ctx: click.Context, bench: str) -> None:
     """Let the agent answer the last message of BENCH again."""
     with door.shop() as shop:
-        done = _turn(door, shop, bench, lambda at: at.regenerate())
+        done = _turn(door, shop, shop.workshop(bench), bench, lambda at: at.regenerate())
     if done.status not in ENDED_WELL:
         ctx.exit(1)
 
@@ -156,7 +156,7 @@ def regenerate(door: Door, ctx: click.Context, bench: str) -> None:
 def retry(door: Door, ctx: click.Context, bench: str) -> None:
     """Go on with the turn of BENCH that stopped, or try the one that failed again."""
     with door.shop() as shop:
-        done = _turn(door, shop, bench, lambda at: at.retry())
+        done = _turn(door, shop, shop.workshop(bench), bench, lambda at: at.retry())
     if done.status not in ENDED_WELL:
         ctx.exit(1)
 
@@ -168,11 +168,19 @@ def _say(text: str, at: BenchWorkshop, *, ask: bool = False, workflow: str | Non
     return at.send(text, ask=ask, workflow=workflow, origin="cli")
 
 
-def _turn(door: Door, shop: Backshop, bench: str, run: Callable[[BenchWorkshop], Answer]) -> Answer:
-    """Run a turn in a thread and show how it goes; Ctrl-C asks it to stop."""
+def _turn(
+    door: Door,
+    shop: Backshop,
+    at: BenchWorkshop,
+    called: str,
+    run: Callable[[BenchWorkshop], Answer],
+) -> Answer:
+    """Run a turn in a thread and show how it goes; Ctrl-C asks it to stop.
+
+    `called` is the workbench in the words of the person, for what is shown alone.
+    """
     from backshop.app import About  # loaded when a turn runs (S2.4)
 
-    at = shop.workshop(bench)
     done: list[Answer] = []
     failed: list[BaseException] = []
 
@@ -197,7 +205,7 @@ def _turn(door: Door, shop: Backshop, bench: str, run: Callable[[BenchWorkshop],
     shown.end()
     if failed:
         raise failed[0]
-    _show(door, done[0], shown.text, bench)
+    _show(door, done[0], shown.text, called)
     return done[0]
 
 
