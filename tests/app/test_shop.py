@@ -111,6 +111,35 @@ def test_deletions_are_agreed_to_from_python(shop, shed):
     assert [one.path for one in shed.files()] == ["b.txt"]
 
 
+def meanwhile(shop: Backshop, shed: BenchWorkshop, times: int) -> BenchWorkshop:
+    """Return the bench with reviews of one change a page; before later pages somebody writes."""
+    left = iter(range(times))
+
+    def run(name: str, request: dict[str, Any]) -> Any:
+        if name == "ReviewGetChangeSet":
+            request = {**request, "limit": 1}
+            if "cursor" in request and (number := next(left, None)) is not None:
+                path = f"0{number}.txt"
+                shed.tool("write_text_file", path=path, content="new", change_note="Added")
+        return shop.commands.run(name, request)
+
+    return BenchWorkshop(shed.id, run, lambda: shop.benches)
+
+
+@pytest.mark.rule("S8.1", "B11.3")
+def test_a_review_lists_what_its_tree_holds_also_if_somebody_writes_meanwhile(shop, shed):
+    for path in ("b.txt", "c.txt", "d.txt"):
+        shed.tool("write_text_file", path=path, content=path, change_note="Added")
+
+    found = meanwhile(shop, shed, times=2).review()
+
+    assert found == shed.review()
+    assert [one.path for one in found.entries] == [*("00.txt", "01.txt", "b.txt", "c.txt", "d.txt")]
+    with pytest.raises(BackshopError) as busy:
+        meanwhile(shop, shed, times=1000).review()
+    assert (busy.value.code, busy.value.reason) == ("BENCH_BUSY", "draft_changed")
+
+
 @pytest.mark.rule("S8.1", "W3.2")
 def test_what_failed_is_tried_again_from_python(shop, shed):
     with pytest.raises(ValidationFailed) as nothing:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:  # rooms load when something of theirs is first asked for (S2.
     )
 
 _PAGE = 1000
+_REVIEW_PAGE = 5000  # the longest there is (B11.3)
+_REVIEW_TRIES = 5
 _STOPPED = ("failed", "canceled", "interrupted")
 
 Run = Callable[[str, dict[str, Any]], Any]
@@ -167,13 +169,29 @@ class BenchWorkshop:
         """Return all that the Draft changes; its `tree` is what to publish.
 
         With `confirm_deletions` every deletion of the Draft is agreed to first.
+
+        Raises:
+            BenchBusy: `draft_changed`, somebody wrote to it each time it was listed.
         """
         if confirm_deletions:
             gone = [one.path for one in self.review().entries if one.kind == "DELETED"]
             self._run("ReviewSetDeletionConfirmations", paths=gone)
-        found: ChangeSet = self._run("ReviewGetChangeSet", limit=_PAGE)
+        for _ in range(_REVIEW_TRIES):
+            found = self._listed()
+            if found is not None:
+                return found
+        from backshop.bench import BenchBusy
+
+        raise BenchBusy("the Draft changes while it is listed", reason="draft_changed")
+
+    def _listed(self) -> ChangeSet | None:
+        """Return the whole list, None when its pages are not of one Draft (B11.3)."""
+        found: ChangeSet = self._run("ReviewGetChangeSet", limit=_REVIEW_PAGE)
         while found.next_cursor is not None:
-            page = self._run("ReviewGetChangeSet", limit=_PAGE, cursor=found.next_cursor)
+            wish = {"limit": _REVIEW_PAGE, "cursor": found.next_cursor}
+            page: ChangeSet = self._run("ReviewGetChangeSet", **wish)
+            if (page.draft_id, page.tree) != (found.draft_id, found.tree):
+                return None
             found = replace(page, entries=(*found.entries, *page.entries))
         return found
 

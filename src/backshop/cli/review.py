@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from backshop.base.codec import encode
 from backshop.base.errors import NotFound
 
 from .bench import BENCH, ask, bench_of
@@ -16,7 +17,7 @@ from .door import Door, DoorCommand, DoorGroup, clean, clean_lines, pass_door, t
 from .reviewed import recall, remember
 
 if TYPE_CHECKING:
-    from backshop.app import Backshop
+    from backshop.app import BenchWorkshop
 
 SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "-", "RENAMED": ">"}
 
@@ -29,19 +30,14 @@ SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "-", "RENAMED": ">"}
 def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) -> None:
     """Show what the Draft changes, or the difference of one PATH."""
     with door.shop() as shop:
-        bench_id = bench_of(shop, bench)
+        at = shop.workshop(bench)
         if path is not None:
-            found = shop.call("ReviewGetDiff", {"workbench_id": bench_id, "path": path})
+            found = shop.call("ReviewGetDiff", {"workbench_id": at.id, "path": path})
             door.show(found, diff_text)
             return
-        found = _change_set(shop, bench_id)
-        if confirm_deletions:
-            gone = [e["path"] for e in found["entries"] if e["kind"] == "DELETED"]
-            request = {"workbench_id": bench_id, "paths": gone}
-            shop.call("ReviewSetDeletionConfirmations", request)
-            found = _change_set(shop, bench_id)
-        door.show(found, lambda value: change_set_text(value, bench_id))
-        remember(shop.config.home, bench_id, found)
+        found = encode(at.review(confirm_deletions=confirm_deletions))
+        door.show(found, lambda value: change_set_text(value, at.id))
+        remember(shop.config.home, at.id, found)
 
 
 @click.command(cls=DoorCommand)
@@ -85,16 +81,16 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
 def discard(door: Door, bench: str, paths: tuple[str, ...], yes: bool) -> None:
     """Throw the Draft away, or only what it did to PATHS."""
     with door.shop() as shop:
-        bench_id = bench_of(shop, bench)
+        at = shop.workshop(bench)
+        own = {"workbench_id": at.id}
         if not paths:
-            own = {"workbench_id": bench_id}
             if not yes and shop.call("DraftGetState", own)["has_draft"]:
                 door.confirm("Throw the Draft away? It does not come back.")
             thrown = shop.call("DraftDiscard", own)
             door.show(thrown, lambda _: "discarded; Published is as it was")
             return
-        for path in _changed(shop, bench_id, paths):
-            done = shop.call("DraftRevertPath", {"workbench_id": bench_id, "path": path})
+        for path in _changed(at, paths):
+            done = shop.call("DraftRevertPath", {**own, "path": path})
     door.show(done, lambda _: f"{len(paths)} file(s) are as they were")
 
 
@@ -118,20 +114,10 @@ def proof_lines(changed: list[dict[str, Any]], now: str = "as published") -> lis
     return [*said, *(f"not {now} in the folder: {path}" for path in wrong)]
 
 
-def _change_set(shop: Backshop, bench_id: str) -> dict[str, Any]:
-    """Return the whole change set, all pages as one."""
-    request = {"workbench_id": bench_id, "limit": 5000}
-    found: dict[str, Any] = shop.call("ReviewGetChangeSet", request)
-    while cursor := found.pop("next_cursor", None):
-        page = shop.call("ReviewGetChangeSet", {**request, "cursor": cursor})
-        found = {**page, "entries": [*found["entries"], *page["entries"]]}
-    return found
-
-
-def _changed(shop: Backshop, bench_id: str, paths: tuple[str, ...]) -> list[str]:
+def _changed(at: BenchWorkshop, paths: tuple[str, ...]) -> list[str]:
     """Return the names these have in the review, each file once; refuse what did not change."""
-    entries = _change_set(shop, bench_id)["entries"]
-    names = {one[key]: one["path"] for one in entries for key in ("old_path", "path") if key in one}
+    entries = at.review().entries
+    names = {one.old_path: one.path for one in entries} | {one.path: one.path for one in entries}
     for path in paths:
         if path not in names:
             raise NotFound(f"the Draft does not change {path!r}", reason="not_found")
