@@ -62,10 +62,10 @@ LEAST = {
         PromptOverridesSet PromptOverridesUnset ProvidersClearApiKey ProvidersMoveKeys
         ProvidersProbe ProvidersRemove ProvidersSetApiKey ProvidersSetEnabled
         ProvidersSetReasoningEffort ProvidersUpsertLocal ProvidersValidate RailsKeysRotate
-        RailsSessionsExpire RailsSourcesSync RailsWorkflowCopy RailsWorkflowNew RailsWorkflowPinned
-        RailsWorkflowSave SettingsGet SettingsSet SettingsSetOnboarding StoreBackup StoreDoctor
-        StoreGc UserAdd UserList UserRemove UserSetConsentMode UserSetDefaultModel
-        WorkbenchFilesExtract""",
+        RailsSessionsExpire RailsSourcesSync RailsWorkflowCopy RailsWorkflowDelete
+        RailsWorkflowNew RailsWorkflowPinned RailsWorkflowSave SettingsGet SettingsSet
+        SettingsSetOnboarding StoreBackup StoreDoctor StoreGc UserAdd UserList UserRemove
+        UserSetConsentMode UserSetDefaultModel WorkbenchFilesExtract""",
 }
 LET_IN = {"anybody": ROLES, "owner": (), **{role: ROLES[n:] for n, role in enumerate(ROLES) if n}}
 GOING = ("WorkbenchDelete", "RailsSessionDelete")  # what the other commands are about ends there

@@ -27,6 +27,7 @@ NO_PLACE = {
     ("RailsSessionImport", "bundle"),
     ("RailsSessionsList", "workspace"),  # compared with what sessions noted, never opened
     ("RailsWorkflowCopy", "target"),  # user or project
+    ("RailsWorkflowDelete", "target"),
     ("RailsWorkflowNew", "target"),
     ("RailsWorkflowSave", "target"),
     ("RailsWorkflowSave", "source"),  # the text itself

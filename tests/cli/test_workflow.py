@@ -62,6 +62,21 @@ def test_from_a_starting_point_to_a_listed_workflow(workflow, tmp_path):
     assert snapshot["workflowId"] == "user.invoice_check"
 
 
+@pytest.mark.rule("S4.2", "R3.10")
+def test_a_workflow_of_ones_own_is_deleted_after_a_question(workflow, tmp_path):
+    file = tmp_path / "home" / "workflows" / "user.mine.yaml"
+    workflow("new", "user.mine")
+
+    assert workflow("delete", "user.mine")[0] != 0  # nobody is there to say yes
+    assert file.exists()
+    assert workflow("delete", "user.mine", "--yes", "--expect", "other")[0] == 1
+    assert workflow("delete", "user.mine", "--yes") == (0, f"deleted {file}\n")
+    assert not file.exists()
+    code, said = workflow("delete", "wr.rpi", "--yes")
+    assert code == 1
+    assert "comes with Backshop" in said
+
+
 @pytest.mark.rule("R1.2", "S4.1")
 def test_a_broken_file_ends_with_one_and_says_everything(workflow, tmp_path):
     file = tmp_path / "x.json"
@@ -122,7 +137,7 @@ def test_saved_and_copied_into_a_project(workflow, tmp_path):
     code, said = workflow("save", file, "--project")
 
     assert code == 1
-    assert "there is no project to save into" in said
+    assert "there is no project" in said
     folder = project / ".backshop" / "workflows"
     assert sorted(one.name for one in folder.iterdir()) == ["team.x.json", "team.y.json"]
     _, found = parsed(workflow("list", "--query", "team", "--workspace", project, "--json"))

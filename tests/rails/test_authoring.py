@@ -10,7 +10,8 @@ from backshop.rails.authoring import Authoring, starting_point
 from backshop.rails.catalog import Catalog
 from backshop.rails.errors import RailsError
 from backshop.rails.identity import SourceKind
-from backshop.rails.sources import Places
+from backshop.rails.placing import Removed
+from backshop.rails.sources import Places, Source
 from backshop.store import WriteFailed
 
 GOOD = {
@@ -130,6 +131,68 @@ def test_a_json_workflow_is_copied_as_json(authoring, catalog):
     saved = authoring.copy("team.good", new_id="team.copy", target=SourceKind.USER)
 
     assert json.loads(saved.path.read_text()) == {**GOOD, "id": "team.copy"}
+
+
+@pytest.mark.rule("R3.10", "R3.5")
+def test_a_deleted_workflow_is_gone_and_what_it_covered_answers(catalog, tmp_path):
+    places = Places(user_dirs=(tmp_path / "own", tmp_path / "lent"))
+    authoring = Authoring(Catalog(places), places)
+    saved = authoring.save(json.dumps(GOOD), target=SourceKind.USER)
+    (tmp_path / "lent").mkdir()
+    (tmp_path / "lent" / "good.json").write_text(json.dumps({**GOOD, "name": "Lent"}))
+
+    gone = authoring.delete("team.good", target=SourceKind.USER)
+
+    assert gone == Removed(workflow_id="team.good", path=saved.path, uncovered="user-2:good.json")
+    assert not saved.path.exists()
+    assert json.loads(authoring.source("team.good").text)["name"] == "Lent"
+    with pytest.raises(RailsError) as lent:
+        authoring.delete("team.good", target=SourceKind.USER)
+    assert lent.value.rails_code == "VALIDATION_ERROR"
+    assert str(tmp_path / "lent" / "good.json") in lent.value.suggestion
+
+
+@pytest.mark.rule("R3.10")
+def test_a_file_that_is_another_by_now_is_deleted_only_by_who_has_seen_it(authoring, catalog):
+    first = authoring.save(json.dumps(GOOD), target=SourceKind.USER)
+    again = authoring.save(json.dumps({**GOOD, "name": "Better"}), target=SourceKind.USER)
+
+    with pytest.raises(RailsError) as caught:
+        authoring.delete("team.good", target=SourceKind.USER, expected=first.source_hash)
+
+    assert caught.value.rails_code == "PRECONDITION_FAILED"
+    assert caught.value.details["sourceHash"] == again.source_hash
+    assert again.path.exists()
+    authoring.delete("team.good", target=SourceKind.USER, expected=again.source_hash)
+    assert "team.good" not in catalog.look().entries
+
+
+@pytest.mark.rule("R3.10")
+@pytest.mark.parametrize(
+    ("workflow_id", "code", "said"),
+    [
+        ("wr.rpi", "VALIDATION_ERROR", "comes with Backshop"),
+        ("rpi", "VALIDATION_ERROR", "comes with Backshop"),
+        ("from.git", "VALIDATION_ERROR", "comes from a repository"),
+        ("team.good", "VALIDATION_ERROR", "of the project"),
+        ("team.nothing", "WORKFLOW_NOT_FOUND", "no workflow"),
+    ],
+)
+def test_what_is_not_the_users_stays_and_is_called_by_its_place(tmp_path, workflow_id, code, said):
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "git.json").write_text(json.dumps({**GOOD, "id": "from.git"}))
+    git = Source(kind=SourceKind.GIT, root=clone, name="git")
+    places = Places(user_dirs=(tmp_path / "own",), git=(git,))
+    authoring = Authoring(Catalog(places), places)
+    authoring.save(json.dumps(GOOD), target=SourceKind.PROJECT, workspace=tmp_path)
+
+    with pytest.raises(RailsError) as caught:
+        authoring.delete(workflow_id, target=SourceKind.USER, workspace=tmp_path)
+
+    assert caught.value.rails_code == code
+    assert said in caught.value.message
+    assert not (tmp_path / "own").exists()
 
 
 def test_the_starting_point_is_clean_and_runs(authoring, catalog):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -99,6 +100,77 @@ def test_a_definition_that_gets_another_spelling_leaves_no_second_file(pair):
         found = shop.call("RailsWorkflowSource", {"workflowId": "our.check"})
         assert found["format"] == "json"
         assert shop.call("list_workflows", {}).get("warnings", []) == []
+
+
+def delete(shop: Backshop, workflow_id: str = "our.check", **wish: str) -> dict[str, str]:
+    request = {"workflowId": workflow_id, "target": "user", **wish}
+    return dict(shop.call("RailsWorkflowDelete", request))
+
+
+@pytest.mark.rule("T6.1", "R3.10", "R2.6", "C40")
+def test_a_workflow_deleted_at_one_server_is_gone_everywhere_and_its_runs_go_on(pair):
+    first, second = pair
+    save(first, json.dumps(GOOD), "")
+    own = second.config.home / "workflows"
+    own.mkdir(exist_ok=True)
+    (own / "mine.json").write_text(json.dumps({**GOOD, "name": "Mine"}))
+    run = first.call("start_workflow", {"workflowId": "our.check", "goal": "Go on"})
+
+    gone = delete(second)
+
+    assert gone["uncovered"] == "user-2:mine.json"
+    assert listed(first) == set()
+    assert not list((first.config.home / "cache" / "workflows").iterdir())
+    assert (
+        second.call("inspect_workflow", {"workflowId": "our.check"})["metadata"]["name"] == "Mine"
+    )
+    again = first.call("continue_workflow", {"stateToken": run["stateToken"]})
+    assert again["pending"]["stepId"] == run["pending"]["stepId"]
+    with pytest.raises(RailsError) as twice:
+        delete(first)
+    assert twice.value.rails_code == "WORKFLOW_NOT_FOUND"
+    save(first, json.dumps(GOOD), "")
+    assert listed(second) == {"our.check"}
+
+
+@pytest.mark.rule("T6.1", "R3.10")
+def test_who_deletes_what_another_one_just_saved_is_told(pair, monkeypatch):
+    first, second = pair
+    text = begun(first)
+    known = first.call("RailsWorkflowSource", {"workflowId": "our.check"})["sourceHash"]
+    remove = Shelf.remove
+
+    def late(shelf, *args, **kwargs):
+        monkeypatch.setattr(Shelf, "remove", remove)
+        save(second, text + "\n# was first\n", known)
+        remove(shelf, *args, **kwargs)
+
+    monkeypatch.setattr(Shelf, "remove", late)
+    with pytest.raises(RailsError) as refused:
+        delete(first, expectedHash=known)
+
+    assert refused.value.rails_code == "PRECONDITION_FAILED"
+    assert listed(first) == listed(second) == {"our.check"}
+
+
+@pytest.mark.rule("T6.1", "R3.10", "R7.26")
+def test_a_save_that_this_machine_cannot_show_has_happened_and_is_said(pair, monkeypatch, caplog):
+    first, second = pair
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "full")
+
+    with first.hub.subscribe() as news:
+        with monkeypatch.context() as patch:
+            patch.setattr("backshop.rails.shelf.put_file", full)
+            saved = save(first, json.dumps(GOOD), "")
+        told = news.wait(5.0)
+
+    assert [one.name for one in told] == ["RailsWorkflowsChanged"]
+    assert "DISK_FULL" in caplog.text
+    for shop in (second, first):
+        found = shop.call("RailsWorkflowSource", {"workflowId": "our.check"})
+        assert found["sourceHash"] == saved
 
 
 @pytest.mark.rule("T6.1", "P3.17")

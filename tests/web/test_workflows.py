@@ -106,6 +106,20 @@ def test_building_blocks_go_in_at_the_caret_and_copies_get_their_own_id(served, 
 
 
 @pytest.mark.needs("browser")
+@pytest.mark.rule("U6.5", "R3.10")
+def test_a_workflow_of_ones_own_is_deleted_after_a_question(served, folder, new_page):
+    served.call("RailsWorkflowNew", workflowId="user.passing", target="user")
+    page = new_page("/workflows/wr.rpi")
+    assert page.get_by_role("button", name="Delete…").count() == 0
+    page.goto(f"{served.address}/workflows/user.passing")
+    page.get_by_role("button", name="Delete…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete workflow").click()
+    page.wait_for_url("**/workflows")
+
+    assert not (folder / "user.passing.yaml").exists()
+
+
+@pytest.mark.needs("browser")
 @pytest.mark.rule("R10.7", "R3.8", "R2.7")
 def test_a_run_leads_to_the_text_it_keeps_and_says_when_its_source_has_changed(
     served, folder, new_page

@@ -37,7 +37,7 @@ def _target(command: Any) -> Any:
 
 @click.group(cls=DoorGroup)
 def workflow() -> None:
-    """List, check, write and copy workflows."""
+    """List, check, write, copy and delete workflows."""
 
 
 @workflow.command("list")
@@ -146,6 +146,39 @@ def copy(
 
 
 @workflow.command()
+@click.argument("workflow_id", metavar="ID")
+@click.option(
+    "--expect",
+    "expected",
+    metavar="HASH",
+    help="Delete only a file with this hash (`inspect ID --mode source --json`).",
+)
+@click.option(
+    "--project",
+    "is_project",
+    is_flag=True,
+    help="Delete from the project's .backshop/workflows instead of this home.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_project
+@pass_door
+def delete(
+    door: Door,
+    workflow_id: str,
+    expected: str | None,
+    is_project: bool,
+    yes: bool,
+    workspace: Path | None,
+) -> None:
+    """Take a workflow of yours away; runs that began with it go on as they began."""
+    if not yes:
+        door.confirm(f"Delete {clean(workflow_id)}?")
+    into = _into(is_project, workspace)
+    request = given(workflowId=workflow_id, expectedHash=expected, **into)
+    door.call("RailsWorkflowDelete", request, _deleted)
+
+
+@workflow.command()
 @pass_door
 def sync(door: Door) -> None:
     """Fetch the repositories of the setting rails.git_sources."""
@@ -247,6 +280,13 @@ def _saved(value: Mapping[str, Any]) -> str:
     verb = "replaced" if value["replaced"] else "wrote"
     text = f"{verb} {clean(value['path'])}\nstart it as {clean(value['workflowId'])}"
     return f"{text}\n{_findings(value['findings'])}" if value["findings"] else text
+
+
+def _deleted(value: Mapping[str, Any]) -> str:
+    text = f"deleted {clean(value['path'])}"
+    if value.get("uncovered"):
+        text += f"\n{clean(value['workflowId'])} is {clean(value['uncovered'])} now"
+    return text
 
 
 def _synced(value: Mapping[str, Any]) -> str:

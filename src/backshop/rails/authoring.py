@@ -1,8 +1,7 @@
-"""Writing workflows: check a text, save it, copy one, begin a new one (R3.10).
+"""Writing workflows: check a text, save it, copy one, begin a new one, delete one (R3.10).
 
-Only source files are written, only into the user's or the project's folder, and only after they
-have passed every check; a file is either the old one or the new one. In a team the user's are kept
-on a shelf that all machines share.
+Only source files are written, and only after they have passed every check; a file is either the
+old one or the new one. Where they go is `placing`.
 """
 
 from __future__ import annotations
@@ -10,22 +9,17 @@ from __future__ import annotations
 import errno
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-
-from backshop.base.canon import sha256_hex
-from backshop.store import file_errors
 
 from .catalog import Catalog, Listing
 from .compile import compile_data, workflow_hash
 from .compile.parse import SOURCE_MAX_BYTES, SUFFIXES, parse_source
 from .errors import RailsError
 from .finding import Finding, Findings, Severity, has_error, ordered
-from .folder import alone, put_file
 from .identity import SourceKind, check_id, suggested_id
-from .shelf import Moved, Shelf
+from .placing import Placing, Removed, hash_of
+from .shelf import Shelf
 from .sources import Entry, Places
 
 _ID_LINE = re.compile(r"^id:.*$", re.MULTILINE)
@@ -58,7 +52,7 @@ class SourceText:
     @property
     def source_hash(self) -> str:
         """What to expect when it is saved over."""
-        return _hash(self.text)
+        return hash_of(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +72,7 @@ class Authoring:
     def __init__(self, catalog: Catalog, places: Places, shelf: Shelf | None = None) -> None:
         self._catalog = catalog
         self._places = places
-        self._shelf = shelf
-        """Where the user's definitions are kept, if not in their folder."""
+        self._placing = Placing(catalog, places, shelf)
 
     def validate(
         self,
@@ -146,43 +139,39 @@ class Authoring:
                 cannot be written to, `PRECONDITION_FAILED` when another file is there.
             WriteFailed, DiskFull: nothing was changed.
         """
-        folder = self._folder(target, workspace)
+        folder = self._placing.folder(target, workspace)
         listing = self._catalog.look(workspace)
         checked = _check(text, listing, is_yaml=is_yaml, strict=True, target=target, saving=True)
         if not checked.is_valid or checked.workflow_id is None:
             raise _refused(checked)
         path = folder / f"{checked.workflow_id}{'.yaml' if is_yaml else '.json'}"
-        with file_errors():
-            place = partial(self._place, checked.workflow_id, path, text, workspace, expected)
-            if self._shelf is not None and folder == self._shelf.folder:
-                path, old = _onto(self._shelf, text, place)
-            else:
-                with alone(folder):
-                    path, old = place()
-                    put_file(path, text)
-                    if old is not None and old != path:
-                        old.unlink(missing_ok=True)
+        path, old = self._placing.put(checked.workflow_id, path, text, workspace, expected)
         return Saved(
             workflow_id=checked.workflow_id,
             path=path,
             replaced=old is not None,
             checked=checked,
-            source_hash=_hash(text),
+            source_hash=hash_of(text),
         )
 
-    def _place(
+    def delete(
         self,
         workflow_id: str,
-        path: Path,
-        text: str,
-        workspace: Path | None,
-        expected: str | None,
-    ) -> tuple[Path, Path | None]:
-        """Return where it goes and what it replaces, if the author has seen that."""
-        old = _file_of(self._catalog.look(workspace), workflow_id, path.parent)
-        if old is not None and expected is not None:
-            _require(old, {expected, _hash(text)}, workflow_id)
-        return (old if old is not None and _spelt_alike(old, path) else path), old
+        *,
+        target: SourceKind,
+        workspace: Path | None = None,
+        expected: str | None = None,
+    ) -> Removed:
+        """Take a definition away; runs that began with it keep theirs (R2.6).
+
+        `expected` is the hash of the file that may go; None takes any.
+
+        Raises:
+            RailsError: `WORKFLOW_NOT_FOUND`, `VALIDATION_ERROR` for one that lies elsewhere,
+                `PRECONDITION_FAILED` when it is another file by now.
+            WriteFailed, DiskFull: nothing was changed.
+        """
+        return self._placing.remove(workflow_id, target, workspace, expected)
 
     def copy(
         self,
@@ -225,42 +214,15 @@ class Authoring:
         text = starting_point(workflow_id, name)
         return self.save(text, target=target, is_yaml=True, workspace=workspace, expected="")
 
-    def _folder(self, target: SourceKind, workspace: Path | None) -> Path:
-        if target is SourceKind.USER and self._places.user_dirs:
-            return self._places.user_dirs[0]
-        if target is SourceKind.PROJECT and workspace is not None:
-            return workspace / ".backshop" / "workflows"
-        if target is SourceKind.PROJECT:
-            message, what = "there is no project to save into", "Give workspacePath."
-        else:
-            message = f"{target} workflows are read-only"
-            what = "Save to user or project; copy gives a workflow another id."
-        raise RailsError("VALIDATION_ERROR", message, what)
-
     def _free(self, workflow_id: str, target: SourceKind, workspace: Path | None) -> None:
-        folder = self._folder(target, workspace)
-        taken = _file_of(self._catalog.look(workspace), workflow_id, folder)
+        folder = self._placing.folder(target, workspace)
+        taken = self._placing.file_of(workflow_id, folder, workspace)
         if taken is not None:
             raise RailsError(
                 "VALIDATION_ERROR",
                 f"`{workflow_id}` exists already, in {taken.name}",
                 "Choose another id, or save over it.",
             )
-
-
-def _onto(
-    shelf: Shelf, text: str, place: Callable[[], tuple[Path, Path | None]]
-) -> tuple[Path, Path | None]:
-    """Keep a definition for everybody; if another one comes between, look again."""
-    while True:
-        last = shelf.bring()
-        path, old = place()
-        try:
-            replaces = old.name if old is not None and old != path else ""
-            shelf.keep(path.name, text, replaces=replaces, last=last)
-        except Moved:
-            continue
-        return path, old
 
 
 def starting_point(workflow_id: str, name: str | None = None) -> str:
@@ -316,18 +278,8 @@ def _refused(checked: Checked) -> RailsError:
     )
 
 
-def _file_of(listing: Listing, workflow_id: str, folder: Path) -> Path | None:
-    return next(
-        (one.stamp.path for one in listing.files_of(workflow_id) if one.source.root == folder), None
-    )
-
-
 def _is_yaml(entry: Entry) -> bool:
     return entry.stamp.path.suffix != ".json"
-
-
-def _spelt_alike(one: Path, other: Path) -> bool:
-    return (one.suffix == ".json") == (other.suffix == ".json")
 
 
 def _read(path: Path) -> str:
@@ -349,22 +301,3 @@ def _read(path: Path) -> str:
         ) from error
     except ValueError as error:  # a NUL in the name
         raise RailsError("VALIDATION_ERROR", "not a path", "Check the path.") from error
-
-
-def _require(old: Path, allowed: set[str], workflow_id: str) -> None:
-    """Refuse to replace a file that is not what the author has seen."""
-    try:
-        now = sha256_hex(old.read_bytes())
-    except FileNotFoundError:
-        return  # nothing is replaced
-    if now not in allowed:
-        raise RailsError(
-            "PRECONDITION_FAILED",
-            f"not saved: `{workflow_id}` is there already, and is not what was expected",
-            "Look at it with RailsWorkflowSource; save over it with its sourceHash.",
-            details={"workflowId": workflow_id, "sourceHash": now},
-        )
-
-
-def _hash(text: str) -> str:
-    return sha256_hex(text.encode(errors="surrogatepass"))

@@ -1,4 +1,4 @@
-"""The commands about definitions: check, read, save, copy, begin, sync, what there is (R7.26)."""
+"""The commands about definitions: check, read, write, delete, sync, what there is (R7.26)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ Target = Literal["user", "project"]
 _PLACE = {"description": "Absolute path of the project; default: the configured workspace"}
 _TARGET = {"description": "user: this home's workflows; project: .backshop/workflows of it"}
 _EXPECTED = {"description": "sourceHash of the file it may replace, empty: none; default: any"}
+_SEEN = {"description": "sourceHash of the file that may go; default: any"}
 
 
 @camel
@@ -99,6 +100,27 @@ class WorkflowNew:
     name: str | None = None
     target: Target = field(metadata=_TARGET)
     workspace_path: str | None = field(default=None, metadata=_PLACE)
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowDelete:
+    """The id of a workflow to take away."""
+
+    workflow_id: str
+    target: Target = field(metadata=_TARGET)
+    workspace_path: str | None = field(default=None, metadata=_PLACE)
+    expected_hash: str | None = field(default=None, metadata=_SEEN)
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowDeleted:
+    """A file that is gone; `uncovered` is the one that answers to the id now, if any does."""
+
+    workflow_id: str
+    path: str
+    uncovered: str | None = None
 
 
 @camel
@@ -226,6 +248,19 @@ class Definitions:
             )
         )
 
+    def workflow_delete(self, request: WorkflowDelete) -> WorkflowDeleted:
+        """Take a definition away; runs that began with it keep theirs."""
+        gone = self._authoring.delete(
+            request.workflow_id,
+            target=SourceKind(request.target),
+            workspace=self._workspace(request.workspace_path),
+            expected=request.expected_hash,
+        )
+        self._announce(WorkflowsChanged(workflow_id=gone.workflow_id))
+        return WorkflowDeleted(
+            workflow_id=gone.workflow_id, path=str(gone.path), uncovered=gone.uncovered
+        )
+
     def sources_sync(self, _: Nothing) -> SourcesSynced:
         """Fetch the configured repositories of workflows."""
         done = git.sync(self._repositories, self._clones) if self._clones else ()
@@ -310,6 +345,14 @@ DEFINITION_COMMANDS: tuple[Command[Definitions, Any, Any], ...] = (
         WorkflowNew,
         WorkflowSaved,
         Definitions.workflow_new,
+        writes=True,
+    ),
+    _command(
+        "RailsWorkflowDelete",
+        "Take a workflow definition away; runs that began with it go on.",
+        WorkflowDelete,
+        WorkflowDeleted,
+        Definitions.workflow_delete,
         writes=True,
     ),
     _command(

@@ -7,6 +7,7 @@ folder is a view that every process brings forward before it looks.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backshop.base.ambient import Mint
+from backshop.base.errors import BackshopError
 from backshop.base.event import event
 from backshop.store import Event, Fold, HeadMoved, NewEvent, Part, Plan, file_errors
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 STREAM = "workflows:user"
 _NOTHING = -2
+_LOG = logging.getLogger("backshop.rails")
 
 
 @event("workflow.kept")
@@ -36,8 +39,18 @@ class WorkflowKept:
     replaces: str = ""
 
 
+@event("workflow.removed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowRemoved:
+    """A definition was taken away for everybody."""
+
+    file: str
+
+
 def _apply(state: Mapping[str, str], event: Event) -> Mapping[str, str]:
     fact = event.fact
+    if isinstance(fact, WorkflowRemoved):
+        return {name: text for name, text in state.items() if name != fact.file}
     assert isinstance(fact, WorkflowKept)
     return {**{n: t for n, t in state.items() if n != fact.replaces}, fact.file: fact.text}
 
@@ -46,7 +59,7 @@ FOLD: Fold[Mapping[str, str]] = Fold("workflows", 1, {}, _apply)
 
 
 class Moved(Exception):
-    """Somebody saved meanwhile; look again."""
+    """Somebody saved or deleted meanwhile; look again."""
 
 
 class Shelf:
@@ -69,19 +82,31 @@ class Shelf:
         return last
 
     def keep(self, file: str, text: str, *, replaces: str, last: int) -> None:
-        """Keep a definition, if nobody kept one since `last`.
+        """Keep a definition, if nothing was changed since `last`.
 
         Raises:
-            Moved: somebody did.
+            Moved: something was.
         """
-        fact = NewEvent(
-            WorkflowKept(file=file, text=text, replaces=replaces), self._mint.new("evt")
-        )
+        self._append(WorkflowKept(file=file, text=text, replaces=replaces), last)
+
+    def remove(self, file: str, *, last: int) -> None:
+        """Take a definition away, if nothing was changed since `last`.
+
+        Raises:
+            Moved: something was.
+        """
+        self._append(WorkflowRemoved(file=file), last)
+
+    def _append(self, fact: WorkflowKept | WorkflowRemoved, last: int) -> None:
         try:
-            self._store.append(Plan([Part(STREAM, [fact], expected=last)]))
+            new = NewEvent(fact, self._mint.new("evt"))
+            self._store.append(Plan([Part(STREAM, [new], expected=last)]))
         except HeadMoved as error:
             raise Moved from error
-        self.bring()
+        try:
+            self.bring()
+        except BackshopError as error:  # it happened for everybody; the next look shows it here
+            _LOG.warning("saved workflows are not shown yet: %s (%s)", error.message, error.code)
 
     def _show(self) -> None:
         if self._store.position(STREAM) < 0 and not self.folder.exists():
