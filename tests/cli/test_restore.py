@@ -5,16 +5,19 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.objects import KEYS, fresh_bucket
 from tests.postgres import fresh_database
 
+from backshop.app import Backshop
 from backshop.cli import main
 from backshop.store import Part, Pin, Plan, Store, StoreUnavailable
 from backshop.store.shared import SharedBlobs
@@ -173,3 +176,74 @@ def test_what_a_person_wrote_beside_the_log_comes_back(tmp_path, capsys):
         str(one.relative_to(tmp_path / "again")): one.read_text() for one in found if one.is_file()
     }
     assert files == own
+
+
+NEW = json.dumps(
+    {
+        "id": "our.check",
+        "name": "New",
+        "description": "For tests.",
+        "version": "1.0.0",
+        "steps": [{"id": "a", "title": "A", "prompt": "Do it."}],
+    }
+)
+PROMPT = {"namespace": "backshop/workshop", "key": "research", "section": "phase"}
+SAVES = {
+    "workflows": ("RailsWorkflowSave", {"source": NEW, "target": "user"}),
+    "prompts": ("PromptOverridesSet", {**PROMPT, "body": "Be brief."}),
+}
+
+
+@pytest.mark.rule("T5.4")
+@pytest.mark.parametrize("folder", SAVES)
+def test_a_backup_is_whole_while_something_is_saved(tmp_path, monkeypatch, folder):
+    """The file is listed under the name it is written under, and has its own when it is copied."""
+    is_written, is_listed = threading.Event(), threading.Event()
+    replace, copyfile = os.replace, shutil.copyfile
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.call("PromptOverridesSet", {**PROMPT, "body": "Before."})
+        shop.call("RailsWorkflowNew", {"workflowId": "our.other", "target": "user"})
+        before = own_files(tmp_path / "home")
+        saving = threading.Thread(target=shop.call, args=SAVES[folder])
+
+        def late(*args: Any, **named: Any) -> None:
+            if threading.current_thread() is saving:
+                is_written.set()
+                assert is_listed.wait(20)
+            replace(*args, **named)
+
+        def finish(source: str, target: str) -> Any:
+            if Path(source).is_relative_to(tmp_path / "home" / folder):
+                is_listed.set()
+                saving.join(20)
+            return copyfile(source, target)
+
+        monkeypatch.setattr(os, "replace", late)
+        monkeypatch.setattr(shutil, "copyfile", finish)
+        saving.start()
+        assert is_written.wait(20)
+        shop.call("StoreBackup", {"path": str(tmp_path / "copy")})
+
+    assert before <= own_files(tmp_path / "copy") <= own_files(tmp_path / "home")
+
+
+@pytest.mark.rule("T5.4")
+def test_a_workflow_that_is_removed_during_a_backup_is_not_in_it(tmp_path, monkeypatch):
+    copyfile = shutil.copyfile
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.call("RailsWorkflowNew", {"workflowId": "our.check", "target": "user"})
+
+        def remove(source: str, target: str) -> Any:
+            Path(source).unlink()
+            return copyfile(source, target)
+
+        monkeypatch.setattr(shutil, "copyfile", remove)
+        shop.call("StoreBackup", {"path": str(tmp_path / "copy")})
+
+    assert own_files(tmp_path / "copy") == set()
+
+
+def own_files(home: Path) -> set[str]:
+    """Return which workflows and overrides a home or a copy of it holds."""
+    found = [one for name in ("workflows", "prompts") for one in (home / name).rglob("*")]
+    return {str(one.relative_to(home)) for one in found if one.is_file()}

@@ -14,13 +14,14 @@ BenchPath = NewType("BenchPath", str)
 PATH_MAX_BYTES = 1024
 SEGMENT_MAX_BYTES = 255
 DEFAULT_MAX_DEPTH = 32
+TEMP_PREFIX = ".bs-tmp-"
+"""How the name of a file begins that is being written and gets its own name when it is whole."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _FORBIDDEN = re.compile(r'[<>:"|?*]')
 _DEVICE = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|COM[1-9¹²³]|LPT[1-9¹²³])( *\..*)?", re.I)
 _DRIVE = re.compile(r"[A-Za-z]:")
-_TEMP_PREFIX = ".bs-tmp-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def _check_segment(segment: str) -> None:
     _refuse_if(len(segment.encode()) > SEGMENT_MAX_BYTES, "segment_too_long")
     _refuse_if(segment[-1] in " .", "trailing_space_or_dot")
     _refuse_if(_DEVICE.fullmatch(segment) is not None, "device_name")
-    _refuse_if(segment.lower().startswith(_TEMP_PREFIX), "reserved_prefix")
+    _refuse_if(segment.lower().startswith(TEMP_PREFIX), "reserved_prefix")
 
 
 def _refuse_if(broken: bool, rule: str, found: str = "") -> None:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from backshop.base.paths import TEMP_PREFIX
+
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
@@ -24,7 +26,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 def put_file(path: Path, text: str) -> None:
     """Put a file in place whole: written beside it, synced, renamed."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=TEMP_PREFIX, dir=path.parent)
     beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -11,7 +11,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import LOCK_WAIT_MS
+from backshop.base.paths import TEMP_PREFIX
 
 from . import engine, migrations
 from .blobs import Blobs, InlineBlobs
@@ -104,24 +105,32 @@ def restore_backup(
 
 
 def _copy_own(source: Path, target: Path) -> None:
-    """Copy what a person wrote beside the log: plain files, with links followed to none."""
+    """Copy what a person wrote beside the log: plain files, with links followed to none.
+
+    They may be saved or removed meanwhile: each is copied as it is then, old or new, or not at all.
+    """
     if (source / _SETTINGS).exists():
         shutil.copyfile(source / _SETTINGS, target / _SETTINGS)
     for name in _OWN:
         if (source / name).is_dir():
-            shutil.copytree(
-                source / name, target / name, ignore=_odd, copy_function=shutil.copyfile
-            )
+            shutil.copytree(source / name, target / name, ignore=_odd, copy_function=_copy_if_there)
 
 
 def _odd(folder: str, names: list[str]) -> list[str]:
-    """Name what is neither a file nor a folder: a link may lead anywhere."""
+    """Name what is neither a file nor a folder, as a link may lead anywhere, or not whole yet."""
     paths = {name: Path(folder) / name for name in names}
     return [
         name
         for name, path in paths.items()
-        if path.is_symlink() or not (path.is_file() or path.is_dir())
+        if path.is_symlink()
+        or not (path.is_file() or path.is_dir())
+        or name.startswith(TEMP_PREFIX)
     ]
+
+
+def _copy_if_there(source: str, target: str) -> None:
+    with suppress(FileNotFoundError):  # removed since its folder was listed
+        shutil.copyfile(source, target)
 
 
 def _copy_database(source: engine.Database, copy: engine.Sqlite) -> None:

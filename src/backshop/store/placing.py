@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backshop.base import tree
-from backshop.base.paths import BenchPath
+from backshop.base.paths import TEMP_PREFIX, BenchPath
 from backshop.base.progress import report
 
 from .blobs import Blobs
 
 _FICLONE = 0x40049409
 PLACED = "files placed"
-_TEMP = ".bs-tmp-place"  # no bench path begins like this (B4.2)
+_TEMP = f"{TEMP_PREFIX}place"  # no bench path begins like this (B4.2)
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _UNSUPPORTED = {

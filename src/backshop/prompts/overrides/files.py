@@ -18,6 +18,7 @@ from pathlib import Path
 
 from backshop.base.ambient import Clock
 from backshop.base.limits import OVERRIDE_LOCK_WAIT_S
+from backshop.base.paths import TEMP_PREFIX
 from backshop.prompts.errors import OverridesError, PromptError
 
 from .common import Change, DocumentStore, require_revision
@@ -168,7 +169,7 @@ def _locked(folder: int, place: Place) -> Iterator[None]:
 
 def _write(folder: int, name: str, data: bytes) -> None:
     """Put a whole new file in place of the old one, durably, or leave the old one."""
-    temporary = f".bs-tmp-{secrets.token_hex(8)}"
+    temporary = f"{TEMP_PREFIX}{secrets.token_hex(8)}"
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
     try:
         try:
