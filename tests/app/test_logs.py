@@ -7,6 +7,7 @@ import logging
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -18,6 +19,7 @@ from backshop.mcp import Offering, serve_http
 from backshop.store import StoreUnavailable
 from backshop.web import serve
 
+FULL = Path("/dev/full")
 KEY = "sk-very-secret-0123456789"
 
 
@@ -198,6 +200,29 @@ def test_a_process_that_logs_seldom_finds_the_log_that_others_rotated(tmp_path, 
         other.communicate("go\n", timeout=60)
 
     assert "the last" in (tmp_path / "logs" / "backshop.log").read_text()
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
+@pytest.mark.rule("S10.2")
+@pytest.mark.parametrize("way", ["removed", "rotated"])
+def test_a_log_that_could_not_be_written_or_closed_goes_on_in_a_new_file(tmp_path, quiet, way):
+    log, logger = tmp_path / "logs" / "backshop.log", logging.getLogger("backshop.store")
+    log.parent.mkdir()
+    log.symlink_to(FULL)
+    attach(tmp_path, "info")
+    logger.info("the first")
+    log.unlink()
+    if way == "rotated":  # as a rotation leaves it that could not write what was left
+        with pytest.raises(OSError, match="No space left"):
+            quiet.handlers[-1].stream.close()
+
+    logger.info("the second")
+    logger.info("the third")
+
+    assert [line.rpartition(" the ")[2] for line in log.read_text().splitlines()] == [
+        "second",
+        "third",
+    ]
 
 
 @pytest.mark.rule("S10.2", "S5.3")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from backshop.base.ambient import timestamp
 from backshop.base.canon import parse
@@ -35,9 +35,10 @@ class _OwnFile(RotatingFileHandler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record where the log is now."""
         with _alone(Path(self.baseFilename).parent):
-            if self.stream is not None and not _is_at(self.stream.fileno(), self.baseFilename):
-                self.stream.close()
-                self.stream = None  # opened again by the name
+            if self.stream is not None and not _is_at(self.stream, self.baseFilename):
+                stream, self.stream = self.stream, None  # opened again by the name
+                with suppress(OSError, ValueError):  # what it could not write is lost already
+                    stream.close()
             super().emit(record)
 
     def _open(self):  # type: ignore[no-untyped-def]  # the base class's own type is private
@@ -48,10 +49,10 @@ class _OwnFile(RotatingFileHandler):
         """Drop a record that cannot be written: a full disk must not become a second error."""
 
 
-def _is_at(handle: int, path: str) -> bool:
+def _is_at(stream: IO[str], path: str) -> bool:
     try:
-        return os.path.samestat(os.fstat(handle), Path(path).stat())
-    except OSError:  # there is none of that name, or it cannot be seen
+        return os.path.samestat(os.fstat(stream.fileno()), Path(path).stat())
+    except (OSError, ValueError):  # none of that name can be seen, or a rotation closed the file
         return False
 
 
