@@ -401,6 +401,34 @@ def test_uploads_that_one_person_leaves_lying_keep_nobody_else_from_uploading(tm
     assert (large[0], large[1]["error"]["reason"]) == ({"add_results": []}, "too_large")
 
 
+@pytest.mark.rule("T6.5", "T6.1")
+def test_files_of_one_name_in_an_upload_are_counted_one_by_one(tmp_path):
+    with serving(tmp_path / "home") as server, server.client() as client:
+        bench = server.bench()
+        limits = {"max_files": 50, "max_file_bytes": 10, "max_total_bytes": 30, "max_depth": 5}
+        server.call("WorkbenchSetLimits", workbench_id=bench, limits=limits)
+
+        def send(*contents: bytes) -> Any:
+            files = [("files", ("a", content)) for content in contents]
+            words = {"step": "more", "upload": "one"}
+            return client.post(f"/bench/{bench}/files", files=files, data=words).json()
+
+        kept = [b"a" * 10, b"b" * 10]
+        taken = [send(*kept), send(*kept)]
+        known = set(server.shop.store.blobs.names())
+        refused = [
+            send(b"c" * 10, b"d" * 10),
+            send(b"e" * 10, b"f" * 10),  # as many and as large as those that are here
+            send(*[bytes([n]) * 10 for n in range(20)]),
+        ]
+
+        assert set(server.shop.store.blobs.names()) == known
+        assert len(known) == 2
+
+    assert taken == [{"add_results": []}] * 2
+    assert [one["error"]["reason"] for one in refused] == ["too_large"] * 3
+
+
 @pytest.mark.rule("T6.5", "S7.5")
 @pytest.mark.parametrize("limit", ["team.requests_per_minute", "team.bench_requests_per_minute"])
 @pytest.mark.parametrize("way", ["upload", "piece", "file", "archive"])

@@ -9,7 +9,6 @@ then it is deleted, as one is that nobody goes on with. Until then it counts for
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -46,6 +45,7 @@ class PieceArrived:
     files: tuple[ArrivedFile, ...]
 
 
+_Piece = tuple[ArrivedFile, ...]
 Room = Callable[[str, int], None]
 """Refuses so many bytes more in a bench when that is too much for its owner (T6.5)."""
 
@@ -92,14 +92,14 @@ class Parcels:
         if stream not in theirs and len(theirs) >= PARCELS_MAX:
             raise LimitExceeded("too many uploads at once", reason="too_many")
         here = theirs.setdefault(stream, [])
-        sizes = {name: min(_size(source), most_bytes) for source, name in given}
-        sent_again = {(one.name, one.size) for one in here} & sizes.items()
-        coming = sum(sizes.values()) - sum(size for _, size in sent_again)
-        if _bytes(here) + coming > limits["max_total_bytes"]:
-            raise LimitExceeded("the workbench would hold too many bytes", reason="too_large")
-        self._room(bench_id, sum(map(_bytes, theirs.values())) + coming)
-        with self._store.blobs.batch() as batch:
+        with self._store.blobs.batch() as batch:  # a refusal inside it leaves nothing behind
             files = tuple(_taken(batch, source, name, most_bytes) for source, name in given)
+            if files in here:
+                return
+            here.append(files)
+            if _bytes(here) > limits["max_total_bytes"]:
+                raise LimitExceeded("the workbench would hold too many bytes", reason="too_large")
+            self._room(bench_id, sum(map(_bytes, theirs.values())))
         named = canonical([[one.name, one.content] for one in files])
         fact = PieceArrived(bench_id=bench_id, user_id=user, files=files)
         pins = [Pin(one, "content") for one in sorted({one.content for one in files})]
@@ -118,13 +118,13 @@ class Parcels:
         with suppress(NotFound):  # it came in one request, or another server was faster
             self._store.delete_stream(_stream(key))
 
-    def _unfinished(self, user: UserId | None) -> dict[str, list[ArrivedFile]]:
-        """Return the uploads somebody has begun, and what came of each."""
-        found: dict[str, list[ArrivedFile]] = {}
+    def _unfinished(self, user: UserId | None) -> dict[str, list[_Piece]]:
+        """Return the uploads somebody has begun, and the pieces that came of each."""
+        found: dict[str, list[_Piece]] = {}
         for head in self._store.streams(_KIND):
             facts = [stored.fact for stored in self._store.read(head.stream)]
             if facts and facts[0].user_id == user:
-                found[head.stream] = [file for one in facts for file in one.files]
+                found[head.stream] = [one.files for one in facts]
         return found
 
     def _throw_away_old(self) -> None:
@@ -150,15 +150,8 @@ class _UpTo:
         return chunk
 
 
-def _bytes(files: Iterable[ArrivedFile]) -> int:
-    return sum(one.size for one in files)
-
-
-def _size(source: IO[bytes]) -> int:
-    """Return how long a file is that stands at its beginning, and leave it there."""
-    size = source.seek(0, os.SEEK_END)
-    source.seek(0)
-    return size
+def _bytes(pieces: Iterable[_Piece]) -> int:
+    return sum(one.size for piece in pieces for one in piece)
 
 
 def _taken(batch: Batch, source: IO[bytes], name: str, most_bytes: int) -> ArrivedFile:
