@@ -137,6 +137,30 @@ def test_what_fits_or_makes_less_is_done_and_a_copy_counts_for_who_makes_it(home
     home.shop.call("WorkbenchCreateSample", {})  # the home's owner has no limit
 
 
+@pytest.mark.rule("T6.5", "B6.9")
+def test_files_that_are_too_much_for_their_owner_leave_no_content_behind(home):
+    blobs = home.shop.store.blobs
+    known = set(blobs.names())
+
+    for number in range(2):
+        with pytest.raises(LimitExceeded):
+            home.add(f"{number}.txt", f"{LARGE} {number}")
+
+    assert (set(blobs.names()), list(blobs.folder.glob("tmp-*"))) == (known, [])
+
+
+@pytest.mark.rule("T6.5", "B6.8")
+def test_files_that_only_swap_their_sizes_are_taken_at_the_limit(home):
+    home.add("b.txt", "x" * (MOST - len("small")))
+    for name, text in {"a.txt": "y" * (MOST - len("small")), "b.txt": "small"}.items():
+        (home.folder / name).write_text(text)
+    paths = [str(home.folder / name) for name in ("a.txt", "b.txt")]
+
+    done = home.call("WorkbenchFilesAdd", None, source_paths=paths, on_conflict="replace")
+
+    assert [one["status"] for one in done["add_results"]] == ["updated", "updated"]
+
+
 class Turns:
     """Two workbenches of Ada's in a home where she may have one turn, and Ben shares both."""
 

@@ -80,7 +80,7 @@ def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
         if not adding.planned:
             return Added(add_results=tuple(adding.results))
         desk.require_disk(adding.size_bytes)
-        facts = _read(desk, state, adding, gate)
+        facts = _read(desk, request.workbench_id, state, adding, gate)
         return _commit(desk, request, state, adding, facts)
 
 
@@ -176,7 +176,9 @@ def _free(path: BenchPath, keys: dict[str, BenchPath]) -> BenchPath:
 # ---------------------------------------------------------------- contents
 
 
-def _read(desk: Desk, state: BenchState, adding: _Adding, gate: Gate) -> dict[BenchPath, FileFact]:
+def _read(
+    desk: Desk, bench_id: str, state: BenchState, adding: _Adding, gate: Gate
+) -> dict[BenchPath, FileFact]:
     """Read every source once; all contents are durable when this returns, or none is there."""
     facts: dict[BenchPath, FileFact] = {}
     room = _Room(state, len(adding.planned))
@@ -201,6 +203,7 @@ def _read(desk: Desk, state: BenchState, adding: _Adding, gate: Gate) -> dict[Be
             facts[one.path] = fact
             adding.modes[one.path] = taken.mode
             adding.results[one.place] = _result(one, fact, taken.head)
+        desk.require_growth(bench_id, room.growth)  # a refusal inside the batch leaves nothing
     return facts
 
 
@@ -211,8 +214,13 @@ class _Room:
         self._limits = state.limits
         self._records = state.files.records
         self._files = len(state.files.records)
-        self._bytes = state.files.total_bytes
+        self._bytes = self._had_bytes = state.files.total_bytes
         self._adding = adding
+
+    @property
+    def growth(self) -> int:
+        """By how many bytes Published grows; replaced files count off."""
+        return self._bytes - self._had_bytes
 
     def take(self, before: FileFact | None, fact: FileFact) -> None:
         """Count a file; `before` is what the same request had put at its path."""

@@ -242,9 +242,12 @@ class Desk:
         """
         if self.room is not None:
             after = decide.with_facts(state, [one for one in facts if isinstance(one, BenchEvent)])
-            more = after.files.total_bytes - state.files.total_bytes
-            if more > 0:
-                self.room(bench_id, more)
+            self.require_growth(bench_id, after.files.total_bytes - state.files.total_bytes)
+
+    def require_growth(self, bench_id: str, more_bytes: int) -> None:
+        """Refuse so many bytes more in Published if its owner may not store them."""
+        if self.room is not None and more_bytes > 0:
+            self.room(bench_id, more_bytes)
 
     @contextmanager
     def locked(
