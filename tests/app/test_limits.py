@@ -10,7 +10,7 @@ import pytest
 
 from backshop.app import Backshop
 from backshop.base.acting import acting
-from backshop.base.errors import LimitExceeded
+from backshop.base.errors import AccessDenied, LimitExceeded
 from backshop.base.ids import UserId
 from backshop.bench import TOOLS
 
@@ -159,6 +159,22 @@ def test_files_that_only_swap_their_sizes_are_taken_at_the_limit(home):
     done = home.call("WorkbenchFilesAdd", None, source_paths=paths, on_conflict="replace")
 
     assert [one["status"] for one in done["add_results"]] == ["updated", "updated"]
+
+
+@pytest.mark.rule("T6.5", "T6.4")
+@pytest.mark.parametrize("by", ["themself", "the home's owner"])
+def test_a_workbench_counts_for_its_maker_also_without_a_role(home, by):
+    def give(role: str, user: UserId | None) -> None:
+        home.call("AccessSet", user, user_id=home.ada, role=role)
+
+    give("none", home.ada if by == "themself" else None)
+    with pytest.raises(AccessDenied):
+        home.call("WorkbenchOpen")
+    with pytest.raises(LimitExceeded):
+        home.add("b.txt", LARGE)
+    give("publish", home.ben)
+    with pytest.raises(LimitExceeded):
+        home.add("b.txt", LARGE)
 
 
 class Turns:

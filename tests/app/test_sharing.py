@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from backshop.app import Backshop, Role
+from backshop.app.people import AccessChanged, Grant, PeopleState, UserAdded, apply
 from backshop.base.codec import decode
 from backshop.base.errors import AccessDenied, LimitExceeded, ValidationFailed
+from backshop.base.ids import UserId
 from backshop.testing.ambient import FixedClock
 
 
@@ -148,6 +150,44 @@ def test_only_the_maker_and_the_owner_of_the_home_take_a_role_from_the_maker(sho
         own = bench(shop, f"For {by}", ada)
         give(shop, own, ada, role, by=by)
         assert shop.people.state.role(ada, own) == role
+
+
+@pytest.mark.rule("T6.4")
+def test_who_made_something_is_its_owner_again_when_they_are_let_in_again(shop):
+    ada, ben = person(shop, "Ada"), person(shop, "Ben")
+    hers = bench(shop, "Hers", ada)
+    give(shop, hers, ben, "publish", by=ada)
+    give(shop, hers, ada, "none", by=ada)
+    out = access(shop, hers)
+
+    with pytest.raises(AccessDenied):
+        give(shop, hers, ada, "read", by=ada)
+    give(shop, hers, ada, "write", by=ben)
+    again = access(shop, hers)
+
+    assert out == {"Ada": ("none", True), "Ben": ("publish", False)}
+    assert again == {"Ada": ("write", True), "Ben": ("publish", False)}
+    with pytest.raises(AccessDenied):
+        give(shop, hers, ada, "none", by=ben)
+    give(shop, hers, ben, "none", by=None)
+    assert access(shop, hers) == {"Ada": ("write", True)}
+
+
+@pytest.mark.rule("T6.4", "T5.2")
+def test_a_log_that_forgot_who_made_something_remembers_it():
+    """Before, a role that was taken took the mark of the maker with it."""
+    ada = UserId("user_a")
+    state = apply(PeopleState(), UserAdded(user_id=ada, name="Ada", token_sha256="x"), 0)
+    for role, owner in ((Role.PUBLISH, True), (Role.NONE, False), (Role.READ, False)):
+        fact = AccessChanged(subject="wb_a", user_id=ada, role=role, owner=owner)
+        state = apply(state, fact, 0)
+
+    assert state.grants == {("wb_a", ada): Grant(Role.READ, owner=True)}
+
+
+def access(shop: Backshop, subject: str) -> dict[str, tuple[str, bool]]:
+    found = shop.call("AccessList", {"workbench_id": subject})["access"]
+    return {one["name"]: (one["role"], one["owner"]) for one in found}
 
 
 def give(shop: Backshop, subject: str, user: Any, role: str, *, by: Any) -> None:

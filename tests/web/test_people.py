@@ -339,6 +339,23 @@ def test_who_may_share_does_so_by_plain_forms_and_others_only_look(served, anna)
     assert _roles(served, bench) == {other: "publish", anna_id: "publish"}
 
 
+@pytest.mark.rule("U5.4", "T6.4")
+def test_the_page_shows_who_made_a_bench_also_without_a_role(served, anna):
+    client, anna_id = anna
+    bench = rpc(client, "WorkbenchCreate", name="Left")["result"]["workbench_id"]
+    made = served.call("UserAdd", name=f"Reader {bench}")
+    served.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role="read")
+    rpc(client, "AccessSet", workbench_id=bench, user_id=anna_id, role="none")
+    with httpx2.Client(base_url=served.address, timeout=20) as reading:
+        reading.post("/login", data={"token": made["token"]})
+        page = reading.get(f"/bench/{bench}/sharing", headers={"accept": "text/html"})
+
+    assert page.status_code == 200
+    row = page.text.partition(f'data-person="{anna_id}"')[2].partition("</tr>")[0]
+    assert "made it" in row
+    assert "no access" in row
+
+
 WRONG = ({"role": "king"}, {"user_id": "somebody"}, {"user_id": f"user_{'0' * 26}"})
 
 

@@ -87,10 +87,10 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What one person may do with one thing."""
+    """What one person may do with one thing; whoever made it stays its owner, whatever the role."""
 
-    role: Role
-    owner: bool
+    role: Role = Role.NONE
+    owner: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +124,12 @@ def apply(state: PeopleState, fact: PeopleEvent, at_ms: int) -> PeopleState:
                 grants={k: v for k, v in state.grants.items() if k[1] != user_id},
             )
         case AccessChanged(subject=subject, user_id=user_id, role=role, owner=owner):
+            had = state.grants.get((subject, user_id), Grant())
+            grant = Grant(role, owner or had.owner)
             grants = {k: v for k, v in state.grants.items() if k != (subject, user_id)}
             # What somebody was making when they were removed is nobody's.
-            if role is not Role.NONE and user_id in state.users:
-                grants[subject, user_id] = Grant(role, owner)
+            if grant != Grant() and user_id in state.users:
+                grants[subject, user_id] = grant
             return replace(state, grants=grants)
     assert_never(fact)
 
@@ -139,7 +141,7 @@ def _apply(state: PeopleState, stored: Event) -> PeopleState:
     return apply(state, fact, stored.at_ms)
 
 
-FOLD: Fold[PeopleState] = Fold("people", 2, PeopleState(), _apply)
+FOLD: Fold[PeopleState] = Fold("people", 3, PeopleState(), _apply)
 
 
 # ---------------------------------------------------------------- requests and answers
@@ -326,16 +328,14 @@ class People:
 
         def rule(state: PeopleState) -> Iterator[PeopleEvent]:
             _require(state, user_id)
-            had = state.grants.get((subject, user_id))
-            is_owner = had is not None and had.owner and role is not Role.NONE
-            if had == Grant(role, is_owner) or (had is None and role is Role.NONE):
+            had = state.grants.get((subject, user_id), Grant())
+            if had.role is role:
                 return
-            is_makers = had is not None and had.owner and not role.includes(had.role)
-            if is_makers and by not in (None, user_id):
+            if had.owner and not role.includes(had.role) and by not in (None, user_id):
                 raise AccessDenied(
                     "only its maker and the home's owner take this role", reason="owner_only"
                 )
-            yield AccessChanged(subject=subject, user_id=user_id, role=role, owner=is_owner)
+            yield AccessChanged(subject=subject, user_id=user_id, role=role, owner=had.owner)
 
         self._commit(rule)
 
