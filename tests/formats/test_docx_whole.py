@@ -367,3 +367,128 @@ def test_what_an_operation_tears_is_collateral_even_inside_its_target(tmp_path, 
         "word/document.xml content control",
         "word/document.xml section break",
     }
+
+
+# --- what stands between and around the blocks ---------------------------------------------------
+
+
+def choices(*choice: str, other: str) -> str:
+    inner = "".join(f'<mc:Choice Requires="w">{one}</mc:Choice>' for one in choice)
+    fallback = f"<mc:Fallback>{other}</mc:Fallback>"
+    return f"<mc:AlternateContent>{inner}{fallback}</mc:AlternateContent>"
+
+
+def insert(text: str, at: str) -> dict[str, Any]:
+    anchor = {"text": text, "at": at}
+    return {"op": "insert_paragraphs", "anchor": anchor, "paragraphs": ["new"]}
+
+
+@pytest.mark.rule("F19.10")
+@pytest.mark.parametrize("around", ["{}", control("{}")])
+@pytest.mark.parametrize("at", ["before", "after"])
+@pytest.mark.parametrize("text", ["one", "two"])
+def test_a_new_block_stands_outside_a_place_that_has_several_forms(tmp_path, around, at, text):
+    held = choices(paragraph("one"), paragraph("two"), other=paragraph("old"))
+    held = around.format(held)
+    path = with_body(tmp_path / "a.docx", paragraph("top") + held + paragraph("end"))
+
+    body = changed(path, insert(text, at))
+
+    new = NEW + held if at == "before" else held + NEW
+    assert body == paragraph("top") + new + paragraph("end")
+
+
+@pytest.mark.rule("F19.10")
+def test_a_new_block_between_two_of_one_form_stays_between_them(tmp_path):
+    one, two = paragraph("one"), paragraph("two")
+    path = with_body(tmp_path / "a.docx", choices(one + two, other=paragraph("old")))
+
+    body = changed(path, insert("one", "after"))
+
+    assert body == choices(one + NEW + two, other=paragraph("old"))
+
+
+@pytest.mark.rule("F19.11")
+def test_a_new_row_stands_outside_a_place_that_has_several_forms(tmp_path):
+    held = choices(row(cell(paragraph("a"))), other=row(cell(paragraph("old"))))
+    path = with_body(tmp_path / "a.docx", table(held))
+
+    body = changed(path, {"op": "add_table_rows", "table": 0, "rows": [["b"]]})
+
+    assert body == table(held, row(cell("<w:p><w:r><w:t>b</w:t></w:r></w:p>")))
+
+
+OLD_TABLE = table(row(cell(paragraph("a"))))
+BOOKMARK = '<w:bookmarkStart w:id="1" w:name="k"/>', '<w:bookmarkEnd w:id="1"/>'
+
+
+def outline(body: str) -> list[str]:
+    """Return the names of what stands directly in a body."""
+    root = etree.fromstring(f'<a xmlns:w="w" xmlns:mc="mc">{body}</a>')
+    return [etree.QName(child).localname for child in root.iterchildren("*")]
+
+
+@pytest.mark.rule("F19.11")
+@pytest.mark.parametrize(
+    ("last", "shown"),
+    [
+        (OLD_TABLE + BOOKMARK[1], ["tbl", "bookmarkEnd", "p"]),
+        (OLD_TABLE + BOOKMARK[1] + "<!-- x -->", ["tbl", "bookmarkEnd", "p"]),
+        (control(OLD_TABLE) + BOOKMARK[1], ["sdt", "bookmarkEnd", "p"]),
+        (control(OLD_TABLE + paragraph("b")) + BOOKMARK[1], ["sdt", "bookmarkEnd"]),
+        (
+            choices(OLD_TABLE, other=paragraph("b")) + BOOKMARK[1],
+            ["AlternateContent", "bookmarkEnd", "p"],
+        ),
+        (OLD_TABLE + paragraph("b") + BOOKMARK[1], ["tbl", "p", "bookmarkEnd"]),
+    ],
+)
+def test_marks_between_tables_do_not_let_them_touch(tmp_path, last, shown):
+    path = with_body(tmp_path / "a.docx", BOOKMARK[0] + last + "<w:sectPr/>")
+
+    body = changed(path, {"op": "append_table", "rows": [["new"]]})
+
+    assert outline(body) == ["bookmarkStart", *shown, "tbl", "p", "sectPr"]
+
+
+@pytest.mark.rule("F19.11")
+@pytest.mark.parametrize(
+    ("rest", "shown"),
+    [
+        ("", ["p", "bookmarkEnd"]),
+        (OLD_TABLE, ["p", "bookmarkEnd", "tbl"]),
+        (control(OLD_TABLE), ["p", "bookmarkEnd", "sdt"]),
+        (paragraph("b"), ["bookmarkEnd", "p"]),
+    ],
+)
+def test_a_mark_behind_a_new_table_does_not_let_it_end_the_text(tmp_path, rest, shown):
+    text = BOOKMARK[0] + paragraph("text") + BOOKMARK[1]
+    path = with_body(tmp_path / "a.docx", text + rest + "<w:sectPr/>")
+    anchor = {"text": "text", "at": "after"}
+
+    body = changed(path, {"op": "append_table", "rows": [["new"]], "anchor": anchor})
+
+    assert outline(body) == ["bookmarkStart", "p", "tbl", *shown, "sectPr"]
+
+
+@pytest.mark.rule("F19.3")
+@pytest.mark.parametrize("note", ["<!-- x -->", "<?x y?>"])
+def test_nothing_is_written_behind_the_last_section(tmp_path, note):
+    path = with_body(tmp_path / "a.docx", paragraph("text") + f"<w:sectPr/>{note}")
+
+    body = changed(
+        path, {"op": "append_paragraph", "text": "new"}, {"op": "append_table", "rows": [["x"]]}
+    )
+
+    assert outline(body) == ["p", "p", "tbl", "p", "sectPr"]
+
+
+@pytest.mark.rule("F19.11")
+@pytest.mark.parametrize("note", ["<!-- x -->", "<?x y?>"])
+def test_a_note_of_a_program_in_a_form_field_does_not_keep_it_from_being_filled_in(tmp_path, note):
+    field = "<w:p>" + control("{}", note + "<w:text/>") + "</w:p>"
+    path = with_body(tmp_path / "a.docx", table(row(cell(field.format(run("old"))))))
+
+    body = changed(path, set_cell(0, 0, "new"))
+
+    assert body == table(row(cell(field.format("<w:r><w:t>new</w:t></w:r>"))))

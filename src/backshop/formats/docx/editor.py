@@ -13,7 +13,7 @@ from backshop.formats.ops import problem, section_hints
 from . import names as n
 from .bound import Bindings
 from .build import Builder
-from .document import WRAPPERS, Block, Body, Section, parent_of
+from .document import WRAPPERS, Block, Body, Section, block_elements, parent_of, table_rows
 from .read import find_section
 from .remove import content_lost, remove_blocks
 from .schema import Anchor, Edit
@@ -191,9 +191,8 @@ class Editor:
 
     def end_of_text(self) -> int:
         """Return the index behind the last block, before the properties of the last section."""
-        container = self.document.body_element
-        closes = len(container) and container[-1].tag == n.SECT_PR
-        return len(container) - (1 if closes else 0)
+        container, last = self.document.body_element, self.document.last_section()
+        return container.index(last) if last is not None else len(container)
 
     def renew(self) -> None:
         """Forget the blocks; they are read again when next asked for, unchanged ones not."""
@@ -205,13 +204,17 @@ class Editor:
 
 
 def beside(element: Element, after: bool) -> tuple[Element, int]:
-    """Return the place before or after a block or row, outside a content control ending there."""
-    alike = (n.TR,) if element.tag == n.TR else (n.P, n.TBL)
+    """Return the place before or after a block or row, outside a content control ending there.
+
+    Between the choices of a place that has several there is none.
+    """
+    is_row = element.tag == n.TR
     parent = parent_of(element)
     while parent.tag in WRAPPERS:
-        inside = list(parent.iter(*alike))
+        inside = table_rows(parent) if is_row else list(block_elements(parent))
         edge = inside[-1] if after else inside[0]
-        if edge is not element and not any(a is element for a in edge.iterancestors()):
+        is_edge = edge is element or any(a is element for a in edge.iterancestors())
+        if not is_edge and parent.tag != n.ALTERNATE:
             break
         element, parent = parent, parent_of(parent)
     return parent, parent.index(element) + (1 if after else 0)

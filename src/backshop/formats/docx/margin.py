@@ -47,9 +47,8 @@ def use_margin(editor: Editor, kind: str, pages: str, relation: str) -> None:
 
 def _sections(editor: Editor) -> list[Element]:
     """Return the properties of all sections, those of the last one made when missing."""
-    body = editor.document.body_element
-    if len(body) == 0 or body[-1].tag != n.SECT_PR:
-        etree.SubElement(body, n.SECT_PR)
+    if editor.document.last_section() is None:
+        etree.SubElement(editor.document.body_element, n.SECT_PR)
     found = editor.document.sections()
     for section in found:
         paragraph = next(section.iterancestors(n.P), None)

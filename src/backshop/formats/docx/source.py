@@ -122,6 +122,11 @@ class Document:
         found = self.body_element.iter(n.SECT_PR)
         return [section for section in found if parent_of(section).tag != n.w("sectPrChange")]
 
+    def last_section(self) -> Element | None:
+        """Return the properties of the last section, which close the body; it may have none."""
+        last = next(self.body_element.iterchildren("*", reversed=True), None)
+        return last if last is not None and last.tag == n.SECT_PR else None
+
     def has_revisions(self) -> bool:
         """Whether tracked changes are in the body or tracking is on (F19.7)."""
         if next(self.body_element.iter(*n.REVISIONS), None) is not None:

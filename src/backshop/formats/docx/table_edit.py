@@ -11,7 +11,7 @@ from backshop.formats.protocol import Json
 from backshop.formats.style import StyleReader
 
 from . import names as n
-from .document import row_cells, table_rows
+from .document import WRAPPERS, block_elements, row_cells, table_rows
 from .editor import Editor, beside, count_of
 from .remove import splits_field
 from .schema import Edit
@@ -47,13 +47,19 @@ def append_table(editor: Editor, edit: Edit) -> str:
 
 def _keep_apart(editor: Editor, parent: Element, table: Element) -> None:
     """Put empty paragraphs where tables would grow together or end the text."""
-    at = parent.index(table)
-    if at > 0 and parent[at - 1].tag == n.TBL:
-        _separate(editor, parent, at)
-        at += 1
-    following = parent[at + 1].tag if at + 1 < len(parent) else None
-    if following in (None, n.TBL, n.SECT_PR):
-        _separate(editor, parent, at + 1)
+    if _neighbour(table, before=True) == n.TBL:
+        _separate(editor, parent, parent.index(table))
+    if _neighbour(table, before=False) in (None, n.TBL, n.SECT_PR):
+        _separate(editor, parent, parent.index(table) + 1)
+
+
+def _neighbour(table: Element, *, before: bool) -> str | None:
+    """Return the tag of what a table meets on one side; ends of ranges and the like are nothing."""
+    for sibling in table.itersiblings(n.P, n.TBL, n.SECT_PR, *WRAPPERS, preceding=before):
+        met = list(block_elements(sibling)) if sibling.tag in WRAPPERS else [sibling]
+        if met:
+            return str(met[-1 if before else 0].tag)
+    return None
 
 
 def _separate(editor: Editor, parent: Element, at: int) -> None:

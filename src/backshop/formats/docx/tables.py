@@ -142,7 +142,7 @@ def _home(paragraph: Element) -> Element:
     if not fields or (not shown and len(fields) > 1):
         return paragraph
     look = parent_of(fields[-1]).find(n.SDT_PR)
-    kinds = [etree.QName(child).localname for child in look] if look is not None else []
+    kinds = [etree.QName(e).localname for e in look.iterchildren("*")] if look is not None else []
     written = not _NO_TEXT.intersection(kinds) and not splits_field([fields[-1]])
     return fields[-1] if written else paragraph
 
