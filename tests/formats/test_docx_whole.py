@@ -492,3 +492,16 @@ def test_a_note_of_a_program_in_a_form_field_does_not_keep_it_from_being_filled_
     body = changed(path, set_cell(0, 0, "new"))
 
     assert body == table(row(cell(field.format("<w:r><w:t>new</w:t></w:r>"))))
+
+
+@pytest.mark.rule("F19.1")
+@pytest.mark.parametrize("note", ["<!-- x -->", "<?x y?>"])
+def test_a_look_is_written_in_the_order_of_the_schema_whatever_programs_noted_there(tmp_path, note):
+    look = f'<w:pPr>{note}<w:spacing w:after="2"/></w:pPr>'
+    path = with_body(tmp_path / "a.docx", f"<w:p>{look}{run('old')}</w:p>")
+    operation = insert("old", "after") | {"paragraphs": [{"text": "new", "indent_left": 1}]}
+
+    body = changed(path, operation)
+
+    ordered = f'<w:pPr>{note}<w:spacing w:after="2"/><w:ind w:left="1440"/></w:pPr>'
+    assert body.endswith(f"<w:p>{ordered}<w:r><w:t>new</w:t></w:r></w:p>")

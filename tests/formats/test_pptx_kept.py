@@ -280,6 +280,32 @@ def test_an_added_slide_is_not_taken_for_a_deleted_one(deck):
     assert slide(4) in members(out)
 
 
+@pytest.mark.rule("F16.13")
+@pytest.mark.parametrize("note", ["<!-- x -->", "<?x y?>"])
+@pytest.mark.parametrize("index", [0, 1, 3])
+def test_a_slide_is_added_at_its_place_whatever_programs_noted_there(deck, note, index):
+    notes = ("<p:sldIdLst>", f"<p:sldIdLst>{note}{note}")
+    path = reworked(deck, {"ppt/presentation.xml": notes})
+
+    applied, out = edit(path, {"op": "add_slide", "title": "New", "body": "n", "index": index})
+
+    titles = ["A", "B", "C"]
+    titles.insert(index, "New")
+    assert [one["title"] for one in map_of(out)["slides"]] == titles
+    assert warnings(applied) == {}
+    clean(applied)
+
+
+@pytest.mark.rule("F20.3")
+def test_a_paragraph_with_nothing_but_the_note_of_a_program_is_empty(deck):
+    path = reworked(deck, {slide(2): ("<a:t>x</a:t></a:r>", "<a:t/></a:r><!-- x -->")})
+
+    applied, out = edit(path, {"op": "append_bullets", "index": 1, "bullets": ["new"]})
+
+    assert show(out).slides[1].placeholders[1].text_frame.text == "new"
+    clean(applied)
+
+
 VIEW = (
     '<p:viewPr xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" '
     f'xmlns:r="{RELS}">'

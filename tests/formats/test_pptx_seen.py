@@ -83,6 +83,27 @@ def test_a_title_nobody_sees_is_labelled(deck, old, new, heading):
     assert lines(reworked(deck, {SLIDE: (old, new)}))[0] == heading
 
 
+@pytest.mark.rule("F4.8", "F10.5")
+@pytest.mark.parametrize("note", ["<!-- x -->", "<?x y?>"])
+@pytest.mark.parametrize(
+    "white",
+    [
+        '<a:solidFill>{}<a:srgbClr val="FFFFFF"/></a:solidFill>',
+        '<a:solidFill><a:srgbClr val="FFFFFF">{}</a:srgbClr></a:solidFill>',
+        '<a:solidFill>{}<a:schemeClr val="bg1"/></a:solidFill>',
+    ],
+)
+def test_a_note_of_a_program_beside_a_colour_hides_no_white_text(deck, white, note):
+    theme = "ppt/theme/theme1.xml"
+    path = with_shapes(
+        deck,
+        sp(46, run("pale", f"<a:rPr>{white.format(note)}</a:rPr>")),
+        {theme: ("<a:lt1>", f"<a:lt1>{note}")},
+    )
+
+    assert "[white text: pale]" in lines(path)
+
+
 DARK = ('bg1="lt1" tx1="dk1"', 'bg1="dk1" tx1="lt1"')
 OVERRIDE = (
     "<a:masterClrMapping/></p:clrMapOvr></p:sld>",

@@ -46,7 +46,7 @@ def is_blank(paragraph: Element) -> bool:
     """Whether a paragraph holds nothing but its look and runs without a word."""
     return all(
         child.tag in (_PPR, _END_RPR) or (child.tag == _R and not _words(child).strip())
-        for child in paragraph
+        for child in paragraph.iterchildren("*")
     )
 
 

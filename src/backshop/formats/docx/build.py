@@ -71,11 +71,10 @@ def put(properties: Element, name: str, **values: str) -> Element:
         order = _ORDERS[properties.tag]
         child = etree.Element(tag)
         rank = order[tag]
-        at = next(
-            (i for i, other in enumerate(properties) if order.get(str(other.tag), 99) > rank),
-            len(properties),
+        after = next(
+            (e for e in properties.iterchildren("*") if order.get(str(e.tag), 99) > rank), None
         )
-        properties.insert(at, child)
+        properties.insert(len(properties) if after is None else properties.index(after), child)
     for key, value in values.items():
         child.set(n.w(key), value)
     return child

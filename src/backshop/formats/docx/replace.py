@@ -94,7 +94,7 @@ def _rewrite(piece: Piece, new: str, by: str) -> None:
 
 def _drop_if_empty(run: Element) -> None:
     """Remove a run that holds nothing any more, and a link that held only it."""
-    if any(child.tag != n.RPR for child in run):
+    if any(child.tag != n.RPR for child in run.iterchildren("*")):
         return
     parent = run.getparent()
     if parent is None:

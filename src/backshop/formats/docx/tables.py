@@ -244,7 +244,8 @@ def _carry(marker: Element, above: Element | None, below: Element | None) -> Ite
         return
     if downwards:
         home = paragraphs[0]
-        home.insert(1 if home.find(n.PPR) is not None else 0, marker)
+        form = home.find(n.PPR)
+        home.insert(home.index(form) + 1 if form is not None else 0, marker)
     else:
         home = paragraphs[-1]
         home.append(marker)

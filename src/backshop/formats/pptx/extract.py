@@ -108,7 +108,7 @@ def _pieces(element: Element) -> Iterator[str]:
     )
     if tag == n.C_NV_PR:
         attributes = [pair for pair in attributes if pair[0] in ("descr", "title", "hidden")]
-    if tag in (n.PPR, n.RPR) and not attributes and not len(element):
+    if tag in (n.PPR, n.RPR) and not attributes and next(element.iterchildren("*"), None) is None:
         return
     yield f"{tag}{attributes}{element.text if tag == n.T else ''}"
     for child in element:

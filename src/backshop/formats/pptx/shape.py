@@ -217,7 +217,7 @@ def _leaves(
             yield from _leaves(child, (*groups, child))
         elif tag == n.ALTERNATE:
             chosen = child.find(n.CHOICE)
-            if chosen is None or next(iter(chosen), None) is None:
+            if chosen is None or next(chosen.iterchildren("*"), None) is None:
                 chosen = child.find(n.FALLBACK)
             if chosen is not None:
                 yield from _leaves(chosen, groups)

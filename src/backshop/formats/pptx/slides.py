@@ -65,7 +65,8 @@ def add_slide(deck: Deck, layout: Layout, index: int) -> Slide:
     entry = etree.Element(n.SLD_ID)
     entry.set("id", str(_free_slide_id(deck, ids)))
     entry.set(n.R_ID, rel_id)
-    ids.insert(index, entry)
+    others = list(ids.iterchildren(n.SLD_ID))
+    ids.insert(ids.index(others[index]) if index < len(others) else len(ids), entry)
     _into_section(presentation, entry.get("id") or "", neighbour)
     return deck.slides[index]
 

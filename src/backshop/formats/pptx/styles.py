@@ -56,10 +56,10 @@ def _theme(deck: Deck) -> dict[str, Json] | None:
     root = deck.trees.root(part)
     colours: dict[str, Json] = {}
     for scheme in root.iter(n.a("clrScheme")):
-        for entry in scheme:
-            value = next((c.get("lastClr") or c.get("val") for c in entry), None)
-            if isinstance(entry.tag, str) and value is not None:
-                colours[entry.tag.rpartition("}")[2]] = f"#{value.upper()}"
+        for entry in scheme.iterchildren("*"):
+            value = next((c.get("lastClr") or c.get("val") for c in entry.iterchildren("*")), None)
+            if value is not None:
+                colours[str(entry.tag).rpartition("}")[2]] = f"#{value.upper()}"
         break
     fonts = theme_fonts(deck, None)
     return {

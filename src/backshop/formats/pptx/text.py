@@ -49,11 +49,10 @@ def place(properties: Element, child: Element) -> None:
         properties.remove(old)
     order = _ORDERS[properties.tag]
     rank = order[str(child.tag)]
-    at = next(
-        (i for i, other in enumerate(properties) if order.get(str(other.tag), 99) > rank),
-        len(properties),
+    after = next(
+        (e for e in properties.iterchildren("*") if order.get(str(e.tag), 99) > rank), None
     )
-    properties.insert(at, child)
+    properties.insert(len(properties) if after is None else properties.index(after), child)
 
 
 class Writer:

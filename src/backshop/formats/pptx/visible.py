@@ -62,8 +62,9 @@ class Sight:
         root = self._deck.trees.root(part) if part else None
         entries = next(root.iter(n.a("clrScheme")), None) if root is not None else None
         colours = {}
-        for entry in entries if entries is not None else ():
-            value = next((c.get("lastClr") or c.get("val") or "" for c in entry), "")
+        for entry in entries.iterchildren("*") if entries is not None else ():
+            shown = next(entry.iterchildren("*"), None)
+            value = (shown.get("lastClr") or shown.get("val") or "") if shown is not None else ""
             colours[str(entry.tag).rpartition("}")[2]] = value.upper()
         meant = {**_ALIASES, **self._colour_map}
         return {**colours, **{name: colours.get(by, "") for name, by in meant.items()}}
@@ -90,8 +91,8 @@ class Sight:
 
     def _colour(self, fill: Element | None) -> str | None:
         """Return the colour of a fill as six digits; None where it is changed or not known."""
-        colour = next(iter(fill), None) if fill is not None else None
-        if colour is None or len(colour):
+        colour = next(fill.iterchildren("*"), None) if fill is not None else None
+        if colour is None or next(colour.iterchildren("*"), None) is not None:
             return None
         value = colour.get("val") or ""
         if colour.tag == n.a("srgbClr"):
