@@ -336,6 +336,80 @@ def test_the_pages_of_a_copied_header_are_told_apart(giver, taker, tmp_path, pag
     assert applied.effects.collateral == ()
 
 
+def footers(path, pages):
+    """Return what the footers of such pages show, section by section."""
+    document = word(path)
+    shown = []
+    for section in document.sections:
+        told = {
+            "first": section.different_first_page_header_footer,
+            "even": document.settings.odd_and_even_pages_header_footer,
+        }
+        footer = getattr(section, f"{pages}_page_footer") if told[pages] else section.footer
+        shown.append(footer.paragraphs[0].text)
+    return shown
+
+
+@pytest.mark.rule("F22.6")
+@pytest.mark.parametrize(
+    ("pages", "sections"),  # of each section: whether it tells, default footer, footer of pages
+    [
+        ("first", [(False, "D", "stale")]),
+        ("first", [(False, None, "stale")]),
+        ("first", [(True, "D", "F"), (False, None, None)]),
+        ("first", [(True, None, "F"), (False, None, None), (False, None, None)]),
+        ("first", [(False, "D", "stale"), (True, None, None)]),
+        ("first", [(False, "D", None), (True, None, None), (False, "E", None)]),
+        ("first", [(False, None, "stale"), (True, "D", None), (False, None, None)]),
+        ("first", [(False, "D", None), (False, None, None), (True, None, "F")]),
+        ("even", [(False, "D", "stale"), (False, None, "old")]),
+        ("even", [(False, None, "stale"), (False, "D", None)]),
+        ("even", [(True, "D", "F"), (True, None, None)]),
+    ],
+)
+def test_footers_show_what_they_showed_when_a_header_is_copied(
+    giver, taker, tmp_path, pages, sections
+):
+    document = word(taker)
+    for number, (tells, default, own) in enumerate(sections):
+        section = document.add_section() if number else document.sections[0]
+        for footer, text in (
+            (section.footer, default),
+            (getattr(section, f"{pages}_page_footer"), own),
+        ):
+            if text is not None:
+                footer.is_linked_to_previous = False
+                footer.paragraphs[0].text = text
+        if pages == "first":
+            section.different_first_page_header_footer = tells
+        else:
+            document.settings.odd_and_even_pages_header_footer = tells
+    document.save(str(taker))
+    before = footers(taker, pages)
+    path = with_header(giver, tmp_path, pages, "<w:p><w:r><w:t>mine</w:t></w:r></w:p>")
+
+    applied, out = copy(path, taker, f"header:{pages}")
+
+    assert footers(out, pages) == before
+    headers = [getattr(one, f"{pages}_page_header") for one in word(out).sections]
+    assert [header.paragraphs[0].text for header in headers] == ["mine"] * len(sections)
+    assert all(one.different_first_page_header_footer for one in word(out).sections) == (
+        pages == "first"
+    )
+    assert applied.effects.collateral == ()
+
+
+@pytest.mark.rule("F22.6")
+def test_a_header_is_used_in_the_last_section_whatever_programs_noted_behind_it(giver, taker):
+    document = word(taker)
+    document.element.body.append(etree.Comment("x"))
+    document.save(str(taker))
+
+    _, out = copy(giver, taker, "header:default")
+
+    assert members(out)["word/document.xml"].count(b"<w:sectPr") == 1
+
+
 @pytest.mark.rule("F22.5", "F22.1")
 @pytest.mark.parametrize(
     ("asset", "reason"),

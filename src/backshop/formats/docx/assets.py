@@ -8,7 +8,6 @@ from pathlib import Path
 
 from lxml import etree
 
-from backshop.formats.media import relative
 from backshop.formats.notes import Warnings
 from backshop.formats.protocol import Applied, Json, Source
 from backshop.formats.wish import Wish, no_target, read_wishes, unknown
@@ -18,7 +17,7 @@ from .carry import Carry
 from .document import parent_of
 from .editor import Editor
 from .inline import image_relation
-from .margin import use_margin
+from .margin import add_margin, use_margin
 from .ops import Watch, open_for_writing
 from .render import image_numbers
 from .schema import Anchor
@@ -152,20 +151,13 @@ class _Copier:
         )
         if found is None:
             return None
-        trees = self.taker.trees
-        folder = self.taker.part.rpartition("/")[0]
-        name = trees.package.unused(f"{folder}/{wish.kind}.xml".lstrip("/"))
         root = copy.deepcopy(found.root)
-        trees.add(name, root, f"{n.CONTENT_TYPE}{wish.kind}+xml")
+        name, relation = add_margin(self.editor, wish.kind, root)
         lost = self.carry.relink(root, found.part, name)
         if lost:
             self.editor.warnings.add("content_removed", lost, wish.where)
         self.carry.restyle(root)
-        relation = trees.add_rel(
-            self.taker.part, n.OFFICE_REL + wish.kind, relative(self.taker.part, name)
-        )
         use_margin(self.editor, wish.kind, wish.name, relation)
-        self.editor.parts[name] = None
         return True
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from lxml import etree
 
+from backshop.formats.media import relative
+
 from . import names as n
 from .editor import Editor
 
 Element = etree._Element
 
 _TITLE_PAGE, _EVEN_AND_ODD = n.w("titlePg"), n.w("evenAndOddHeaders")
-_KINDS = ("header", "footer")
 _AFTER_TITLE_PAGE = frozenset(
     n.w(name)
     for name in ("textDirection", "bidi", "rtlGutter", "docGrid", "printerSettings", "sectPrChange")
@@ -35,14 +36,25 @@ def use_margin(editor: Editor, kind: str, pages: str, relation: str) -> None:
     sections = _sections(editor)
     for section in sections:
         _refer(section, kind, pages, relation)
+    told: set[Element] = set()  # sections whose pages were not told apart before
     if pages == "even" and _turn_on_even(editor):
-        for section in sections:
-            _keep_others(section, pages)
+        told.update(sections)
     elif pages == "first":
-        for section in sections:
-            if _turn_on_first(section):
-                _keep_others(section, pages)
+        told.update(section for section in sections if _turn_on_first(section))
+    if told:
+        _keep_shown(editor, sections, "footer" if kind == "header" else "header", pages, told)
     editor.frame_aimed = True
+
+
+def add_margin(editor: Editor, kind: str, root: Element) -> tuple[str, str]:
+    """Add a header or footer part; return its name and the relationship that leads to it."""
+    document = editor.document
+    folder = document.part.rpartition("/")[0]
+    name = document.package.unused(f"{folder}/{kind}.xml".lstrip("/"))
+    document.trees.add(name, root, f"{n.CONTENT_TYPE}{kind}+xml")
+    editor.parts[name] = None
+    target = relative(document.part, name)
+    return name, document.trees.add_rel(document.part, n.OFFICE_REL + kind, target)
 
 
 def _sections(editor: Editor) -> list[Element]:
@@ -66,21 +78,51 @@ def _references(section: Element, kind: str, pages: str) -> list[Element]:
 
 
 def _refer(section: Element, kind: str, pages: str, relation: str) -> None:
-    for old in _references(section, kind, pages):
-        section.remove(old)
+    _forget(section, kind, pages)
     reference = etree.Element(n.w(f"{kind}Reference"))
     reference.set(n.TYPE, pages)
     reference.set(n.R_ID, relation)
     section.insert(0, reference)
 
 
-def _keep_others(section: Element, pages: str) -> None:
-    """Have the pages that are told apart now show what they showed: the default ones."""
-    for kind in _KINDS:
-        for default in _references(section, kind, "default"):
-            relation = default.get(n.R_ID)
-            if relation and not _references(section, kind, pages):
-                _refer(section, kind, pages, relation)
+def _keep_shown(
+    editor: Editor, sections: list[Element], kind: str, pages: str, told: set[Element]
+) -> None:
+    """Have the pages that are told apart now show what they showed: the default header or footer.
+
+    A section without a reference of its own shows what the one before it does, so those after the
+    `told` ones are looked at too.
+    """
+    blank = None
+    default = before = after = None  # what a section names by itself or takes from the one before
+    for section in sections:
+        own = _named(section, kind, pages)
+        default, before = _named(section, kind, "default") or default, own or before
+        wanted = default if section in told else before
+        if wanted is None and own is not None:
+            _forget(section, kind, pages)
+            own = None
+        if wanted is None and after is not None:
+            blank = wanted = blank or add_margin(editor, kind, _empty(kind))[1]
+        if wanted is not None and wanted != (own or after):
+            _refer(section, kind, pages, wanted)
+        after = wanted
+
+
+def _named(section: Element, kind: str, pages: str) -> str | None:
+    """Return the relationship of the header or footer that a section itself names."""
+    return next((r.get(n.R_ID) for r in _references(section, kind, pages)), None)
+
+
+def _forget(section: Element, kind: str, pages: str) -> None:
+    for reference in _references(section, kind, pages):
+        section.remove(reference)
+
+
+def _empty(kind: str) -> Element:
+    root = etree.Element(n.w("hdr" if kind == "header" else "ftr"))
+    etree.SubElement(root, n.P)
+    return root
 
 
 def _turn_on_first(section: Element) -> bool:
