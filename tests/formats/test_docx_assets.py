@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from typing import Any
 
@@ -13,11 +14,12 @@ from docx.shared import Inches, Pt, RGBColor
 from lxml import etree
 from PIL import Image
 
-from backshop.formats import FormatError
+from backshop.formats import FormatError, Selector
 from backshop.formats import docx as docx_format
 
 from .office import W, members, source, warnings, word
 
+A = "http://schemas.openxmlformats.org/drawingml/2006/main"
 MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 
@@ -333,6 +335,118 @@ def test_the_pages_of_a_copied_header_are_told_apart(giver, taker, tmp_path, pag
     told = (written.settings.odd_and_even_pages_header_footer, pages == "even")
     assert told[0] == told[1]
     assert section.different_first_page_header_footer == (pages == "first")
+    assert applied.effects.collateral == ()
+
+
+def with_lists(path, numbering, styles="", bullet=""):
+    """Write these list definitions, styles and the picture of a bullet into a document."""
+    parts = members(path)
+    words = f'xmlns:w="{W}" xmlns:r="{OFFICE}" xmlns:v="urn:schemas-microsoft-com:vml"'
+    parts["word/numbering.xml"] = f"<w:numbering {words}>{numbering}</w:numbering>".encode()
+    lines = f'<Relationships xmlns="{PACKAGE}">{bullet}</Relationships>'
+    parts["word/_rels/numbering.xml.rels"] = lines.encode()
+    parts["word/styles.xml"] = parts["word/styles.xml"].replace(
+        b"</w:styles>", f"{styles}</w:styles>".encode()
+    )
+    with zipfile.ZipFile(path, "w") as new:
+        for name, data in parts.items():
+            new.writestr(name, data)
+    return path
+
+
+def level(number: int, shown: str, inside: str = "") -> str:
+    return f'<w:lvl w:ilvl="{number}"><w:numFmt w:val="{shown}"/>{inside}</w:lvl>'
+
+
+def item(words: str, number: int, level: int = 0) -> str:
+    place = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>'
+    return f"<w:p><w:pPr>{place}</w:pPr><w:r><w:t>{words}</w:t></w:r></w:p>"
+
+
+LINKED = (
+    '<w:abstractNum w:abstractNumId="1">{}</w:abstractNum>'
+    '<w:abstractNum w:abstractNumId="2"><w:numStyleLink w:val="Dots"/></w:abstractNum>'
+    '<w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>'
+    '<w:num w:numId="2"><w:abstractNumId w:val="2"/>{}</w:num>'
+)
+DOTS = (
+    '<w:style w:type="numbering" w:styleId="Dots"><w:name w:val="Dots"/><w:pPr><w:numPr>'
+    '<w:numId w:val="1"/></w:numPr></w:pPr></w:style>'
+)
+
+
+@pytest.mark.rule("F22.3")
+def test_a_list_comes_with_the_levels_of_its_list_style_and_its_own(giver, taker, tmp_path):
+    own = (
+        '<w:lvlOverride w:ilvl="1"><w:startOverride w:val="5"/></w:lvlOverride>'
+        f'<w:lvlOverride w:ilvl="2">{level(2, "bullet")}</w:lvlOverride>'
+    )
+    levels = level(0, "bullet") + level(1, "lowerRoman") + level(2, "decimal")
+    inner = item("x", 2) + item("y", 2, 1) + item("z", 2, 2)
+    path = with_header(giver, tmp_path, "default", inner)
+    with_lists(path, LINKED.format('<w:styleLink w:val="Dots"/>' + levels, own), DOTS)
+
+    applied, out = copy(path, taker, "header:default")
+
+    read = docx_format.read(source(out), Selector(section="@headers")).text
+    assert read.endswith("\n- x\n  1. y\n    - z")
+    numbering = members(out)["word/numbering.xml"].decode()
+    assert '<w:startOverride w:val="5"/>' in numbering
+    assert "lowerRoman" in numbering
+    assert "Dots" not in numbering
+    assert applied.effects.collateral == ()
+
+
+@pytest.mark.rule("F22.3")
+@pytest.mark.parametrize("has_picture", [True, False])
+def test_the_picture_of_a_bullet_comes_with_its_list(giver, taker, tmp_path, has_picture):
+    picture = '<w:pict><v:shape><v:imagedata r:id="rId1"/></v:shape></w:pict>'
+    bullet = f'<w:numPicBullet w:numPicBulletId="3">{picture}</w:numPicBullet>'
+    own = f'<w:lvlOverride w:ilvl="1">{level(1, "bullet", LEADS)}</w:lvlOverride>'
+    path = with_header(giver, tmp_path, "default", item("x", 2) + item("y", 2, 1))
+    relation = f'<Relationship Id="rId1" Type="{OFFICE}/image" Target="media/image1.png"/>'
+    with_lists(
+        path,
+        bullet + LINKED.format(level(0, "bullet", LEADS), own),
+        DOTS,
+        relation if has_picture else "",
+    )
+
+    applied, out = copy(path, taker, "header:default")
+
+    root = etree.fromstring(members(out)["word/numbering.xml"])
+    made = [one.get(f"{{{W}}}numPicBulletId") for one in root.findall(f"{{{W}}}numPicBullet")]
+    used = [one.get(f"{{{W}}}val") for one in root.iter(f"{{{W}}}lvlPicBulletId")]
+    assert (made, used) == ((["0"], ["0", "0"]) if has_picture else ([], []))
+    assert root[0].tag == f"{{{W}}}{'numPicBullet' if has_picture else 'abstractNum'}"
+    relations = members(out).get("word/_rels/numbering.xml.rels", b"")
+    assert (b"media/image1.png" in relations) is has_picture
+    assert applied.effects.collateral == ()
+
+
+LEADS = '<w:lvlText w:val="o"/><w:lvlPicBulletId w:val="3"/>'
+PHOTO = "http://schemas.microsoft.com/office/2007/relationships/hdphoto"
+
+
+@pytest.mark.rule("F22.3")
+def test_a_picture_in_a_header_keeps_the_layer_it_was_made_from(giver, taker, tmp_path):
+    layer = f'<a14:imgLayer xmlns:a14="{A}/2010" r:embed="rId2"/>'
+    blip = f'<a:blip xmlns:a="{A}" r:embed="rId1"><a:ext>{layer}</a:ext></a:blip>'
+    rels = (
+        f'<Relationship Id="rId1" Type="{OFFICE}/image" Target="media/image1.png"/>'
+        f'<Relationship Id="rId2" Type="{PHOTO}" Target="media/hdphoto1.png"/>'
+    )
+    inner = f"<w:p><w:r><w:drawing>{blip}</w:drawing></w:r></w:p>"
+    path = with_header(giver, tmp_path, "default", inner, rels)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("word/media/hdphoto1.png", b"photo")
+
+    applied, out = copy(path, taker, "header:default")
+
+    name = next(name for name in members(out) if name.startswith("word/_rels/header"))
+    relations = {line.get("Id"): line for line in etree.fromstring(members(out)[name])}
+    names = re.findall('r:embed="(.*?)"', header_of(out))
+    assert [relations[one].get("Type") for one in names] == [f"{OFFICE}/image", PHOTO]
     assert applied.effects.collateral == ()
 
 

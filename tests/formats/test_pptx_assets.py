@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import pytest
+from lxml import etree
 from PIL import Image
 from pptx import Presentation
 from pptx.util import Inches, Pt
@@ -13,7 +15,7 @@ from pptx.util import Inches, Pt
 from backshop.formats import FormatError
 from backshop.formats import pptx as pptx_format
 
-from .office import map_of, members, show, source, warnings
+from .office import map_of, members, reworked, show, source, warnings
 
 
 @pytest.fixture
@@ -128,6 +130,34 @@ def test_a_text_style_reaches_every_run_of_the_target(giver, taker):
     ]
     assert applied.effects.collateral == ()
     assert applied.changed_parts == ("ppt/slides/slide1.xml",)
+
+
+PHOTO = "http://schemas.microsoft.com/office/2007/relationships/hdphoto"
+
+
+@pytest.mark.rule("F22.4")
+def test_an_image_keeps_the_layer_it_was_made_from(giver, taker):
+    layer = '<a14:imgLayer xmlns:a14="urn:a14" r:embed="rId9"/>'
+    line = f'<Relationship Id="rId9" Type="{PHOTO}" Target="../media/hdphoto1.png"/>'
+    slide, rels = "ppt/slides/slide1.xml", "ppt/slides/_rels/slide1.xml.rels"
+    path = reworked(
+        giver,
+        {
+            slide: ("<a:stretch>", f"<a:extLst><a:ext>{layer}</a:ext></a:extLst><a:stretch>"),
+            rels: ("</Relationships>", line + "</Relationships>"),
+        },
+        {"ppt/media/hdphoto1.png": b"photo"},
+    )
+
+    applied, out = copy(path, taker, {"asset_id": "image:0:2", "target_slide": 0})
+
+    relations = {line.get("Id"): line for line in etree.fromstring(members(out)[rels])}
+    names = re.findall('r:embed="(.*?)"', members(out)[slide].decode())
+    assert [relations[one].get("Type", "").rpartition("/")[2] for one in names] == [
+        "image",
+        "hdphoto",
+    ]
+    assert applied.effects.collateral == ()
 
 
 @pytest.mark.rule("F22.4")

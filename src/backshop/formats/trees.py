@@ -89,10 +89,10 @@ class Trees:
         return self._rels[part]
 
     def add_rel(self, part: str, type_: str, target: str, *, external: bool = False) -> str:
-        """Add a relationship and return its id."""
+        """Add a relationship, its type in the dialect of the main part, and return its id."""
         self._rels.pop(part, None)
-        if self._new_are_strict:
-            type_ = _NAMESPACE.sub(lambda m: _tightened(m[0]), type_.encode()).decode()
+        renamed = _tightened if self._new_are_strict else _loose_name
+        type_ = _NAMESPACE.sub(lambda m: renamed(m[0]), type_.encode()).decode()
         return self.package.add_rel(part, type_, target, external=external)
 
     def remove_rel(self, part: str, rel_id: str) -> None:
@@ -161,14 +161,21 @@ def _dialect(data: bytes) -> dict[bytes, bytes]:
     found = {}
     used = set(_NAMESPACE.findall(data))
     for strict in used:
-        match = _STRICT_NAME.fullmatch(strict)
-        if match is None or match[1] not in _FAMILIES:
+        loose = _loose_name(strict)
+        if loose == strict:
             continue
-        loose = _LOOSE + match[1] + b"/2006/" + match[2]
         if loose in used:
             return {}
         found[loose] = strict
     return found
+
+
+def _loose_name(strict: bytes) -> bytes:
+    """Return a strict namespace by the name we know; others stay."""
+    match = _STRICT_NAME.fullmatch(strict)
+    if match is None or match[1] not in _FAMILIES:
+        return strict
+    return _LOOSE + match[1] + b"/2006/" + match[2]
 
 
 def _tightened(loose: bytes) -> bytes:

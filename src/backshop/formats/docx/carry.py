@@ -14,7 +14,7 @@ from . import names as n
 from .document import parent_of
 from .editor import Editor
 from .source import Document
-from .stylesheet import Style, child_value
+from .stylesheet import Style
 
 Element = etree._Element
 
@@ -33,6 +33,7 @@ class Carry:
         self._stock = editor.builder.stock
         self._media = Carrier(giver.trees, self._taker.trees)
         self._lists: dict[str, str | None] = {}
+        self._bullets: dict[str, str | None] = {}
 
     # --- styles and lists ----------------------------------------------------------------------
 
@@ -69,33 +70,45 @@ class Carry:
     def _list(self, num_id: str) -> str | None:
         """Copy a list definition, once, and return its number in the taker."""
         if num_id not in self._lists:
-            definition = self._definition(num_id)
-            added = self._stock.add_list(definition) if definition is not None else None
-            self._lists[num_id] = added
+            given = self._giver.numberings.definition(num_id)
+            if given is None:
+                self._lists[num_id] = None
+            else:
+                abstract, *overrides = map(copy.deepcopy, (given.abstract, *given.overrides))
+                for tag in (n.w("styleLink"), n.w("numStyleLink")):
+                    for child in abstract.findall(tag):
+                        abstract.remove(child)
+                for holder in (abstract, *overrides):
+                    self._rehome_levels(holder)
+                self._lists[num_id] = self._stock.add_list(abstract, overrides)
         return self._lists[num_id]
 
-    def _definition(self, num_id: str) -> Element | None:
-        part = self._giver.trees.first_related(self._giver.part, "numbering")
-        root = self._giver.trees.root(part) if part else None
-        if root is None:
-            return None
-        num = next((e for e in root.iterchildren(n.w("num")) if e.get(n.NUM_ID) == num_id), None)
-        wanted = child_value(num, n.w("abstractNumId"))
-        found = (
-            abstract
-            for abstract in root.iterchildren(n.w("abstractNum"))
-            if abstract.get(n.w("abstractNumId")) == wanted
-        )
-        definition = copy.deepcopy(next(found, None))
-        if definition is None:
-            return None
-        for tag in (n.w("styleLink"), n.w("numStyleLink")):
-            for child in definition.findall(tag):
-                definition.remove(child)
-        for level in definition.iterchildren(n.w("lvl")):
+    def _rehome_levels(self, holder: Element) -> None:
+        """Have copied levels of a list name no style, and pictures of the taker as bullets."""
+        for level in holder.iterchildren(n.w("lvl")):
             for child in level.findall(n.PSTYLE):
                 level.remove(child)
-        return definition
+            for child in level.findall(n.PIC_BULLET_ID):
+                here = self._bullet(child.get(n.VAL) or "")
+                if here is not None:
+                    child.set(n.VAL, here)
+                else:  # the level has a character for readers without pictures
+                    level.remove(child)
+
+    def _bullet(self, bullet_id: str) -> str | None:
+        """Copy a picture used as a bullet, once, and return its number in the taker."""
+        if bullet_id not in self._bullets:
+            part = self._giver.trees.first_related(self._giver.part, "numbering")
+            root = self._giver.trees.root(part) if part else None
+            bullets = root.iterchildren(n.w("numPicBullet")) if root is not None else iter(())
+            found = next((e for e in bullets if e.get(n.w("numPicBulletId")) == bullet_id), None)
+            self._bullets[bullet_id] = None
+            if found is not None and part is not None:
+                copied = copy.deepcopy(found)
+                here = self._stock.part_name("numbering")
+                if self.relink(copied, part, here) == 0:
+                    self._bullets[bullet_id] = self._stock.add_bullet(copied)
+        return self._bullets[bullet_id]
 
     # --- what relationships lead to ------------------------------------------------------------
 
@@ -142,7 +155,7 @@ class Carry:
             return None
         name = self._media.copy(picture)
         self._editor.parts[name] = None
-        return trees.add_rel(taker_part, n.OFFICE_REL + "image", relative(taker_part, name))
+        return trees.add_rel(taker_part, relation.type, relative(taker_part, name))
 
     def _picture(self, part: str, relation: str) -> str | None:
         package = self._giver.package

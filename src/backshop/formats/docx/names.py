@@ -37,6 +37,7 @@ PSTYLE, RSTYLE, TBL_STYLE, OUTLINE, NUM_PR, NUM_ID, ILVL = map(
     w, ("pStyle", "rStyle", "tblStyle", "outlineLvl", "numPr", "numId", "ilvl")
 )
 GRID_SPAN, V_MERGE, GRID_BEFORE = map(w, ("gridSpan", "vMerge", "gridBefore"))
+PIC_BULLET_ID = w("lvlPicBulletId")
 TBL_GRID, GRID_COL = w("tblGrid"), w("gridCol")
 VAL, TYPE, ID = w("val"), w("type"), w("id")
 STYLE, NAME, BASED_ON, STYLE_ID, DEFAULT = map(

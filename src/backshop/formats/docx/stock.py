@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
@@ -110,8 +110,11 @@ class Stock:
         """Add a list to the document and return its number; a numbered one begins at 1."""
         return self.add_list(parse_xml(abstract_list(kind, 0).encode()))
 
-    def add_list(self, definition: Element) -> str:
-        """Add a list definition under numbers of its own; return the number of the list."""
+    def add_list(self, definition: Element, overrides: Sequence[Element] = ()) -> str:
+        """Add a list definition under numbers of its own; return the number of the list.
+
+        `overrides` are what the list has different from its definition.
+        """
         root = self.part("numbering")
         abstract = n.w("abstractNum")
         taken = [whole(e.get(n.w("abstractNumId"))) or 0 for e in root.iterchildren(abstract)]
@@ -125,13 +128,28 @@ class Stock:
         num = etree.Element(n.w("num"))
         num.set(n.NUM_ID, num_id)
         etree.SubElement(num, n.w("abstractNumId")).set(n.VAL, abstract_id)
+        num.extend(overrides)
         ends = [i for i, e in enumerate(root) if e.tag in (abstract, n.w("num"))]
         root.insert(ends[-1] + 1, num)
         self.document.numberings.load(root)
         return num_id
 
+    def add_bullet(self, bullet: Element) -> str:
+        """Add a picture that lists use as their bullet; return its number."""
+        root = self.part("numbering")
+        key = n.w("numPicBulletId")
+        others = list(root.iterchildren(n.w("numPicBullet")))
+        number = str(max((whole(e.get(key)) or 0 for e in others), default=-1) + 1)
+        bullet.set(key, number)
+        root.insert(root.index(others[-1]) + 1 if others else 0, bullet)
+        return number
+
     def part(self, kind: str) -> Element:
         """Return the root of a part that is going to grow, added to the package when missing."""
+        return self.document.trees.touch(self.part_name(kind))
+
+    def part_name(self, kind: str) -> str:
+        """Return the name of a part that is going to grow, added to the package when missing."""
         document = self.document
         name = document.trees.first_related(document.part, kind)
         if name is None:
@@ -140,7 +158,7 @@ class Stock:
             document.trees.add(name, empty_part(kind), f"{n.CONTENT_TYPE}{kind}+xml")
             target = name.rpartition("/")[2]
             document.trees.add_rel(document.part, n.OFFICE_REL + kind, target)
-        return document.trees.touch(name)
+        return name
 
     def link(self, address: str) -> str:
         """Add a link that leads outside and return its relationship."""

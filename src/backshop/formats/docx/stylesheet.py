@@ -156,16 +156,26 @@ class StyleSheet:
         return self._lists[style_id]
 
 
+@dataclass(frozen=True, slots=True)
+class ListDefinition:
+    """What a list looks like: the levels, and what the one list has different from them."""
+
+    abstract: Element
+    overrides: tuple[Element, ...]
+
+
 class Numberings:
     """The list definitions of a document."""
 
     def __init__(self, root: Element | None, styles: StyleSheet) -> None:
         self._styles = styles
-        self._abstract: dict[str, dict[str, str]] = {}
+        self._abstract: dict[str, Element] = {}
+        self._formats: dict[str, dict[str, str]] = {}  # of the levels of abstract lists
         self._links: dict[str, str] = {}  # abstract list -> the list style that defines it
         self._defined: dict[str, str] = {}  # list style -> the abstract list with its levels
         self._num: dict[str, str] = {}
-        self._own: dict[str, dict[str, str]] = {}  # levels that one list has for itself
+        self._overrides: dict[str, list[Element]] = {}  # what one list has for itself
+        self._own: dict[str, dict[str, str]] = {}  # the formats of levels among that
         if root is not None:
             self.load(root)
 
@@ -173,7 +183,8 @@ class Numberings:
         """Read the lists of a numbering part, again after it has grown."""
         for abstract in root.iterchildren(n.w("abstractNum")):
             abstract_id = abstract.get(_ABSTRACT_ID) or ""
-            self._abstract[abstract_id] = _formats(abstract)
+            self._abstract[abstract_id] = abstract
+            self._formats[abstract_id] = _formats(abstract)
             if link := child_value(abstract, n.w("numStyleLink")):
                 self._links[abstract_id] = link
             if style := child_value(abstract, n.w("styleLink")):
@@ -181,9 +192,10 @@ class Numberings:
         for num in root.iterchildren(n.w("num")):
             num_id = num.get(n.NUM_ID) or ""
             self._num[num_id] = child_value(num, _ABSTRACT_ID) or ""
+            self._overrides[num_id] = list(num.iterchildren(n.w("lvlOverride")))
             self._own[num_id] = {
                 level: shown
-                for override in num.iterchildren(n.w("lvlOverride"))
+                for override in self._overrides[num_id]
                 for level, shown in _formats(override).items()
             }
 
@@ -194,23 +206,41 @@ class Numberings:
         shown = self._format(num_id, level)
         return "bullet" if shown == "bullet" else None if shown == "none" else "number"
 
+    def definition(self, num_id: str) -> ListDefinition | None:
+        """Return what a list looks like, found through its list style where that has the levels."""
+        overrides: dict[str | None, Element] = {}
+        found: Element | None = None
+        for number, abstract in self._chain(num_id):
+            for override in self._overrides.get(number, ()):
+                overrides.setdefault(override.get(n.ILVL), override)
+            found = self._abstract.get(abstract, found)
+            if self._formats.get(abstract):
+                break
+        return ListDefinition(found, tuple(overrides.values())) if found is not None else None
+
     def _format(self, num_id: str, level: str) -> str:
         """Return the format of a level: the list's own, else of its definition or its style."""
+        for number, abstract in self._chain(num_id):
+            own, given = self._own.get(number, {}), self._formats.get(abstract, {})
+            if found := own.get(level) or given.get(level):
+                return found
+        return "decimal"
+
+    def _chain(self, num_id: str) -> Iterator[tuple[str, str]]:
+        """Yield a list with its abstract one, then those of the list styles it is linked to."""
         seen: set[str] = set()
         while num_id not in seen:  # styles and lists may name one another in a circle
             seen.add(num_id)
             abstract = self._num.get(num_id, "")
-            found = self._own.get(num_id, {}).get(level)
-            found = found or self._abstract.get(abstract, {}).get(level)
+            yield num_id, abstract
             link = self._links.get(abstract)
-            if found is not None or link is None:
-                break
+            if link is None:
+                return
             by_style, _ = self._styles.list_of(link)
             if by_style is None:
-                found = self._abstract.get(self._defined.get(link, ""), {}).get(level)
-                break
+                yield "", self._defined.get(link, "")
+                return
             num_id = by_style
-        return found or "decimal"
 
 
 _ABSTRACT_ID = n.w("abstractNumId")

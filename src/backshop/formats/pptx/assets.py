@@ -265,7 +265,8 @@ class _Copier:
 
     def _relink(self, element: Element, giver_part: str, taker_part: str) -> None:
         """Point every relationship of a copied element at a copied picture; drop the other ones."""
-        known: dict[str, str] = {}
+        known: dict[tuple[str, str], str] = {}
+        types = {rel.id: rel.type for rel in self.giver.trees.rels(giver_part)}
         for inner in list(element.iter()):
             for key, value in list(inner.items()):
                 is_gone = inner.getroottree().getroot() is not element
@@ -275,12 +276,13 @@ class _Copier:
                 if part is None:
                     _drop_reference(inner, str(key))
                     continue
-                if part not in known:
+                way = part, types[str(value)]
+                if way not in known:
                     name = self.carrier.copy(part)
-                    known[part] = self.taker.trees.add_rel(
-                        taker_part, n.OFFICE_REL + "image", relative(taker_part, name)
+                    known[way] = self.taker.trees.add_rel(
+                        taker_part, way[1], relative(taker_part, name)
                     )
-                inner.set(key, known[part])
+                inner.set(key, known[way])
         if known:
             self.editor.parts.update(dict.fromkeys((rels_name(taker_part), *self.carrier.added)))
 
