@@ -131,6 +131,60 @@ def test_what_is_added_to_a_strict_document_is_strict(tmp_path):
     assert [name for name, data in parts.items() if LOOSE.search(data)] == []
 
 
+@pytest.mark.rule("F23.11")
+def test_what_is_added_to_a_strict_document_has_words_of_its_dialect(tmp_path):
+    plain = with_body(tmp_path / "a.docx", paragraph("body"))
+    rels = members(plain)["word/_rels/document.xml.rels"]
+    bare = re.sub(rb'<Relationship [^>]*/(?:numbering|styles)"[^>]*>', b"", rels)
+    operations: list[dict[str, Any]] = [
+        {"op": "append_paragraph", "text": "a", "alignment": "left", "indent_left": 1},
+        {"op": "append_paragraph", "text": "b", "alignment": "right", "indent_right": 1},
+        {"op": "append_paragraph", "text": "c", "list": "number"},
+        {"op": "append_paragraph", "text": "d", "style": "Quote"},
+        {"op": "append_paragraph", "text": "e", "style": "Header"},
+        {"op": "append_table", "rows": [["x"]]},
+    ]
+    path = rewritten(plain, {"word/_rels/document.xml.rels": bare})
+
+    _, loose = edit(path, *operations)
+    applied, out = edit(strict(path), *operations)
+
+    words = re.compile(rb'w:(?:left|right)\b|w:val="(?:left|right)"')
+    sides = re.compile(rb'w:(?:start|end)\b(?! w:val="1")|w:val="(?:start|end)"')
+    written = [name for name in applied.changed_parts if words.search(members(loose)[name])]
+    assert [re.sub(r"\d", "", name) for name in written] == [
+        "word/document.xml",
+        "word/numbering.xml",
+        "word/styles.xml",
+    ]
+    for name in written:
+        before, after = members(loose)[name], members(out)[name]
+        assert words.findall(after) == []
+        assert len(sides.findall(after)) == len(words.findall(before))
+    assert docx_format.extract_lines(source(out)) == docx_format.extract_lines(source(loose))
+    assert applied.effects.collateral == ()
+
+
+@pytest.mark.rule("F22.3", "F23.11")
+def test_what_is_copied_from_a_strict_document_is_not_strict(tmp_path):
+    giver: Any = WordDocument()
+    picture = BytesIO()
+    Image.new("RGB", (8, 8)).save(picture, "PNG")
+    giver.add_picture(picture)
+    giver.save(str(tmp_path / "giver.docx"))
+    given = source(strict(tmp_path / "giver.docx"))
+    found: Any = docx_format.get_styles(given)["image_assets"]
+    plain = with_body(tmp_path / "a.docx", paragraph("body"))
+    out = tmp_path / "copied.docx"
+
+    wish: Any = {"asset_id": found[0]["asset_id"], "target": "0"}
+    docx_format.copy_assets(given, source(plain), [wish], out)
+
+    assert docx_format.extract_lines(source(out)) == ["body", "[image 0]"]
+    parts = {name: data for name, data in members(out).items() if name.endswith((".xml", ".rels"))}
+    assert [name for name, data in parts.items() if b"purl.oclc.org" in data] == []
+
+
 def test_decks_of_the_strict_dialect_are_read_and_stay_strict(deck):
     path = strict(deck)
 

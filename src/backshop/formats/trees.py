@@ -32,7 +32,7 @@ class Trees:
         self._roots: dict[str, Element] = {}
         self._strict: dict[str, dict[bytes, bytes]] = {}  # by part: our name -> the file's
         self._touched: dict[str, None] = {}
-        self._new_are_strict = False  # as the main part is
+        self.is_strict = False  # whether the main part is; new ones are as it is
         self._rels: dict[str, tuple[Relationship, ...]] = {}
 
     def root(self, name: str) -> Element:
@@ -76,7 +76,7 @@ class Trees:
     def _in_dialect(self, name: str, before: bytes | None, data: bytes) -> bytes:
         """Return a part in the dialect it came in, a new one in that of the main part."""
         names = dict(self._strict.get(name, {}))
-        if names or (before is None and self._new_are_strict):
+        if names or (before is None and self.is_strict):
             for loose in set(_NAMESPACE.findall(data)):
                 if before is None or loose not in before:
                     names.setdefault(loose, _tightened(loose))
@@ -91,7 +91,7 @@ class Trees:
     def add_rel(self, part: str, type_: str, target: str, *, external: bool = False) -> str:
         """Add a relationship, its type in the dialect of the main part, and return its id."""
         self._rels.pop(part, None)
-        renamed = _tightened if self._new_are_strict else _loose_name
+        renamed = _tightened if self.is_strict else _loose_name
         type_ = _NAMESPACE.sub(lambda m: renamed(m[0]), type_.encode()).decode()
         return self.package.add_rel(part, type_, target, external=external)
 
@@ -136,7 +136,7 @@ class Trees:
             raise fail("corrupt_file", "the package has no main part")
         if self.root(name).tag != root_tag:
             raise fail("corrupt_file", "the main part is not what the file's name says")
-        self._new_are_strict = bool(self._strict[name])
+        self.is_strict = bool(self._strict[name])
         return name
 
 

@@ -151,7 +151,7 @@ class _Copier:
         )
         if found is None:
             return None
-        root = copy.deepcopy(found.root)
+        root = self.editor.builder.stock.at_home(copy.deepcopy(found.root))
         name, relation = add_margin(self.editor, wish.kind, root)
         lost = self.carry.relink(root, found.part, name)
         if lost:

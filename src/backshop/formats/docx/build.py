@@ -167,7 +167,7 @@ class Builder:
         self.format_paragraph(paragraph, spec, before)
         for run in spec.runs:
             paragraph.append(self.run(run))
-        return paragraph
+        return self.stock.at_home(paragraph)
 
     def _copy_format(self, like: Element, paragraph: Element) -> None:
         properties = like.find(n.PPR)

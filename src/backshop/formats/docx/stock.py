@@ -17,6 +17,7 @@ from . import names as n
 from .blank import abstract_list, empty_part, template_styles
 from .document import parent_of
 from .source import Document
+from .strict import tighten
 from .stylesheet import Style, StyleSheet, child_value, whole
 
 Element = etree._Element
@@ -85,6 +86,12 @@ class Stock:
                 number.set(n.VAL, here_list)
             elif number is not None and number.get(n.VAL) != "0":
                 parent_of(listing).remove(listing)
+        return self.at_home(element)
+
+    def at_home(self, element: Element) -> Element:
+        """Return an element that is new in the document, in the words of its dialect."""
+        if self.document.trees.is_strict:
+            tighten(element)
         return element
 
     def add_style(self, element: Element) -> None:
@@ -129,6 +136,8 @@ class Stock:
         num.set(n.NUM_ID, num_id)
         etree.SubElement(num, n.w("abstractNumId")).set(n.VAL, abstract_id)
         num.extend(overrides)
+        for new in (definition, num):
+            self.at_home(new)
         ends = [i for i, e in enumerate(root) if e.tag in (abstract, n.w("num"))]
         root.insert(ends[-1] + 1, num)
         self.document.numberings.load(root)

@@ -53,7 +53,7 @@ def make_table(
     for number, row in enumerate(rows):
         is_header = header and number == 0
         table.append(_row(builder, [*row, *[""] * (columns - len(row))], twips, is_header))
-    return table
+    return builder.stock.at_home(table)
 
 
 def _row(builder: Builder, cells: Sequence[str], twips: Sequence[int], header: bool) -> Element:
