@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -288,6 +289,27 @@ def test_a_section_under_a_bound_heading_leaves_its_data_alone(tmp_path):
 
     assert docx_format.extract_lines(source(out)) == ["# Acme Ltd", "new"]
     assert applied.changed_parts == ("word/document.xml",)
+
+
+@pytest.mark.rule("F19.4", "F23.11")
+def test_data_in_a_strict_document_follows_and_stays_strict(tmp_path):
+    strict = "http://purl.oclc.org/ooxml/officeDocument/extendedProperties"
+    field = control(text("Acme Ltd"), "/d:Properties/d:Company").replace("urn:deal", strict)
+    cover = field.replace(STORE, "{6668398D-A668-4E3E-A5EB-62B293D839F1}")
+    path = bound(tmp_path / "a.docx", f"<w:p>{cover}</w:p>")
+    company = f'<Properties xmlns="{strict}"><Company>Acme Ltd</Company></Properties>'
+    whole = members(path) | {"docProps/app.xml": company.encode()}
+    with zipfile.ZipFile(path, "w") as new:
+        for name, data in whole.items():
+            loose = data.replace(b"relationships/extended-", b"relationships/extended")
+            loose = loose.replace(b"relationships/extendedp", b"relationships/extendedP")
+            names = rb"http://schemas.openxmlformats.org/(wordprocessingml|officeDocument)/2006/"
+            new.writestr(name, re.sub(names, rb"http://purl.oclc.org/ooxml/\1/", loose))
+
+    applied, out = edit(path, replacing("Acme", "Zenith"))
+
+    assert members(out)["docProps/app.xml"] == company.replace("Acme", "Zenith").encode()
+    assert applied.changed_parts == ("docProps/app.xml", "word/document.xml")
 
 
 @pytest.mark.needs("corpora")

@@ -1,12 +1,14 @@
 """The XML parts of a package while they are edited: each parsed once, written back once.
 
 Files in the strict dialect of the standard use other namespaces for the same words. Their parts are
-translated on the way in and back on the way out, so that formats know one vocabulary.
+translated on the way in and back on the way out, so that formats know one vocabulary. Only names
+of namespaces count and are translated; words and links that mention such a name stay as they are.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from lxml import etree
 
@@ -18,7 +20,16 @@ Element = etree._Element
 
 _STRICT = b"http://purl.oclc.org/ooxml/"
 _LOOSE = b"http://schemas.openxmlformats.org/"
-_NAMESPACE = re.compile(rb"http://(?:purl\.oclc\.org/ooxml|schemas\.openxmlformats\.org)/[\w/.\-]+")
+_TAG = rb"""([^\s!?/<>"'][^<>"']*(?:"[^"<]*"[^<>"']*|'[^'<]*'[^<>"']*)*)>"""
+_PIECE = re.compile(  # a tag that may name one; comments and the like are passed over as a whole
+    rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)"
+    rb"|<(?=[^<]*?(?:xmlns|graphicData))" + _TAG,
+    re.DOTALL,
+)
+_PROLOG = re.compile(rb"(?:[^<]+|<!--.*?-->|<\?.*?\?>)*", re.DOTALL)
+_ROOT = re.compile(b"<" + _TAG)
+_ATTRIBUTE = re.compile(rb"""(?<=\s)([^\s=<>"']+)\s*=\s*("[^"]*"|'[^']*')""")
+_GRAPHIC = re.compile(rb"(?:[^\s:]+:)?graphicData\s")  # its `uri` is the namespace of what it holds
 _STRICT_NAME = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/([A-Za-z/]+)")
 _LOOSE_NAME = re.compile(rb"http://schemas\.openxmlformats\.org/([A-Za-z]+)/2006/([A-Za-z/]+)")
 _FAMILIES = frozenset({b"wordprocessingml", b"presentationml", b"drawingml", b"officeDocument"})
@@ -40,8 +51,14 @@ class Trees:
         if name not in self._roots:
             data = self.package.read(name)
             self._strict[name] = _dialect(data)
-            self._roots[name] = loosened(data)
+            self._roots[name] = _loosened(data, self._strict[name])
         return self._roots[name]
+
+    def ours(self, name: str, namespace: str) -> str:
+        """Return the namespace that stands in the tree of a part for one that the file names."""
+        self.root(name)
+        strict = namespace.encode()
+        return next((o for o, s in self._strict[name].items() if s == strict), strict).decode()
 
     def touch(self, name: str) -> Element:
         """Return the root of a part that is going to be changed."""
@@ -77,9 +94,8 @@ class Trees:
         """Return a part in the dialect it came in, a new one in that of the main part."""
         names = dict(self._strict.get(name, {}))
         if names or (before is None and self.is_strict):
-            for loose in set(_NAMESPACE.findall(data)):
-                if before is None or loose not in before:
-                    names.setdefault(loose, _tightened(loose))
+            for loose in _names(data) - _names(before or b""):
+                names.setdefault(loose, _tightened(loose))
         return _renamed(data, names)
 
     def rels(self, part: str) -> tuple[Relationship, ...]:
@@ -92,7 +108,7 @@ class Trees:
         """Add a relationship, its type in the dialect of the main part, and return its id."""
         self._rels.pop(part, None)
         renamed = _tightened if self.is_strict else _loose_name
-        type_ = _NAMESPACE.sub(lambda m: renamed(m[0]), type_.encode()).decode()
+        type_ = renamed(type_.encode()).decode()
         return self.package.add_rel(part, type_, target, external=external)
 
     def remove_rel(self, part: str, rel_id: str) -> None:
@@ -142,7 +158,11 @@ class Trees:
 
 def loosened(data: bytes) -> Element:
     """Return the root of a part in the words we know, whatever its dialect."""
-    return parse_xml(_renamed(data, {strict: ours for ours, strict in _dialect(data).items()}))
+    return _loosened(data, _dialect(data))
+
+
+def _loosened(data: bytes, names: dict[bytes, bytes]) -> Element:
+    return parse_xml(_renamed(data, {strict: ours for ours, strict in names.items()}))
 
 
 def _same(one: Element, other: Element) -> bool:
@@ -151,15 +171,53 @@ def _same(one: Element, other: Element) -> bool:
 
 
 def _renamed(data: bytes, names: dict[bytes, bytes]) -> bytes:
-    return _NAMESPACE.sub(lambda match: names.get(match[0], match[0]), data) if names else data
+    if not names:
+        return data
+    pieces, at = [], 0
+    for start, end in _named(data):
+        name = data[start:end]
+        pieces += [data[at:start], names.get(name, name)]
+        at = end
+    return b"".join([*pieces, data[at:]])
+
+
+def _names(data: bytes) -> set[bytes]:
+    return {data[start:end] for start, end in _named(data)}
+
+
+def _named(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield from where to where a part names a namespace."""
+    for piece in _PIECE.finditer(data):
+        start, end = piece.span(1)
+        is_graphic = _GRAPHIC.match(data, start, end) if start >= 0 else None
+        if is_graphic or data.find(b"xmlns", start, end) >= 0:
+            for found in _ATTRIBUTE.finditer(data, start, end):
+                is_declared = found[1].partition(b":")[0] == b"xmlns"
+                if is_declared or (is_graphic and found[1] == b"uri"):
+                    yield found.start(2) + 1, found.end(2) - 1
+
+
+def _root_namespace(data: bytes) -> bytes:
+    prolog = _PROLOG.match(data)
+    root = _ROOT.match(data, prolog.end() if prolog else 0)
+    tag = root[1] if root else b""
+    prefix, colon, _ = re.split(rb"\s", tag, maxsplit=1)[0].rpartition(b":")
+    declaration = b"xmlns" + colon + prefix
+    return next((m[2][1:-1] for m in _ATTRIBUTE.finditer(tag) if m[1] == declaration), b"")
 
 
 def _dialect(data: bytes) -> dict[bytes, bytes]:
-    """Return the strict namespaces of a part by the names we know; none where both are used."""
+    """Return the strict namespaces of a part by the names we know.
+
+    There are none where the root is not strict but could be, nor where both forms are used.
+    """
     if _STRICT not in data:
         return {}
+    root = _root_namespace(data)
+    if _tightened(root) != root:
+        return {}
     found = {}
-    used = set(_NAMESPACE.findall(data))
+    used = _names(data)
     for strict in used:
         loose = _loose_name(strict)
         if loose == strict:

@@ -788,3 +788,41 @@ def test_a_part_nothing_leads_to_is_not_written_over(tmp_path, out):
     styles: Any = xlsx.get_styles(source(out), "S")  # openpyxl goes by the name of the part
     assert styles["cell_style_assets"][0]["style"]["font_bold"] is True
     assert members(out)["xl/styles.xml"] == members(made.path)["xl/styles.xml"]
+
+
+# --- dialect ------------------------------------------------------------------------------------
+
+DIALECTS = (
+    rb"http://schemas\.openxmlformats\.org/(spreadsheetml|drawingml|officeDocument)/2006/",
+    rb"http://purl.oclc.org/ooxml/\1/",
+)
+
+
+@pytest.mark.rule("F23.11")
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_workbook_keeps_its_dialect_whatever_its_words_mention(tmp_path, out, strict):
+    def prepared(name: str, data: bytes) -> bytes:
+        data = re.sub(rb'<Relationship [^>]*/styles"[^>]*/>', b"", data)
+        most = 1 if "sharedStrings" in name else 0  # its words stay
+        return re.sub(*DIALECTS, data, count=most) if strict else data
+
+    said = [
+        "see http://purl.oclc.org/ooxml/spreadsheetml/main",
+        "see http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+    ]
+    made = rewritten(book(tmp_path / "a.xlsx", ("S", [[words] for words in said])), prepared)
+
+    edit(
+        made,
+        out,
+        cells({"cell": "A4", "value": said[0]}, {"cell": "B1", "value": "=UNIQUE(A1:A2)"}),
+        {"op": "set_style", "sheet": "S", "range": "A1", "style": {"font_bold": True}},
+        {"op": "ensure_sheet", "sheet": "T"},
+    )
+
+    read = [line.split("\t")[1:2] for line in lines(out, sheet="S")]
+    assert read == [[said[0]], [said[1]], [], [said[0]]]
+    other = DIALECTS[0] if strict else rb"http://purl\.oclc\.org/"
+    for name, (data, _) in members(out).items():
+        unsaid = data.replace(said[0].encode(), b"").replace(said[1].encode(), b"")
+        assert (name, re.findall(other, unsaid)) == (name, [])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from lxml import etree
 
@@ -23,9 +24,9 @@ from .source import Document
 
 Element = etree._Element
 
-_PROPERTIES = {  # the stores Word knows by a fixed name, and the kind of part behind each
-    "{6C3C8BC8-F283-45AE-878A-BAB7291924A1}": "core-properties",
-    "{6668398D-A668-4E3E-A5EB-62B293D839F1}": "extended-properties",
+_PROPERTIES = {  # the stores Word knows by a fixed name, and the kinds of part behind each
+    "{6C3C8BC8-F283-45AE-878A-BAB7291924A1}": ("core-properties",),
+    "{6668398D-A668-4E3E-A5EB-62B293D839F1}": ("extended-properties", "extendedProperties"),
 }
 _W15 = "http://schemas.microsoft.com/office/word/2012/wordml"
 _ITEM_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/customXml}itemID"
@@ -160,10 +161,12 @@ class Bindings:
 
     def _node(self, part: str, binding: Element) -> Element | etree._ElementUnicodeResult | None:
         """Return what the path of a binding leads to in a part, None for nothing."""
-        names = {prefix: uri for prefix, _, uri in _PREFIX.findall(_mappings(binding))}
+        trees = self._document.trees
+        mappings = _PREFIX.findall(_mappings(binding))
         try:
+            names = {prefix: trees.ours(part, uri) for prefix, _, uri in mappings}
             path = etree.XPath(binding.get(n.w("xpath")) or "", namespaces=names, regexp=False)
-            found = path(self._document.trees.root(part))
+            found = path(trees.root(part))
         except (etree.XPathError, FormatError, TypeError, ValueError):  # the last two: odd prefixes
             return None
         node = found[0] if isinstance(found, list) and found else None
@@ -172,10 +175,10 @@ class Bindings:
     def _stores(self, item_id: str | None) -> Iterator[str]:
         """Yield the parts a store's name means: without a name all custom ones (as Word does)."""
         trees = self._document.trees
-        kind = _PROPERTIES.get((item_id or "").upper())
-        if kind is not None:
-            known = trees.first_related("", kind)
-            yield from [known] if known else []
+        kinds = _PROPERTIES.get((item_id or "").upper())
+        if kinds is not None:
+            known = (trees.first_related("", kind) for kind in kinds)
+            yield from islice(filter(None, known), 1)
             return
         for _, part in trees.related(self._document.part, "customXml"):
             if not item_id or item_id.upper() in self._names(part):

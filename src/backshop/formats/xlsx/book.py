@@ -23,6 +23,8 @@ _SI = re.compile(rb"<((?:[A-Za-z_][\w.\-]*:)?)sst\b")
 _BLANK = re.compile(
     rb">\s*</(?:[\w.\-]+:)?t\s*>|<(?:[\w.\-]+:)?(?:t|si)(?:\s[^>]*)?/>|<(?:[\w.\-]+:)?si>\s*</"
 )
+_STRICT = "http://purl.oclc.org/ooxml/"
+_LOOSE = re.compile(r"http://schemas\.openxmlformats\.org/(spreadsheetml|officeDocument)/2006/")
 SHEET_KINDS = {
     "worksheet": "worksheet",
     "chartsheet": "chartsheet",
@@ -208,6 +210,11 @@ class Book:
         self.root = self.package.xml(self.part)
         for name in ("sheets", "formats", "names", "rels", "styles_root"):  # strings never change
             self.__dict__.pop(name, None)
+
+    def in_dialect(self, ours: str) -> str:
+        """Return XML or a relationship type of our own in the dialect of the workbook (F23.11)."""
+        is_strict = str(etree.QName(self.root).namespace).startswith(_STRICT)
+        return _LOOSE.sub(rf"{_STRICT}\1/", ours) if is_strict else ours
 
     @cached_property
     def rels(self) -> dict[str, tuple[str, str | None]]:

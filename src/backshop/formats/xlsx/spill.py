@@ -50,7 +50,7 @@ def mark(book: Book) -> int:
     if part is None:
         folder, slash, _ = book.part.rpartition("/")
         part = package.unused(f"{folder}{slash}metadata.xml")
-        package.add_rel(book.part, _REL, part.removeprefix(folder + slash))
+        package.add_rel(book.part, book.in_dialect(_REL), part.removeprefix(folder + slash))
         root = parse_xml(b'<metadata xmlns="%s"/>' % _namespace(book).encode())
     else:
         root = package.xml(part)

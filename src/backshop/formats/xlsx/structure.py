@@ -65,14 +65,8 @@ def add_sheet(book: Book, name: str, position: int | None) -> Sheet:
         n for n in range(1, 100_000) if f"{base}worksheets/sheet{n}.xml".lower() not in taken
     )
     part = f"{base}worksheets/sheet{number}.xml"
-    namespace = etree.QName(book.root).namespace or ""
-    text = EMPTY_SHEET
-    kind = SHEET_REL
-    if "purl.oclc.org" in namespace:
-        text = text.replace("http://schemas.openxmlformats.org/spreadsheetml/2006/main", namespace)
-        kind = "http://purl.oclc.org/ooxml/officeDocument/relationships/worksheet"
-        text = text.replace(SHEET_REL.rpartition("/")[0], kind.rpartition("/")[0])
-    package.put(part, text.encode())
+    kind = book.in_dialect(SHEET_REL)
+    package.put(part, book.in_dialect(EMPTY_SHEET).encode())
     package.set_content_type(part, SHEET_TYPE)
     link = package.add_rel(book.part, kind, f"worksheets/sheet{number}.xml")
     book.__dict__.pop("rels", None)

@@ -132,7 +132,8 @@ class StyleSheet:
     def __init__(self, book: Book) -> None:
         part = book.related("styles")
         self._part = part
-        self.root = book.package.xml(part) if part else etree.fromstring(EMPTY_STYLES)
+        empty = book.in_dialect(EMPTY_STYLES)
+        self.root = book.package.xml(part) if part else etree.fromstring(empty)
         self._cache: dict[tuple[int, Look], int] = {}
         self._tables: dict[str, dict[bytes, int]] = {}
         self.changed = False
@@ -146,7 +147,8 @@ class StyleSheet:
         if part is None:
             folder, slash, _ = book.part.rpartition("/")
             part = package.unused(f"{folder}{slash}styles.xml")
-            package.add_rel(book.part, STYLES_REL, part.removeprefix(folder + slash))
+            kind = book.in_dialect(STYLES_REL)
+            package.add_rel(book.part, kind, part.removeprefix(folder + slash))
             package.put(part, etree.tostring(self.root))
             package.set_content_type(part, STYLES_TYPE)
         package.put_xml(part, self.root)
