@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backshop.base.limits import MIB
+from backshop.base.limits import KIB, MIB
 from backshop.formats.errors import FormatError
 from backshop.formats.guard import parse_xml, scan, scan_bytes
 
@@ -104,6 +104,14 @@ def test_other_methods_and_encryption_are_refused():
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
 def test_document_types_are_refused_in_every_encoding(text, codec):
     assert reason(archive({"xl/a.rels": text.encode(codec)})) == "xml_dtd_forbidden"
+
+
+@pytest.mark.rule("F4.2")
+@pytest.mark.parametrize("before", range(1, 24))
+def test_a_document_type_is_refused_wherever_a_block_ends(before):
+    text = b" " * (256 * KIB - before) + b'<!-- c --><!DOCTYPE a [<!ENTITY x "y">]><a/>'
+
+    assert reason(archive({"a.xml": text}, method=zipfile.ZIP_STORED)) == "xml_dtd_forbidden"
 
 
 @pytest.mark.rule("F4.2")

@@ -383,7 +383,8 @@ def _check_prolog(start: bytes) -> bytes | None:
     rest = text[_PROLOG.match(text).end() :]  # type: ignore[union-attr]  # it matches the empty text
     if rest.startswith(("<!DOCTYPE", "<!ENTITY")):
         raise fail("xml_dtd_forbidden", "an XML part declares a document type or an entity")
-    undecided = "<!DOCTYPE".startswith(rest[:9]) or rest.startswith(("<?", "<!--"))
+    begins = "<!DOCTYPE".startswith(rest[:9]) or "<!--".startswith(rest[:4])
+    undecided = begins or rest.startswith("<?")
     if undecided and len(start) < _PROLOG_MAX_BYTES:
         return start
     if undecided:
