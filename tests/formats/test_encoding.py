@@ -66,3 +66,14 @@ def test_a_mark_that_lies_is_not_believed(tmp_path):
     file = source(tmp_path, "a.txt", b"\xff\xfeabc")  # an odd number of bytes is no UTF-16
 
     assert detect(file).guessed
+
+
+@pytest.mark.rule("F6.1")
+@pytest.mark.parametrize("shift", [0, 1])
+def test_a_sample_that_ends_inside_a_character_rules_nothing_out(tmp_path, shift):
+    words = "這是一個測試文件我們今天天氣很好大家好謝謝你們的幫助"
+    text = "x" * shift + words + " " + words * 2000
+
+    found = detect(source(tmp_path, "a.txt", text.encode("big5")))
+
+    assert found.name == "big5"

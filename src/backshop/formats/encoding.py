@@ -30,6 +30,8 @@ _MARKS = (  # longest first: the mark of utf-32-le begins with that of utf-16-le
 )
 _STEP = 4 * numbers.MIB
 _SAMPLE_BYTES = numbers.MIB
+_START_BYTES = 64 * numbers.KIB  # for charset-normalizer, which is slow
+_INSIDE = bytes(range(0x30, 0x100))  # what characters of several bytes are made of
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # no character in cp1252
 _RUN = re.compile(rb"[\x80-\xff]+")
 _WESTERN_SHARE = 0.9  # of runs of high bytes that look western
@@ -134,10 +136,18 @@ def _guesses(sample: bytes) -> Iterator[tuple[str, float]]:
     yield from _asian(sample)
     from charset_normalizer import from_bytes  # loaded on first use
 
-    best = from_bytes(sample[: 64 * numbers.KIB]).best()
+    best = from_bytes(_start(sample)).best()
     if best is not None and best.encoding not in {"ascii", "utf_8"}:
         yield best.encoding.replace("_", "-"), round(max(0.0, _LIKELY - best.chaos), 2)
     yield "cp1252", _GUESS
+
+
+def _start(sample: bytes) -> bytes:
+    """Return the start of a sample; half a character at its end would rule its encoding out."""
+    if len(sample) <= _START_BYTES:
+        return sample
+    start = sample[:_START_BYTES]
+    return start.rstrip(_INSIDE) or start
 
 
 def _looks_western(sample: bytes) -> bool:
