@@ -73,6 +73,17 @@ def test_records_give_back_what_a_writer_wrote(tmp_path_factory, rows, delimiter
         assert [fields for _, fields in records(file, dialect)] == rows
 
 
+@pytest.mark.rule("F25.3", "F25.7")
+@pytest.mark.parametrize("start", ["", "\n" * 300_000])
+def test_a_first_record_longer_than_the_sample_is_read_to_its_end(tmp_path, start):
+    header = ",".join(f"column {n}" for n in range(40_000))
+    row = ",".join(map(str, range(40_000)))
+
+    found = sniff(source(tmp_path, "a.csv", f"{start}{header}\n{row}\n".encode()))
+
+    assert (found.delimiter, found.has_header, found.columns) == (",", True, 40_000)
+
+
 @pytest.mark.rule("F2.3")
 def test_plain_text_that_looks_like_a_table_is_noticed():
     assert guess_tabular("a\tb\n" * 6) == ("\t", 1.0)

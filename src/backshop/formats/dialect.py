@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import StringIO
 from itertools import islice
 
 from backshop.base import limits as numbers
@@ -51,7 +52,8 @@ def sniff(source: Source, encoding: Encoding | None = None) -> Dialect:
         cut = bool(file.read(1))
     ending = source.extension
     delimiter, confidence = _delimiter(sample, ending, cut=cut)
-    first = _sample_records(sample, delimiter, cut=cut)[:2]
+    whole = _sample_records(sample, delimiter, cut=cut)[:2]
+    first = _first(source, encoding, delimiter) if cut and len(whole) < 2 else whole[:1]
     return Dialect(
         encoding=encoding,
         delimiter=delimiter,
@@ -70,6 +72,14 @@ def records(source: Source, dialect: Dialect) -> Iterator[tuple[int, list[str]]]
             if fields:
                 yield line, fields
             line = reader.line_num + 1
+
+
+def tabular(source: Source, encoding: Encoding) -> tuple[str, float] | None:
+    """Return what `guess_tabular` says of the start of a file."""
+    with open_text(source, encoding) as file:
+        sample = file.read(numbers.CLASSIFY_HEAD_BYTES)
+        cut = bool(file.read(1))
+    return guess_tabular("".join(_lines(sample, cut=cut)))
 
 
 def guess_tabular(sample: str) -> tuple[str, float] | None:
@@ -134,20 +144,17 @@ def _delimiter(sample: str, ending: str, *, cut: bool) -> tuple[str, float]:
 
 
 def _sample_records(sample: str, delimiter: str, *, cut: bool) -> list[list[str]]:
-    lines = sample.splitlines(keepends=True)
-    if cut and len(lines) > 1:
-        lines.pop()  # it may go on
-    reader = csv.reader(_physical(lines), delimiter=delimiter)
+    reader = csv.reader(_lines(sample, cut=cut), delimiter=delimiter)
     return [fields for fields in islice(reader, 20_000) if fields]
 
 
-def _physical(lines: list[str]) -> Iterator[str]:
-    """Join what only `str.splitlines` takes for line ends (form feeds, U+2028)."""
-    held = ""
-    for line in lines:
-        held += line
-        if held.endswith(("\n", "\r")):
-            yield held
-            held = ""
-    if held:
-        yield held
+def _first(source: Source, encoding: Encoding, delimiter: str) -> list[list[str]]:
+    """Return the first record of a file, however long it is."""
+    with open_text(source, encoding) as file:
+        return list(islice(filter(None, csv.reader(file, delimiter=delimiter)), 1))
+
+
+def _lines(sample: str, *, cut: bool) -> list[str]:
+    """Return the lines with their ends; of a sample that was cut, the last one may go on."""
+    lines = list(StringIO(sample, newline=""))
+    return lines[:-1] if cut and len(lines) > 1 else lines

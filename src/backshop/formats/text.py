@@ -13,7 +13,7 @@ from itertools import islice
 from backshop.base import limits as numbers
 
 from . import structure
-from .dialect import guess_tabular
+from .dialect import tabular
 from .diff import TextDiff, diff_lines
 from .encoding import UTF8, Encoding, detect, open_text
 from .errors import fail
@@ -76,7 +76,7 @@ def get_map(source: Source) -> Map:
         "longest_line": shape.longest_line,
     }
     if source.extension == ".txt":
-        guess = _tabular(source, encoding)
+        guess = tabular(source, encoding)
         if guess is not None:
             data["tabular_guess"] = {"delimiter": guess[0], "confidence": guess[1]}
     return Map(format="text", data=data, warnings=guess_warning(encoding))
@@ -232,11 +232,3 @@ def _span(index: int, total: int) -> str:
 def _structure(source: Source, encoding: Encoding) -> JsonObject | None:
     with open_text(source, encoding) as file:
         return structure.outline(source.extension, file)
-
-
-def _tabular(source: Source, encoding: Encoding) -> tuple[str, float] | None:
-    with open_text(source, encoding) as file:
-        sample = file.read(numbers.CLASSIFY_HEAD_BYTES)
-    if len(sample) == numbers.CLASSIFY_HEAD_BYTES:
-        sample = sample.rpartition("\n")[0]
-    return guess_tabular(sample)

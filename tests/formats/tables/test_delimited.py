@@ -326,6 +326,8 @@ def test_text_that_looks_like_a_table_is_one(make, cache):
 
     assert codes(source, cache) == [("format_inferred", 1, None)]
     assert len(rows(source, cache)) == 6
+    wide = make(f"{'a' * 9999}|b\n" * 20, "wide.txt")  # the sample ends inside a line
+    assert mapped(wide, cache)["row_count"] == 19
     prose = make("a line\nanother line\nand more\nand more\nand more\n", "notes.txt")
     assert reason(lambda: mapped(prose, cache)).reason == "unsupported_format"
     assert reason(lambda: mapped(make(b"%PDF-1.7", "x.pdf"), cache)).reason == "unsupported_format"

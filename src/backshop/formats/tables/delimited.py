@@ -170,11 +170,7 @@ class _Intake:
 
 def _check_tabular(source: Source) -> None:
     """Refuse a text file that does not look like a table (F2.3)."""
-    with source.path.open("rb") as file:
-        head = file.read(numbers.CLASSIFY_HEAD_BYTES)
-    encoding = encodings.detect(source)
-    decoder = codecs.getincrementaldecoder(encoding.name)("replace")
-    if dialects.guess_tabular(decoder.decode(head[len(encoding.mark) :])) is None:
+    if dialects.tabular(source, encodings.detect(source)) is None:
         raise fail("unsupported_format", f"{source.name} does not look like a table")
 
 
