@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.base.limits import MIB
+from backshop.base.limits import KIB, MIB
 from backshop.formats import FormatError, Selector, Warn, structure, text
 from backshop.formats.delimited import get_info as csv_info
 from backshop.formats.delimited import read as read_rows
@@ -188,6 +188,108 @@ def test_the_outline_of_json_is_that_of_the_whole_value(value, indent, spoil):
         return
     assert found["length"] == (len(whole) if isinstance(whole, list | dict) else None)
     assert found["keys"] == (list(whole)[:50] if isinstance(whole, dict) else [])
+
+
+_BORDERS = (
+    "1.5", "-0.25e-7", "1e+5", "12E3", "1.", "1e", "-", "1.5.2", "0" * 30, "1" * 5000, "-1" * 3,
+    "true", "false", "null", "nul", "NaN", "Infinity", "-Infinity", "-Infinit",
+    '"\\ud83d\\ude00"', '"\\ud83d"', '"\\u00e9\\\\"', '"\\"\\/"', '"\\x"', '"😀é"', '"\n"', '"',
+    "[1.5e-3]", '{"a": [1.5, -0e1, {"b": null}]}', '{"a" 1}', "[1,]", "[]", "{}",
+)  # fmt: skip
+
+
+@pytest.mark.rule("F6.4")
+@given(
+    parts=st.lists(st.sampled_from(_BORDERS), max_size=4),
+    root=st.sampled_from(["[{}]", "{{{}}}", "{}", "[{}", " [ {} ] "]),
+    space=st.sampled_from(["", " ", "\n  ", " " * 30]),
+    block=st.integers(1, 40),
+)
+def test_where_the_blocks_of_json_end_makes_no_difference(parts, root, space, block):
+    named = [f'"k\\u00e9{n}"{space}:{space}{part}' for n, part in enumerate(parts)]
+    inner = f"{space},{space}".join(named if root == "{{{}}}" else parts)
+    content = root.format(inner)
+
+    found = structure.outline(".json", io.StringIO(content, newline=""), block)
+
+    assert found == structure.outline(".json", io.StringIO(content, newline=""))
+    try:
+        json.loads(content, parse_int=float)
+    except ValueError:
+        assert found == {"kind": "json", "invalid": True}
+    else:
+        assert found is not None
+        assert "invalid" not in found
+
+
+@pytest.mark.rule("F6.4")
+def test_numbers_at_the_end_of_a_block_are_whole(tmp_path):
+    block = 256 * KIB
+    for number in ("1.5", "1e5", "1e-5", "-0.5E+10", "12345", "1" * 6000):
+        for before in range(len(number) + 2 if len(number) < 20 else 3):
+            content = "[" + " " * (block - 1 - before) + number + ",true]"
+            data = text.get_map(make(tmp_path, "a.json", content)).data["structure"]
+            assert data == {"kind": "json", "root": "array", "keys": [], "length": 2}
+    floats = ",".join(f'"k{n}": {n / 7}' for n in range(60_000))
+    data = text.get_map(make(tmp_path, "a.json", "{" + floats + "}")).data["structure"]
+    assert data["length"] == 60_000  # type: ignore[index,call-overload]
+
+
+@pytest.mark.rule("F6.4")
+@pytest.mark.parametrize("before", [0, 1, 300 * KIB, 3 * MIB])
+def test_only_a_json_value_above_the_limit_has_no_outline(tmp_path, before):
+    for size, wanted in ((9 * MIB, True), (16 * MIB, True), (16 * MIB + 1, False)):
+        value = '"' + "x" * (size - 2) + '"'
+        content = "[1," + " " * before + f"[{before}]," + value + ",1.5]"
+        data = text.get_map(make(tmp_path, "a.json", content)).data["structure"]
+        assert (data is not None) is wanted
+
+
+@pytest.mark.rule("F6.4")
+@given(
+    start=st.sampled_from(["", "\ufeff", "\n \n", " " * 50]),
+    declaration=st.sampled_from(["", '<?xml version="1.0" encoding="utf-16"?>', "<?xml?>"]),
+    body=st.sampled_from(
+        [
+            "<r><a>é😀</a><!-- <x/> --><b:c xmlns:b='u' d='>'/><![CDATA[<y/>]]></r>",
+            "<r>&amp;<a/>\r\n</r>\n",
+            "<r><a></r>",
+            "<!DOCTYPE r><r/>",
+            "<r/><r/>",
+        ]
+    ),
+    block=st.integers(1, 60),
+)
+def test_where_the_blocks_of_xml_end_makes_no_difference(start, declaration, body, block):
+    content = start + declaration + body
+
+    found = structure.outline(".xml", io.StringIO(content, newline=""), block)
+
+    assert found == structure.outline(".xml", io.StringIO(content, newline=""))
+    assert (found == {"kind": "xml", "invalid": True}) is (
+        declaration == "<?xml?>" or body in ("<r><a></r>", "<r/><r/>")
+    )
+
+
+@pytest.mark.rule("F6.4")
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_line_of_any_length_counts_as_one(tmp_path, end):
+    line = 64 * KIB
+    for size in (line - 2, line - 1, line, line + 1, 2 * line - 1, 2 * line):
+        for name in ("a.md", "a.rst"):
+            content = f"{'x' * size}{end}Two{end}==={end}{end}{'y' * size}{end}Three{end}-----"
+            file = make(tmp_path, name, content)
+            data: Any = text.get_map(file).data["structure"]
+            assert [(h["text"], h["line"]) for h in data["headings"]] == [("Two", 2), ("Three", 6)]
+
+
+@pytest.mark.rule("F2.3")
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_line_that_the_sample_cuts_says_nothing_about_tables(tmp_path, end):
+    row = ";".join(["word" * 500] * 5) + end
+    file = make(tmp_path, "a.txt", row * 20)
+
+    assert text.get_map(file).data["tabular_guess"] == {"delimiter": ";", "confidence": 1.0}
 
 
 @pytest.mark.rule("F2.3")

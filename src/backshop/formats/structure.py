@@ -20,7 +20,8 @@ _MAX_VALUE = 16 * numbers.MIB  # of one value inside a JSON text
 _MAX_LINE = 64 * numbers.KIB
 _LONGEST_WORD = 9  # -Infinity
 _SPACE = re.compile(r"[ \t\n\r]*")
-_DECLARATION = re.compile(r"^\ufeff?\s*<\?xml[^>]*\?>")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][+\-]?[0-9]*)?")  # or the start of one
+_BEFORE_XML = "\ufeff \t\n\r"
 _MAX_KEYS = 50
 _MAX_HEADINGS = 100
 # None of these goes back over what it took more than once: a line may be long and hostile.
@@ -38,18 +39,19 @@ _VOID = frozenset(
 )
 
 
-def outline(ending: str, file: IO[str]) -> JsonObject | None:
+def outline(ending: str, file: IO[str], block_chars: int = _BLOCK) -> JsonObject | None:
     """Return the structure of a text, or None for an ending without one; it is read piece by piece.
 
-    Lines of `file` keep the ends they have; a line end inside a value is part of it.
+    Where a piece ends makes no difference. Lines of `file` keep the ends they have; a line end
+    inside a value is part of it.
     """
     match ending:
         case ".json":
-            return _json(file)
+            return _json(file, block_chars)
         case ".yaml" | ".yml":
             return {"kind": "yaml", "keys": _yaml(file)}
         case ".xml":
-            return _xml(file)
+            return _xml(file, block_chars)
         case ".html":
             return _html(file.read(numbers.MIB))
         case ".md":
@@ -61,11 +63,12 @@ def outline(ending: str, file: IO[str]) -> JsonObject | None:
 
 def _lines(file: IO[str]) -> Iterator[str]:
     """Go through the lines, of each no more than a heading could be."""
-    while line := file.readline(_MAX_LINE):
-        whole = line
-        while not whole.endswith(("\n", "\r")) and (whole := file.readline(_MAX_LINE)):
-            pass
-        yield line.rstrip("\r\n")
+    last = "\n"
+    while piece := file.readline(_MAX_LINE):
+        is_rest = last.endswith("\r") and piece == "\n"  # of a line end that was cut in two
+        if last.endswith(("\n", "\r")) and not is_rest:
+            yield piece.rstrip("\r\n")
+        last = piece
 
 
 def _yaml(file: IO[str]) -> list[Json]:
@@ -80,17 +83,19 @@ def _yaml(file: IO[str]) -> list[Json]:
 class _Pieces:
     """JSON read value by value, so that only one of them is held at a time."""
 
-    def __init__(self, file: IO[str]) -> None:
+    def __init__(self, file: IO[str], block_chars: int) -> None:
         self._file = file
+        self._block_chars = block_chars
         self._held = ""
         self._at = 0
-        self._decode = json.JSONDecoder().raw_decode
+        self._decode = json.JSONDecoder(parse_int=float).raw_decode  # `int` refuses long ones
 
     def _more(self) -> bool:
-        block = self._file.read(max(_BLOCK, len(self._held) - self._at))
-        self._held, self._at = self._held[self._at :] + block, 0
-        if len(self._held) > _MAX_VALUE:
+        size = len(self._held) - self._at
+        if size >= _MAX_VALUE:
             raise _NoOutline
+        block = self._file.read(min(max(self._block_chars, size), _MAX_VALUE - size))
+        self._held, self._at = self._held[self._at :] + block, 0
         return bool(block)
 
     def peek(self) -> str:
@@ -120,7 +125,7 @@ class _Pieces:
                 if not self._breaks_off(error) or not self._more():
                     raise
                 continue
-            if end == len(self._held) and self._more():  # a number may go on
+            if _NUMBER.fullmatch(self._held, self._at) and self._more():  # it may go on
                 continue
             self._at = end
             return value
@@ -134,8 +139,8 @@ class _NoOutline(Exception):
     """A text is left without one: a value is too large to be held, or there is a document type."""
 
 
-def _json(file: IO[str]) -> JsonObject | None:
-    pieces = _Pieces(file)
+def _json(file: IO[str], block_chars: int) -> JsonObject | None:
+    pieces = _Pieces(file, block_chars)
     try:
         match pieces.peek():
             case "{":
@@ -210,17 +215,18 @@ class _Elements:
         self.depth -= 1
 
 
-def _xml(file: IO[str]) -> JsonObject:
+def _xml(file: IO[str], block_chars: int) -> JsonObject:
     """Return root and child tags; a document type is not followed, so there is no outline then."""
     elements = _Elements()
     parser = expat.ParserCreate("utf-8")
     parser.StartElementHandler, parser.EndElementHandler = elements.start, elements.end
     parser.StartDoctypeDeclHandler = _refuse_doctype
     try:
-        block = _DECLARATION.sub("", file.read(_BLOCK))
-        while block:
+        has_begun = False
+        while block := file.read(block_chars):
+            block = block if has_begun else block.lstrip(_BEFORE_XML)
+            has_begun = has_begun or bool(block)
             parser.Parse(block.encode("utf-8", "surrogatepass"), False)
-            block = file.read(_BLOCK)
         parser.Parse(b"", True)
     except expat.ExpatError:
         return {"kind": "xml", "invalid": True}
