@@ -141,6 +141,134 @@ def test_a_colour_without_a_name_is_no_colour(deck, scheme):
     assert lines(path) == ["# slide 0: Top", "[white text: pale]odd", "text"]
 
 
+@pytest.mark.rule("F10.5")
+@pytest.mark.parametrize(
+    ("look", "is_seen"),
+    [
+        ('<a:highlight><a:srgbClr val="000000"/></a:highlight>', True),
+        ('<a:effectLst><a:glow rad="9"><a:srgbClr val="000000"/></a:glow></a:effectLst>', True),
+        ("<a:effectLst/>", False),
+        ("<a:effectLst><!-- x --></a:effectLst>", False),
+    ],
+)
+def test_white_text_with_a_ground_of_its_own_is_seen(deck, look, is_seen):
+    path = with_shapes(deck, sp(46, run("pale", WHITE.replace("</a:rPr>", f"{look}</a:rPr>"))))
+
+    assert ("pale" in lines(path)) is is_seen
+
+
+@pytest.mark.rule("F10.5")
+@pytest.mark.parametrize(
+    "fill", ["<a:noFill/>", '<a:solidFill><a:srgbClr val="000000"/></a:solidFill>']
+)
+def test_white_text_with_an_outline_is_seen(deck, fill):
+    outlined = WHITE.replace("<a:rPr>", f"<a:rPr><a:ln>{fill}</a:ln>")
+
+    assert ("pale" in lines(with_shapes(deck, sp(46, run("pale", outlined))))) is ("solid" in fill)
+
+
+NO_STYLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
+TABLE_STYLES = "ppt/tableStyles.xml"
+SHOW_STYLES = {
+    "ppt/_rels/presentation.xml.rels": (
+        "</Relationships>",
+        f'<Relationship Id="rId99" Type="{RELS}/tableStyles" Target="tableStyles.xml"/>'
+        "</Relationships>",
+    )
+}
+OWN_STYLE = "{11111111-2222-3333-4444-555555555555}"
+
+
+def frame(look: str = "", cell: str = "", words: str = "pale", columns: int = 1) -> str:
+    inside = run(words, WHITE) + run(" dark")
+    return (
+        '<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="60" name="T"/><p:cNvGraphicFramePr/>'
+        '<p:nvPr/></p:nvGraphicFramePr><p:xfrm><a:off x="0" y="9000000"/><a:ext cx="9" cy="9"/>'
+        "</p:xfrm><a:graphic><a:graphicData "
+        'uri="http://schemas.openxmlformats.org/drawingml/2006/table"><a:tbl>'
+        f'<a:tblPr firstRow="1" bandRow="1">{look}</a:tblPr><a:tblGrid>'
+        + '<a:gridCol w="1000"/>' * columns
+        + '</a:tblGrid><a:tr h="9">'
+        + f"<a:tc><a:txBody><a:bodyPr/><a:p>{inside}</a:p></a:txBody>{cell}</a:tc>" * columns
+        + "</a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>"
+    )
+
+
+def style(name: str) -> str:
+    return f"<a:tableStyleId>{name}</a:tableStyleId>"
+
+
+BLACK = '<a:solidFill><a:srgbClr val="000000"/></a:solidFill>'
+
+
+@pytest.mark.rule("F4.8", "F10.5")
+@pytest.mark.parametrize(
+    "table",
+    [
+        frame(),
+        frame(style(NO_STYLE)),
+        frame(style(NO_STYLE.lower()), "<a:tcPr><a:noFill/></a:tcPr>"),
+        frame(
+            style("{5940675A-B579-460E-94D1-54222C63F5DA}"),
+            f"<a:tcPr><a:lnL>{BLACK}</a:lnL></a:tcPr>",
+        ),
+    ],
+)
+def test_white_text_in_a_table_without_any_fill_is_labelled(deck, table):
+    assert lines(with_shapes(deck, table))[-1] == "| [white text: pale] dark |"
+
+
+@pytest.mark.rule("F10.5")
+@pytest.mark.parametrize(
+    "table",
+    [
+        frame(cell=f"<a:tcPr>{BLACK}</a:tcPr>"),
+        frame(BLACK),
+        frame(f"<a:tableStyle styleId='{NO_STYLE}' styleName='x'/>"),
+        frame(style("{5C22544A-7EE6-4342-B048-85BDC9FD1C3A}")),
+        sp(59, "").replace("</a:xfrm>", f"</a:xfrm>{BLACK}").replace("59000", "9500000") + frame(),
+    ],
+)
+def test_white_text_in_a_table_that_may_have_a_ground_is_not_labelled(deck, table):
+    assert lines(with_shapes(deck, table))[-1] == "| pale dark |"
+
+
+@pytest.mark.rule("F10.5")
+def test_what_lies_below_a_wide_table_is_its_ground(deck):
+    ground = sp(59, "").replace("</a:xfrm>", f"</a:xfrm>{BLACK}").replace("59000", "9500000")
+    aside = ground.replace('x="0"', 'x="2500"')
+
+    assert lines(with_shapes(deck, aside + frame(columns=2)))[-1].count("white") == 2
+    assert lines(with_shapes(deck, aside + frame(columns=3)))[-1].count("white") == 0
+
+
+@pytest.mark.rule("F10.5")
+def test_damaged_table_styles_do_not_keep_a_slide_from_being_read(deck):
+    path = with_shapes(deck, frame(style(OWN_STYLE)), SHOW_STYLES, {TABLE_STYLES: "<a:tblStyleLst"})
+
+    assert lines(path)[-1] == "| pale dark |"
+
+
+@pytest.mark.rule("F10.5")
+@pytest.mark.parametrize(
+    ("inside", "is_seen"),
+    [
+        ("<a:tcStyle><a:tcBdr/><a:fill><a:noFill/></a:fill></a:tcStyle>", False),
+        (f"<a:tcStyle><a:tcBdr/><a:fill>{BLACK}</a:fill></a:tcStyle>", True),
+        ('<a:tcStyle><a:fillRef idx="1"><a:schemeClr val="tx1"/></a:fillRef></a:tcStyle>', True),
+    ],
+)
+def test_a_style_the_file_defines_says_itself_whether_it_fills(deck, inside, is_seen):
+    for name in (OWN_STYLE, NO_STYLE):
+        defined = (
+            f'<a:tblStyleLst {A} def="{OWN_STYLE}"><a:tblStyle styleId="{name}" styleName="x">'
+            f"<a:wholeTbl>{inside}</a:wholeTbl></a:tblStyle></a:tblStyleLst>"
+        )
+        path = with_shapes(deck, frame(style(name)), SHOW_STYLES, {TABLE_STYLES: defined})
+
+        assert ("| pale dark |" in lines(path)) is is_seen
+
+
 def test_twice_as_many_white_texts_are_twice_the_work(deck):
     def reading(count: int) -> int:
         shapes = "".join(sp(n, run("pale", WHITE)) for n in range(50, 50 + count))

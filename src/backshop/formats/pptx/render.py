@@ -58,8 +58,9 @@ def visual_order(deck: Deck, slide: Slide) -> list[Shape]:
 def shape_lines(deck: Deck, slide: Slide, shape: Shape, sight: Sight) -> Iterator[str]:
     """Yield what a shape shows."""
     table = shape.table
+    is_unseen = sight.unseen(shape)
     if table is not None:
-        yield from map(table_row, table_grid(table))
+        yield from map(table_row, table_grid(table, is_unseen))
     elif drawn := deck.drawn_lines(slide, shape):
         yield from drawn
     elif shape.has_image:
@@ -67,7 +68,6 @@ def shape_lines(deck: Deck, slide: Slide, shape: Shape, sight: Sight) -> Iterato
     elif shape.kind == "object":
         yield "[object]"
     body = shape.text_body
-    is_unseen = sight.unseen(shape)
     for paragraph in body.iterchildren(n.P_T) if body is not None else ():
         text = paragraph_text(paragraph, is_unseen)
         if text.strip():

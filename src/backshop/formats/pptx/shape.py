@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
@@ -14,6 +14,7 @@ from backshop.formats.drawntext import paragraph_text
 from . import names as n
 
 Element = etree._Element
+IsUnseen = Callable[[Element], bool]  # of a run: whether an audience does not see it
 
 _MOST = 2**32 - 1  # of ids, sizes and levels
 _FARTHEST = 1e12  # EMU; the largest coordinate of the standard is far below
@@ -233,19 +234,19 @@ def level_of(paragraph: Element) -> int:
     return min(max(level or 0, 0), 8)
 
 
-def body_text(body: Element | None) -> str:
+def body_text(body: Element | None, is_unseen: IsUnseen | None = None) -> str:
     """Return the paragraphs of a text body, one per line."""
     if body is None:
         return ""
-    return "\n".join(paragraph_text(paragraph) for paragraph in body.iterchildren(n.P_T))
+    return "\n".join(paragraph_text(p, is_unseen) for p in body.iterchildren(n.P_T))
 
 
-def table_grid(table: Element) -> list[list[str]]:
+def table_grid(table: Element, is_unseen: IsUnseen | None = None) -> list[list[str]]:
     """Return the rows of a table; cells covered by a merge are empty."""
     return [
         [
             "" if cell.get("hMerge") in _TRUE or cell.get("vMerge") in _TRUE
-            else body_text(cell.find(n.A_TX_BODY))
+            else body_text(cell.find(n.A_TX_BODY), is_unseen)
             for cell in row.iterchildren(n.TC)
         ]
         for row in table.iterchildren(n.TR)
