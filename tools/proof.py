@@ -420,8 +420,10 @@ def main(argv: list[str]) -> int:
         kept,
         listed(sorted(named | {one for one in kept.get("files", {}) if (ROOT / one).is_file()})),
     )
-    KEPT.write_text(_text(kept) + "\n", encoding="utf-8")
-    PAGE.write_text("\n".join(page(kept)).rstrip() + "\n", encoding="utf-8")
+    text = _text(kept)
+    KEPT.write_text(text + "\n", encoding="utf-8")
+    in_order = json.loads(text)  # the page lists counts as they are kept, by name
+    PAGE.write_text("\n".join(page(in_order)).rstrip() + "\n", encoding="utf-8")
     return 0
 
 
