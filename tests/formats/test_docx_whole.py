@@ -505,3 +505,14 @@ def test_a_look_is_written_in_the_order_of_the_schema_whatever_programs_noted_th
 
     ordered = f'<w:pPr>{note}<w:spacing w:after="2"/><w:ind w:left="1440"/></w:pPr>'
     assert body.endswith(f"<w:p>{ordered}<w:r><w:t>new</w:t></w:r></w:p>")
+
+
+@pytest.mark.rule("F19.4")
+@pytest.mark.parametrize("note", ["", "<!-- x -->", "<?x y?>"])
+def test_a_link_without_a_word_goes_with_the_notes_of_programs_in_it(tmp_path, note):
+    link = f"<w:hyperlink>{note}<w:r>{note}<w:t>gone</w:t></w:r></w:hyperlink>"
+    path = with_body(tmp_path / "a.docx", f"<w:p>{link}{run('stays')}</w:p>")
+
+    body = changed(path, {"op": "replace_text", "search": "gone", "replace": ""})
+
+    assert body == paragraph("stays")

@@ -132,6 +132,23 @@ def test_a_text_style_reaches_every_run_of_the_target(giver, taker):
     assert applied.changed_parts == ("ppt/slides/slide1.xml",)
 
 
+@pytest.mark.rule("F22.4")
+@pytest.mark.parametrize("note", ["", "<!-- x -->", "<?x y?>"])
+def test_a_list_goes_with_the_last_thing_in_it_that_cannot_come_along(giver, taker, note):
+    odd = '<x:odd xmlns:x="urn:x" r:id="rId99"/>'
+    listed = f'<p:extLst>{note}<p:ext uri="1">{odd}</p:ext></p:extLst>'
+    slide = "ppt/slides/slide1.xml"
+    place = "</p:cNvPicPr><p:nvPr/>"
+    path = reworked(
+        giver, {slide: (place, place.replace("<p:nvPr/>", f"<p:nvPr>{listed}</p:nvPr>"))}
+    )
+
+    applied, out = copy(path, taker, {"asset_id": "image:0:2", "target_slide": 0})
+
+    assert b"extLst" not in members(out)[slide]
+    assert applied.effects.collateral == ()
+
+
 PHOTO = "http://schemas.microsoft.com/office/2007/relationships/hdphoto"
 
 

@@ -100,7 +100,7 @@ def _drop_if_empty(run: Element) -> None:
     if parent is None:
         return
     parent.remove(run)
-    if parent.tag == n.HYPERLINK and not len(parent):
+    if parent.tag == n.HYPERLINK and next(parent.iterchildren("*"), None) is None:
         holder = parent.getparent()
         if holder is not None:
             holder.remove(parent)

@@ -308,7 +308,8 @@ def _drop_reference(element: Element, key: str) -> None:
         return
     parent.remove(owner)
     above = parent.getparent()
-    if parent.tag in _LISTS and not len(parent) and above is not None:
+    is_empty = next(parent.iterchildren("*"), None) is None
+    if parent.tag in _LISTS and is_empty and above is not None:
         above.remove(parent)
 
 
