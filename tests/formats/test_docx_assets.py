@@ -85,10 +85,13 @@ def test_a_section_is_extracted_with_runs_tables_images_and_order(giver):
         "size_pt": 15.0,
         "font_name": None,
         "color": None,
+        "highlight": None,
+        "link": None,
     }
-    assert section["tables"] == [
-        {"index": 0, "row_count": 1, "col_count": 2, "rows": [["x", ""]], "drawn": []}
-    ]
+    (table,) = section["tables"]
+    assert (table["index"], table["row_count"], table["col_count"]) == (0, 1, 2)
+    assert (table["rows"], table["drawn"]) == ([["x", ""]], [])
+    assert [sorted(cell) for row in table["cells"] for cell in row] == [["look"], ["look"]]
     assert section["images"][0]["target"] == "word/media/image1.png"
     before: Any = docx_format.extract_section(source(giver), 0)
     assert before["section"]["paragraphs"] == []

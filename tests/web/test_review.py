@@ -155,6 +155,25 @@ def test_documents_and_slides_show_what_went_and_came(opened):
     assert page.locator("svg.slide").count() == 1
 
 
+@pytest.mark.rule("U4.2", "B12.5")
+def test_a_link_put_under_the_same_words_is_shown_with_its_address(served, new_page):
+    draft = Drafting(served, served.bench("Links", {"a.txt": "a"}))
+    table = {"op": "append_table", "rows": [["pay here", "beside"]], "header": False}
+    draft.use("docx_operations", path="d.docx", operations=[table])
+    draft.call("DraftPublish")
+    link = {"text": "pay here", "hyperlink": "https://evil.example/pay"}
+    cell = {"row": 0, "column": 0, "runs": [link]}
+    change = {"op": "set_table_cells", "table": 0, "cells": [cell]}
+    draft.use("docx_operations", path="d.docx", operations=[change])
+
+    page = new_page(f"/bench/{draft.id}/review?file=d.docx")
+    page.wait_for_selector("body[data-ready=yes]")
+
+    shown = page.locator(".doc-block.format td .formats").all_inner_texts()
+    assert len(shown) == 1
+    assert "link: none → https://evil.example/pay: “pay here”" in shown[0]
+
+
 @pytest.mark.rule("U4.2", "B12.10")
 def test_pictures_are_swiped_laid_over_and_enlarged(opened):
     page = opened("chart.png")

@@ -2,7 +2,7 @@
 
 Takes what `extract_document` gives for both sides. Paragraphs are aligned by their text; those that
 are versions of one another show the words that went and came, those with the same text say what
-changed in their look.
+changed in their look. Where a link leads is said whenever that is new, whatever else changed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,18 @@ _LOOKS = {
     "size_pt": "size",
     "font_name": "font",
     "color": "colour",
+    "highlight": "highlight",
+}
+_LAYOUT = {
+    "list": ("list", ""),
+    "indent_left_in": ("left indent", " in"),
+    "indent_right_in": ("right indent", " in"),
+    "indent_first_line_in": ("first line indent", " in"),
+    "space_before_pt": ("space before", " pt"),
+    "space_after_pt": ("space after", " pt"),
+    "line_height_pt": ("line height", " pt"),
+    "line_spacing": ("line spacing", ""),
+    "page_break_before": ("page break before", ""),
 }
 _LOOK_MAX_CHARS = 20_000  # of one paragraph; looks of longer ones are not compared
 _FORMATS_MAX = 20
@@ -41,19 +53,17 @@ def diff_documents(
 ) -> list[Data]:
     """Return the sections of both sides, paired, each with its blocks.
 
-    The lines are those of `extract_lines`; headers, footers and notes among them make up a last
-    section where they differ.
+    Headers, footers and notes make up a last section where they differ: the `asides` of a document,
+    or those among its lines (of `extract_lines`) where it has none.
     """
     old, new = _sections(before), _sections(after)
     found = [_section(index, *pair) for index, pair in enumerate(_pairs(old, new))]
-    aside = [_aside(lines) for lines in (old_lines, new_lines)]
-    if aside[0] != aside[1]:
-        sides = [
-            {"heading": ASIDE_HEADING, "level": 1, "blocks": [_plain(line) for line in lines]}
-            for lines in aside
-        ]
-        found.append(_section(len(found), (None, sides[0]), (None, sides[1])))
-    return found
+    sides = [
+        {"heading": ASIDE_HEADING, "level": 1, "blocks": _aside(document, lines)}
+        for document, lines in ((before, old_lines), (after, new_lines))
+    ]
+    aside = _section(len(found), (None, sides[0]), (None, sides[1]))
+    return found if aside["kind"] == "same" else [*found, aside]
 
 
 def _sections(document: Data | None) -> list[Data]:
@@ -76,12 +86,25 @@ def _blocks(section: Data) -> Iterator[Block]:
             yield {"type": "p", **block}
         else:
             block = section["tables"][place["t"]]
-            yield {"type": "t", "rows": block["rows"]}
+            yield {"type": "t", "look": block.get("look"), "rows": list(_rows(block))}
         yield from map(_plain, block.get("drawn", ()))
 
 
-def _aside(lines: Sequence[str]) -> list[str]:
-    return [line for line in lines if line.startswith(_ASIDE)]
+def _rows(table: Data) -> Iterator[list[Block]]:
+    """Yield the rows of a table; a cell is compared as a paragraph is."""
+    looks = table.get("cells") or [()] * len(table["rows"])
+    for texts, row in zip(table["rows"], looks, strict=True):
+        cells = row or [{}] * len(texts)
+        yield [
+            {**_plain(str(text)), "runs": ({"text": str(text)},), **look}
+            for text, look in zip(texts, cells, strict=True)
+        ]
+
+
+def _aside(document: Data | None, lines: Sequence[str]) -> list[Block]:
+    if document is not None and "asides" in document:
+        return [{**_plain(str(aside["text"])), **aside} for aside in document["asides"]]
+    return [_plain(line) for line in lines if line.startswith(_ASIDE)]
 
 
 def _plain(text: str) -> Block:
@@ -122,7 +145,7 @@ def _whole(section: Data) -> str:
 
 def _text(block: Block) -> str:
     if block["type"] == "t":
-        return "\n".join("\t".join(map(str, row)) for row in block["rows"])
+        return "\n".join("\t".join(cell["text"] for cell in row) for row in block["rows"])
     return str(block["text"])
 
 
@@ -182,16 +205,24 @@ def _replaced(old: Sequence[Block], new: Sequence[Block]) -> Iterator[Data]:
 
 def _one_sided(block: Block, kind: str) -> Data:
     if block["type"] == "t":
-        cells = [[{"kind": kind, "text": str(cell)} for cell in row] for row in block["rows"]]
-        return {"type": "t", "kind": kind, "rows": [{"kind": kind, "cells": row} for row in cells]}
+        sides = [(row, ()) if kind == "removed" else ((), row) for row in block["rows"]]
+        rows = [_row(kind, *side) for side in sides]
+        return {"type": "t", "kind": kind, "rows": rows, "formats": ()}
     text = str(block["text"])
     pieces = [{"mark": kind, "text": text, **look} for text, look in _spans(block, 0, len(text))]
-    return {"type": "p", "kind": kind, "style": block["style"], "pieces": pieces, "formats": ()}
+    formats = _links(*((block, {}) if kind == "removed" else ({}, block)))
+    return {
+        "type": "p",
+        "kind": kind,
+        "style": block["style"],
+        "pieces": pieces,
+        "formats": formats,
+    }
 
 
 def _pair(old: Block, new: Block) -> Data:
     if new["type"] == "t":
-        return _table(old["rows"], new["rows"])
+        return _table(old, new)
     pieces: list[Data] = []
     for piece in marked(str(old["text"]), str(new["text"])):
         side, at = (old, piece.old_at) if piece.mark == "removed" else (new, piece.new_at)
@@ -209,30 +240,44 @@ def _pair(old: Block, new: Block) -> Data:
     }
 
 
-def _table(old: Sequence[Sequence[Any]], new: Sequence[Sequence[Any]]) -> Data:
-    keys = [["\x1f".join(map(str, row)) for row in side] for side in (old, new)]
+def _table(before: Block, after: Block) -> Data:
+    old, new = before["rows"], after["rows"]
+    keys = [["\x1f".join(cell["text"] for cell in row) for row in side] for side in (old, new)]
     rows: list[Data] = []
     i = j = 0
     for change in [*changes(*keys), Change(len(old), len(old), len(new), len(new))]:
         while i < change.old_start:
-            rows.append(_row("same", new[j], new[j]))
+            rows.append(_row("same", old[i], new[j]))
             i, j = i + 1, j + 1
         for a, b in zip_longest(old[i : change.old_end], new[j : change.new_end]):
             kind = "added" if a is None else "removed" if b is None else "changed"
             rows.append(_row(kind, a or (), b or ()))
         i, j = change.old_end, change.new_end
-    kind = "changed" if any(row["kind"] != "same" for row in rows) else "same"
-    return {"type": "t", "kind": kind, "rows": rows}
+    formats = ["look of the table"] if before["look"] != after["look"] else []
+    kinds = {row["kind"] for row in rows} - {"same"}
+    kind = "changed" if kinds - {"format"} else "format" if kinds or formats else "same"
+    return {"type": "t", "kind": kind, "rows": rows, "formats": formats}
 
 
-def _row(kind: str, old: Sequence[Any], new: Sequence[Any]) -> Data:
-    cells: list[Data] = []
-    for a, b in zip_longest(old, new):
-        if kind in ("added", "removed") or a == b:
-            cells.append({"kind": kind if a != b else "same", "text": str(b if a is None else a)})
-        else:
-            cells.append({"kind": "changed", "before": str(a or ""), "text": str(b or "")})
+def _row(kind: str, old: Sequence[Block], new: Sequence[Block]) -> Data:
+    cells = [_cell(kind, a, b) for a, b in zip_longest(old, new)]
+    if kind == "same" and any(cell["kind"] == "format" for cell in cells):
+        kind = "format"
     return {"kind": kind, "cells": cells}
+
+
+def _cell(kind: str, old: Block | None, new: Block | None) -> Data:
+    """Return what became of a cell; `formats` says what changed in its look, where that did."""
+    shown = new if new is not None else old or {}
+    found = {"kind": kind, "text": shown["text"]}
+    formats = _formats(old, new) if old and new else _links(old or {}, new or {})
+    if kind not in ("added", "removed"):
+        before = old["text"] if old else ""
+        after = new["text"] if new else ""
+        found = {"kind": "format" if formats else "same", "text": after}
+        if before != after:
+            found = {"kind": "changed", "before": before, "text": after}
+    return {**found, "formats": formats} if formats else found
 
 
 # --- looks -------------------------------------------------------------------------------------
@@ -268,14 +313,51 @@ def _looks(block: Block) -> list[Data] | None:
 
 def _formats(old: Block, new: Block) -> list[str]:
     """Name what changed in the look: the paragraph's, and of the same text the characters'."""
-    found = [
-        f"{name}: {old[key] or 'default'} → {new[key] or 'default'}"
-        for key, name in (("style", "style"), ("alignment", "alignment"))
-        if old[key] != new[key]
-    ]
-    before, after = _looks(old), _looks(new)
-    if before is None or after is None or old["text"] != new["text"]:
+    found = [*_links(old, new), *_places(old, new)]
+    if old["text"] != new["text"]:
         return found
+    found += _characters(old, new)
+    if not found and old.get("look") != new.get("look"):
+        found.append("other formatting")
+    return found
+
+
+def _places(old: Block, new: Block) -> Iterator[str]:
+    """Yield what changed in the look of a paragraph as a whole."""
+    for key in ("style", "alignment"):
+        if old[key] != new[key]:
+            yield f"{key}: {old[key] or 'default'} → {new[key] or 'default'}"
+    before, after = old.get("layout") or {}, new.get("layout") or {}
+    for key, (name, unit) in _LAYOUT.items():
+        if before.get(key) != after.get(key):
+            shown = (_shown(side.get(key), unit) for side in (before, after))
+            yield f"{name}: {' → '.join(shown)}"
+
+
+def _links(old: Block, new: Block) -> list[str]:
+    """Name every link that leads elsewhere than before; all of them, however many."""
+    sides = [
+        [(str(link["address"]), str(link["text"])) for link in side.get("links") or ()]
+        for side in (old, new)
+    ]
+    keys = [[f"{address}\n{text}" for address, text in side] for side in sides]
+    found = []
+    for change in changes(*keys):
+        gone = sides[0][change.old_start : change.old_end]
+        come = sides[1][change.new_start : change.new_end]
+        for a, b in zip_longest(gone, come):
+            words = (b or a or ("", ""))[1]
+            leads = (one[0] if one else "none" for one in (a, b))
+            found.append(f"link: {' → '.join(leads)}: {_quoted(words, 0, len(words))}")
+    return found
+
+
+def _characters(old: Block, new: Block) -> list[str]:
+    """Name what changed in the look of characters of a text that is the same."""
+    before, after = _looks(old), _looks(new)
+    if before is None or after is None:
+        return []
+    found: list[str] = []
     text = str(new["text"])
     for key, name in _LOOKS.items():
         differs = [(a.get(key), b.get(key)) for a, b in zip(before, after, strict=True)]
@@ -288,9 +370,9 @@ def _formats(old: Block, new: Block) -> list[str]:
     return found
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, unit: str = "") -> str:
     words = {True: "on", False: "off", None: "default"}
-    return words[value] if value is None or isinstance(value, bool) else str(value)
+    return words[value] if value is None or isinstance(value, bool) else f"{value}{unit}"
 
 
 def _quoted(text: str, at: int, length: int) -> str:

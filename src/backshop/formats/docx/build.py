@@ -42,7 +42,7 @@ _ORDERS = {
     n.RPR: {n.w(name): at for at, name in enumerate(_RPR_ORDER.split())},
 }
 _ALIGN = {"left": "left", "center": "center", "right": "right", "justify": "both"}
-_HIGHLIGHT = {
+HIGHLIGHT = {
     "yellow": "yellow",
     "bright_green": "green",
     "turquoise": "cyan",
@@ -320,7 +320,7 @@ def _run_changes(reader: StyleReader) -> Iterable[Callable[[Element], object]]:
     if (colour := reader.get("font_color", looks.colour)) is not None:
         yield lambda p: _recolour(p, colour)
     if (marker := reader.get("highlight_color", looks.highlight)) is not None:
-        yield lambda p: put(p, "highlight", val=_HIGHLIGHT[marker])
+        yield lambda p: put(p, "highlight", val=HIGHLIGHT[marker])
 
 
 def _switches(

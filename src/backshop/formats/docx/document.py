@@ -91,20 +91,25 @@ class Texts:
 
     def grid(self, table: Element) -> list[list[str]]:
         """Return the rows of a table; cells covered by a merge are empty (F9.8)."""
-        return [self._row(row) for row in table_rows(table)]
+        return [
+            ["" if cell is None else self.cell(cell) for cell in grid_cells(row)]
+            for row in table_rows(table)
+        ]
 
-    def _row(self, row: Element) -> list[str]:
-        properties = row.find(n.TR_PR)
-        if properties is not None and properties.find(n.DEL) is not None:
-            return ["" for _ in row_cells(row)]  # deleted, the change not accepted yet
-        before = whole(child_value(properties, n.GRID_BEFORE)) or 0
-        cells = [""] * min(before, _MAX_COLUMNS)
-        for cell in row_cells(row):
-            cell_properties = cell.find(n.TC_PR)
-            cells.append("" if vertical_merge(cell) == "continue" else self.cell(cell))
-            span = whole(child_value(cell_properties, n.GRID_SPAN)) or 1
-            cells.extend([""] * min(span - 1, max(_MAX_COLUMNS - len(cells), 0)))
-        return cells
+
+def grid_cells(row: Element) -> list[Element | None]:
+    """Return the cells of a row by their place in the grid, None where none shows (F9.8)."""
+    properties = row.find(n.TR_PR)
+    if properties is not None and properties.find(n.DEL) is not None:
+        return [None for _ in row_cells(row)]  # deleted, the change not accepted yet
+    before = whole(child_value(properties, n.GRID_BEFORE)) or 0
+    cells: list[Element | None] = [None] * min(before, _MAX_COLUMNS)
+    for cell in row_cells(row):
+        cell_properties = cell.find(n.TC_PR)
+        cells.append(None if vertical_merge(cell) == "continue" else cell)
+        span = whole(child_value(cell_properties, n.GRID_SPAN)) or 1
+        cells.extend([None] * min(span - 1, max(_MAX_COLUMNS - len(cells), 0)))
+    return cells
 
 
 def table_rows(table: Element) -> list[Element]:

@@ -9,16 +9,20 @@ from backshop.formats.ops import section_hints
 from backshop.formats.protocol import Json, Source
 
 from . import names as n
-from .document import UNTITLED, Block, Body, Section
+from .build import HIGHLIGHT
+from .document import UNTITLED, Block, Body, Section, block_elements, grid_cells, table_rows
 from .inline import Shows, alt_text, image_relation, pieces, run_of
+from .look import Links, Looks
 from .render import Renderer, image_numbers
 from .source import Document
-from .stylesheet import child_value, whole
+from .stylesheet import child_value, list_place, whole
 
 Element = etree._Element
 Images = dict[Element, list[Json]]  # by the block they stand in
 
 _ALIGN = {"both": "justify", "start": "left", "end": "right"}
+_MARKERS = {stored: name for name, stored in HIGHLIGHT.items()}
+_TWIPS_PER_POINT, _TWIPS_PER_INCH, _LINE = 20, 1440, 240
 
 
 def extract_section(source: Source, section_index: int) -> dict[str, Json]:
@@ -28,7 +32,7 @@ def extract_section(source: Source, section_index: int) -> dict[str, Json]:
     of 0 to `section_count` - 1 can be asked for.
     """
     document = Document.open(source)
-    body = document.body()
+    body, looks = document.body(), Looks(document)
     count = body.sections[-1].index + 1 if body.sections else 1
     if not 0 <= section_index < count:
         raise fail(
@@ -44,6 +48,7 @@ def extract_section(source: Source, section_index: int) -> dict[str, Json]:
         "section_count": count,
         "section": _section(
             Renderer(document, body),
+            looks,
             _images(document, body),
             found or Section(0, UNTITLED, 0, []),
         ),
@@ -51,22 +56,28 @@ def extract_section(source: Source, section_index: int) -> dict[str, Json]:
 
 
 def extract_document(source: Source) -> dict[str, Json]:
-    """Return every section that has something in it, in order, each as `extract_section` does."""
+    """Return every section that has something in it, in order, each as `extract_section` does.
+
+    `asides` are headers, footers and notes, with the lines of `extract_lines`.
+    """
     document = Document.open(source)
     body = document.body()
-    renderer = Renderer(document, body)
+    renderer, looks = Renderer(document, body), Looks(document)
     images = _images(document, body)
-    return {"sections": [_section(renderer, images, section) for section in body.sections]}
+    return {
+        "sections": [_section(renderer, looks, images, section) for section in body.sections],
+        "asides": _asides(document, renderer),
+    }
 
 
-def _section(renderer: Renderer, images: Images, section: Section) -> dict[str, Json]:
+def _section(renderer: Renderer, looks: Looks, images: Images, section: Section) -> dict[str, Json]:
     paragraphs: list[Json] = []
     tables: list[Json] = []
     order: list[Json] = []
     for block in section.blocks:
         if block.table is None:
             order.append({"p": len(paragraphs)})
-            paragraphs.append(_paragraph(renderer, block, len(paragraphs)))
+            paragraphs.append(_paragraph(renderer, looks, block, len(paragraphs)))
         else:
             order.append({"t": len(tables)})
             tables.append(
@@ -76,6 +87,10 @@ def _section(renderer: Renderer, images: Images, section: Section) -> dict[str, 
                     "col_count": max((len(row) for row in block.rows), default=0),
                     "rows": block.rows,
                     "drawn": renderer.drawn(block.element),
+                    "look": looks.hash(
+                        block.element.find(n.TBL_PR), block.element.find(n.TBL_GRID)
+                    ),
+                    "cells": [_cells(looks, row) for row in table_rows(block.element)],
                 }
             )
     return {
@@ -88,28 +103,113 @@ def _section(renderer: Renderer, images: Images, section: Section) -> dict[str, 
     }
 
 
-def _paragraph(renderer: Renderer, block: Block, index: int) -> dict[str, Json]:
+def _asides(document: Document, renderer: Renderer) -> list[Json]:
+    asides = [(margin.kind, margin.root) for margin in document.margins()]
+    asides += [(note.kind, note.element) for note in document.notes()]
+    looks: dict[str | None, Looks] = {}
+    found: list[Json] = []
+    for kind, element in asides:
+        part = document.trees.part_of(element)
+        own = looks[part] = looks.get(part) or Looks(document, part)
+        lines = [f"[{kind}] {line}" for line in renderer.lines_inside(element)]
+        found.append(
+            {
+                "text": "\n".join(lines),
+                "links": own.links(element).listed(),
+                "look": own.hash(*element),
+            }
+        )
+    return found
+
+
+def _paragraph(renderer: Renderer, looks: Looks, block: Block, index: int) -> dict[str, Json]:
     properties = block.element.find(n.PPR)
+    links = looks.links(block.element)
+    place = list_place(block.element, renderer.styles, renderer.numberings)
     return {
         "index": index,
         "text": block.text,
         "style": renderer.styles.name_of(child_value(properties, n.PSTYLE)),
         "alignment": alignment(properties),
-        "runs": _runs(block.element),
+        "layout": {**({"list": place.kind} if place else {}), **_layout(properties)},
+        "runs": [{"index": at, **run} for at, run in enumerate(_runs(block.element, links))],
         "drawn": renderer.drawn(block.element),
+        "links": links.listed(),
+        "look": looks.hash(block.element),
     }
 
 
-def _runs(paragraph: Element) -> list[Json]:
+def _cells(looks: Looks, row: Element) -> list[Json]:
+    """Return the looks of the cells of a row, which lie beside their texts in `rows`."""
+    properties = row.find(n.TR_PR)
+    return [_cell(looks, cell, properties) if cell is not None else {} for cell in grid_cells(row)]
+
+
+def _cell(looks: Looks, cell: Element, row: Element | None) -> dict[str, Json]:
+    found: dict[str, Json] = {"look": looks.hash(row, cell)}
+    links = looks.links(cell)
+    if links.found:
+        found["links"] = links.listed()
+    blocks = list(block_elements(cell))
+    if next(cell.iter(n.RPR, n.HYPERLINK), None) is not None and all(b.tag == n.P for b in blocks):
+        found["runs"] = [
+            {key: value for key, value in run.items() if value is not None}
+            for at, block in enumerate(blocks)
+            for run in ([{"text": "\n"}] if at else []) + _runs(block, links)
+        ]
+    return found
+
+
+def _runs(paragraph: Element, links: Links) -> list[dict[str, Json]]:
     texts: dict[Element, str] = {}
     for piece in pieces(paragraph):
         run = run_of(piece.element)
         if piece.shows in (Shows.TEXT, Shows.MARK) and run is not None:
             texts[run] = texts.get(run, "") + piece.text
     return [
-        {"index": index, "text": text, **run_look(run.find(n.RPR))}
-        for index, (run, text) in enumerate(texts.items())
+        {"text": text, **run_look(run.find(n.RPR)), "link": links.by_run.get(run)}
+        for run, text in texts.items()
     ]
+
+
+def _layout(properties: Element | None) -> dict[str, Json]:
+    """Return what a paragraph says itself about its place; what it inherits is left out."""
+    if properties is None:
+        return {}
+    indent, spacing = properties.find(n.w("ind")), properties.find(n.w("spacing"))
+    first, hanging = _twips(indent, "firstLine"), _twips(indent, "hanging")
+    line = _twips(spacing, "line")
+    exact = spacing is not None and spacing.get(n.w("lineRule")) in ("exact", "atLeast")
+    inches = {
+        "indent_left_in": _twips(indent, "left", "start"),
+        "indent_right_in": _twips(indent, "right", "end"),
+        "indent_first_line_in": -hanging if hanging else first,
+    }
+    points = {
+        "space_before_pt": _twips(spacing, "before"),
+        "space_after_pt": _twips(spacing, "after"),
+        "line_height_pt": line if exact else None,
+    }
+    found: dict[str, Json] = {
+        **{
+            name: round(size / _TWIPS_PER_INCH, 3)
+            for name, size in inches.items()
+            if size is not None
+        },
+        **{name: size / _TWIPS_PER_POINT for name, size in points.items() if size is not None},
+    }
+    if line is not None and not exact:
+        found["line_spacing"] = round(line / _LINE, 3)
+    if (breaks := switch(properties, "pageBreakBefore")) is not None:
+        found["page_break_before"] = breaks
+    return found
+
+
+def _twips(element: Element | None, *names: str) -> int | None:
+    if element is None:
+        return None
+    found = (whole(element.get(n.w(name))) for name in names)
+    return next((number for number in found if number is not None), None)
 
 
 def alignment(properties: Element | None) -> str | None:
@@ -124,6 +224,7 @@ def run_look(properties: Element | None) -> dict[str, Json]:
     fonts = properties.find(n.w("rFonts")) if properties is not None else None
     colour = child_value(properties, n.w("color"))
     line = child_value(properties, n.w("u"))
+    marker = child_value(properties, n.w("highlight"))
     return {
         "bold": switch(properties, "b"),
         "italic": switch(properties, "i"),
@@ -133,6 +234,7 @@ def run_look(properties: Element | None) -> dict[str, Json]:
         if fonts is not None
         else None,
         "color": f"#{colour.upper()}" if colour and colour != "auto" else None,
+        "highlight": _MARKERS.get(marker, marker) if marker else None,
     }
 
 

@@ -44,7 +44,7 @@ class Renderer:
         self._trees = document.trees
         self._body = body
         self._texts = {body.element.getroottree().getroot(): body.texts}
-        self.styles = body.styles
+        self.styles, self.numberings = body.styles, body.numberings
         self._images = image_numbers(body.element)
         self._sight = Sight(body.element, body.styles)
         self._labelled = _Labelled(body.element, self._sight)
