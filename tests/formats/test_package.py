@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from backshop.formats.archive import assemble
 from backshop.formats.errors import FormatError
 from backshop.formats.guard import scan, scan_bytes
-from backshop.formats.package import Package, rels_name, rels_owner
+from backshop.formats.package import Package
+from backshop.formats.rels import rels_name, rels_owner
 
 from .archives import TYPES, archive, file_source
 
@@ -212,3 +213,24 @@ def test_real_packages_keep_every_other_member(corpora, tmp_path, scaled):
                 == after.data[kept.local_offset : kept.end]
             )
             assert same is (member.name != name)
+
+
+@pytest.mark.rule("F23.1")
+def test_relationships_are_written_once_asked_for_and_outside_ones_are_there_once(tmp_path):
+    package = Package.from_bytes(sample())
+
+    again = package.add_rel("xl/a.xml", "t", "https://example.org", external=True)
+    new = package.add_rel("xl/a.xml", "t", "https://example.org/2", external=True)
+    inside = [package.add_rel("media/p.xml", "t", "../x.bin") for _ in range(2)]
+
+    assert (again, new, inside) == ("rId2", "rId3", ["rId1", "rId2"])
+    assert [rel.id for rel in package.rels("xl/a.xml")] == ["rId1", "rId2", "rId3"]
+    assert "media/_rels/p.xml.rels" in package.names
+    assert b"https://example.org/2" in package.read("xl/_rels/a.xml.rels")
+    package.remove_rel("xl/a.xml", new)
+    assert package.changed_parts == ("media/_rels/p.xml.rels",)
+    assert package.rel_part("media/p.xml", "rId2") == "x.bin"
+    package.remove("media/_rels/p.xml.rels")
+    assert package.add_rel("media/p.xml", "t", "../xl/a.xml") == "rId1"
+    package.remove("media/_rels/p.xml.rels")
+    assert package.to_bytes() == sample()

@@ -16,12 +16,10 @@ is the last step of F23.8: reopen `out` with its own reader and compare what was
 from __future__ import annotations
 
 import hashlib
-import posixpath
 import re
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from urllib.parse import unquote
 
 from lxml import etree
 
@@ -30,25 +28,14 @@ from .errors import FormatError, fail
 from .guard import Archive, parse_xml, scan, scan_bytes
 from .output import write_file
 from .protocol import Limits, Source
+from .rels import Relationship, Rels, rels_name, rels_owner
 from .wellformed import check_xml
 
 CONTENT_TYPES = "[Content_Types].xml"
 TYPES_NS = "http://schemas.openxmlformats.org/package/2006/content-types"
-RELS_NS = "http://schemas.openxmlformats.org/package/2006/relationships"
-_PLAIN: dict[str, str] = {None: RELS_NS}  # type: ignore[dict-item]  # lxml wants None here
 _DECLARATION = re.compile(rb"\A(?:\xef\xbb\xbf)?<\?xml[^>]*\?>\s*")
 _MACRO = re.compile(r"(?i)vbaProject|vbaData")
 _SIGNATURE = re.compile(r"(?i)(^|/)_xmlsignatures/|digital-signature")
-
-
-@dataclass(frozen=True, slots=True)
-class Relationship:
-    """One line of a `.rels` part; `part` is the name it leads to, None when it leads outside."""
-
-    id: str
-    type: str
-    target: str
-    part: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +56,8 @@ class Package:
         self._new: dict[str, bytes] = {}
         self._removed: set[str] = set()
         self._folded: dict[str, str] | None = None  # names by their lower case
+        self._rels: dict[str, Rels] = {}  # by the names of their parts
+        self._unwritten: dict[str, None] = {}  # those that changed since they were written
         self._types: tuple[dict[str, str], dict[str, str]] | None = None  # of parts, of endings
 
     @classmethod
@@ -91,15 +80,20 @@ class Package:
     def names(self) -> tuple[str, ...]:
         """The names of all parts as they are now, new ones last."""
         kept = [m.name for m in self._archive.members if m.name not in self._removed]
-        return (*kept, *(name for name in self._new if name not in self._archive.by_name))
+        new = dict.fromkeys((*self._new, *self._unwritten))
+        known = self._archive.by_name.keys() - self._removed
+        return (*kept, *(name for name in new if name not in known))
 
     @property
     def changed_parts(self) -> tuple[str, ...]:
         """The parts that differ from the source, sorted."""
+        self._write_rels()
         return tuple(sorted({*self._new, *self._removed}))
 
     def __contains__(self, name: str) -> bool:
-        return name in self._new or (name in self._archive.by_name and name not in self._removed)
+        if name in self._new or name in self._unwritten:
+            return True
+        return name in self._archive.by_name and name not in self._removed
 
     def find(self, name: str) -> str | None:
         """Return the real spelling of a part name; OPC compares names without case."""
@@ -118,6 +112,8 @@ class Package:
 
     def read(self, name: str) -> bytes:
         """Return the present content of a part."""
+        if name in self._unwritten:
+            self._write_rels()
         if name not in self:
             raise fail("corrupt_file", "a part of the package is missing", detail=name)
         return self._new[name] if name in self._new else self._archive.read(name)
@@ -132,6 +128,8 @@ class Package:
 
     def size(self, name: str) -> int:
         """Return the unpacked size of a part without unpacking it."""
+        if name in self._unwritten:
+            self._write_rels()
         return len(self._new[name]) if name in self._new else self._archive.by_name[name].size
 
     @property
@@ -182,6 +180,8 @@ class Package:
 
     def _forget(self, name: str) -> None:
         """Forget what was derived from a part that changes."""
+        self._rels.pop(name, None)
+        self._unwritten.pop(name, None)
         self._folded = None
         if name.lower() == CONTENT_TYPES.lower():
             self._types = None
@@ -190,48 +190,46 @@ class Package:
 
     def rels(self, part: str) -> tuple[Relationship, ...]:
         """Return the relationships of a part (`""` is the package), in file order."""
-        name = self.find(rels_name(part))
-        if name is None:
-            return ()
-        return tuple(
-            _relationship(part, e) for e in self.xml(name).iter(f"{{{RELS_NS}}}Relationship")
-        )
+        found = self._rels_of(part)
+        return found.listed() if found else ()
 
     def rel_part(self, part: str, rel_id: str) -> str | None:
         """Return the existing part a relationship id leads to."""
-        for rel in self.rels(part):
-            if rel.id == rel_id and rel.part is not None:
-                return self.find(rel.part)
-        return None
+        found = self._rels_of(part)
+        rel = found.get(rel_id) if found else None
+        return self.find(rel.part) if rel is not None and rel.part is not None else None
 
     def add_rel(self, part: str, type_: str, target: str, *, external: bool = False) -> str:
-        """Add a relationship and return its id, the lowest free `rId<n>`."""
+        """Add a relationship and return its id; one that leads outside may be there already."""
+        found = self._rels_of(part)
         name = self.find(rels_name(part)) or rels_name(part)
-        root = (
-            self.xml(name)
-            if name in self
-            else etree.Element(f"{{{RELS_NS}}}Relationships", nsmap=_PLAIN)
-        )
-        taken = {e.get("Id") for e in root}
-        rel_id = next(f"rId{n}" for n in range(1, len(taken) + 2) if f"rId{n}" not in taken)
-        line = etree.SubElement(
-            root, f"{{{RELS_NS}}}Relationship", Id=rel_id, Type=type_, Target=target
-        )
-        if external:
-            line.set("TargetMode", "External")
-        self.put_xml(name, root)
-        return rel_id
+        if found is None:
+            found = self._rels[name] = Rels(part)
+            self._folded = None
+        self._unwritten[name] = None
+        return found.add(type_, target, external=external)
 
     def remove_rel(self, part: str, rel_id: str) -> None:
         """Take a relationship out; the part it leads to stays."""
+        found = self._rels_of(part)
+        if found is not None:
+            self._unwritten[self.find(rels_name(part)) or rels_name(part)] = None
+            found.remove(rel_id)
+
+    def _rels_of(self, part: str) -> Rels | None:
+        """Return the relationships of a part, parsed once; None when it has none."""
         name = self.find(rels_name(part))
-        if name is None:
-            return
-        root = self.xml(name)
-        for line in root.findall(f"{{{RELS_NS}}}Relationship"):
-            if line.get("Id") == rel_id:
-                root.remove(line)
-        self.put_xml(name, root)
+        if name is not None and name not in self._rels:
+            self._rels[name] = Rels(part, self.xml(name))
+        return self._rels[name] if name is not None else None
+
+    def _write_rels(self) -> None:
+        """Give relationships that changed back to the package."""
+        for name in tuple(self._unwritten):
+            rels = self._rels[name]
+            del self._unwritten[name]
+            self.put_xml(name, rels.root)
+            self._rels[name] = rels  # still what is written
 
     def content_type(self, name: str) -> str | None:
         """Return the content type of a part: its own, or that of its ending."""
@@ -279,6 +277,7 @@ class Package:
 
     def to_bytes(self) -> bytes:
         """Return the package as it is now; the source's own bytes when nothing differs."""
+        self._write_rels()
         if not self._new and not self._removed:
             return self._archive.data
         return assemble(self._archive, self._new, self._removed)
@@ -325,28 +324,6 @@ class Package:
         return bad
 
 
-def rels_name(part: str) -> str:
-    """Return the name of the part that holds the relationships of `part` (`""`: the package)."""
-    folder, _, file = part.rpartition("/")
-    return f"{folder}/_rels/{file}.rels" if folder else f"_rels/{file}.rels"
-
-
-def rels_owner(name: str) -> str:
-    """Return the part whose relationships `name` holds."""
-    folder, _, file = name.rpartition("/")
-    base = folder.removesuffix("_rels").rstrip("/")
-    owner = file.removesuffix(".rels")
-    return f"{base}/{owner}" if base and owner else owner or base
-
-
-def resolve(part: str, target: str) -> str:
-    """Return the part name a relationship target of `part` means."""
-    path = unquote(target.partition("#")[0])
-    if path.startswith("/"):
-        return posixpath.normpath(path).lstrip("/")
-    return posixpath.normpath(posixpath.join(posixpath.dirname(part), path)).lstrip("/")
-
-
 def serialise(root: etree._Element, *, like: bytes | None = None) -> bytes:
     """Return XML bytes in UTF-8, with the declaration `like` has; comments around the root stay."""
     body = etree.tostring(root.getroottree(), encoding="UTF-8", xml_declaration=False)
@@ -374,17 +351,6 @@ def canonical_element(element: etree._Element) -> bytes:
         return etree.tostring(element, method="c14n", with_tail=False)
     except etree.C14NError:
         return etree.tostring(element, with_tail=False)
-
-
-def _relationship(part: str, line: etree._Element) -> Relationship:
-    target = line.get("Target") or ""
-    outside = line.get("TargetMode") == "External"
-    return Relationship(
-        line.get("Id") or "",
-        line.get("Type") or "",
-        target,
-        None if outside or not target or target.startswith("#") else resolve(part, target),
-    )
 
 
 def _content_types(root: etree._Element) -> tuple[dict[str, str], dict[str, str]]:

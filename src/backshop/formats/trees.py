@@ -14,7 +14,8 @@ from lxml import etree
 
 from .errors import fail
 from .guard import parse_xml
-from .package import Package, Relationship, serialise
+from .package import Package, serialise
+from .rels import Relationship
 
 Element = etree._Element
 
@@ -44,7 +45,6 @@ class Trees:
         self._strict: dict[str, dict[bytes, bytes]] = {}  # by part: our name -> the file's
         self._touched: dict[str, None] = {}
         self.is_strict = False  # whether the main part is; new ones are as it is
-        self._rels: dict[str, tuple[Relationship, ...]] = {}
 
     def root(self, name: str) -> Element:
         """Return the root of a part, the same one at every call."""
@@ -76,7 +76,6 @@ class Trees:
         """Drop a part that is removed from the package."""
         self._roots.pop(name, None)
         self._touched.pop(name, None)
-        self._rels.pop(name, None)
         self.package.remove(name)
 
     def flush(self) -> None:
@@ -99,21 +98,17 @@ class Trees:
         return _renamed(data, names)
 
     def rels(self, part: str) -> tuple[Relationship, ...]:
-        """Return the relationships of a part, read once."""
-        if part not in self._rels:
-            self._rels[part] = self.package.rels(part)
-        return self._rels[part]
+        """Return the relationships of a part."""
+        return self.package.rels(part)
 
     def add_rel(self, part: str, type_: str, target: str, *, external: bool = False) -> str:
         """Add a relationship, its type in the dialect of the main part, and return its id."""
-        self._rels.pop(part, None)
         renamed = _tightened if self.is_strict else _loose_name
         type_ = renamed(type_.encode()).decode()
         return self.package.add_rel(part, type_, target, external=external)
 
     def remove_rel(self, part: str, rel_id: str) -> None:
         """Take a relationship out."""
-        self._rels.pop(part, None)
         self.package.remove_rel(part, rel_id)
 
     def related(self, part: str, kind: str) -> list[tuple[Relationship, str]]:
@@ -129,8 +124,7 @@ class Trees:
 
     def rel_part(self, part: str, rel_id: str | None) -> str | None:
         """Return the existing part a relationship id of `part` leads to."""
-        leads = next((rel.part for rel in self.rels(part) if rel.id == rel_id), None)
-        return self.package.find(leads) if leads else None
+        return self.package.rel_part(part, rel_id) if rel_id is not None else None
 
     def part_of(self, element: Element) -> str | None:
         """Return the part an element stands in, None once it was taken out."""

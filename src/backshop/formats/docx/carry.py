@@ -8,7 +8,7 @@ from lxml import etree
 
 from backshop.formats import style as looks
 from backshop.formats.media import Carrier, relative
-from backshop.formats.package import Relationship
+from backshop.formats.rels import Relationship
 
 from . import names as n
 from .document import parent_of

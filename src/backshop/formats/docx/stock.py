@@ -122,25 +122,24 @@ class Stock:
 
         `overrides` are what the list has different from its definition.
         """
+        numberings = self.document.numberings
         root = self.part("numbering")
-        abstract = n.w("abstractNum")
-        taken = [whole(e.get(n.w("abstractNumId"))) or 0 for e in root.iterchildren(abstract)]
-        abstract_id = str(max(taken, default=-1) + 1)
+        abstract_id, num_id = str(numberings.free_abstract), str(numberings.free_num)
         definition.set(n.w("abstractNumId"), abstract_id)
-        last = max((i for i, e in enumerate(root) if e.tag == abstract), default=-1)
-        before_nums = next((i for i, e in enumerate(root) if e.tag == n.w("num")), len(root))
-        root.insert(last + 1 if last >= 0 else before_nums, definition)
-        numbers = [whole(e.get(n.NUM_ID)) or 0 for e in root.iterchildren(n.w("num"))]
-        num_id = str(max(numbers, default=0) + 1)
         num = etree.Element(n.w("num"))
         num.set(n.NUM_ID, num_id)
         etree.SubElement(num, n.w("abstractNumId")).set(n.VAL, abstract_id)
         num.extend(overrides)
         for new in (definition, num):
             self.at_home(new)
-        ends = [i for i, e in enumerate(root) if e.tag in (abstract, n.w("num"))]
-        root.insert(ends[-1] + 1, num)
-        self.document.numberings.load(root)
+        if numberings.last_abstract is not None:
+            numberings.last_abstract.addnext(definition)
+        else:
+            first = next((at for at, e in enumerate(root) if e.tag == num.tag), len(root))
+            root.insert(first, definition)
+        (definition if numberings.last_num is None else numberings.last_num).addnext(num)
+        numberings.define(definition)
+        numberings.add(num)
         return num_id
 
     def add_bullet(self, bullet: Element) -> str:

@@ -72,6 +72,7 @@ class StyleSheet:
         self.root = root
         self.by_id: dict[str, Style] = {}
         self.default_paragraph: str | None = None
+        self.default_table: str | None = None
         for element in root.iterchildren(n.STYLE) if root is not None else ():
             self.register(element)
         self._levels: dict[str | None, int | None] = {}
@@ -93,6 +94,8 @@ class StyleSheet:
         self.by_id[style_id] = style
         if style.is_default and style.type == "paragraph" and self.default_paragraph is None:
             self.default_paragraph = style_id
+        if style.is_default and style.type == "table" and self.default_table is None:
+            self.default_table = style_id
         return style
 
     def find(self, name: str, type_: str) -> Style | None:
@@ -176,28 +179,38 @@ class Numberings:
         self._num: dict[str, str] = {}
         self._overrides: dict[str, list[Element]] = {}  # what one list has for itself
         self._own: dict[str, dict[str, str]] = {}  # the formats of levels among that
-        if root is not None:
-            self.load(root)
+        self.free_abstract, self.free_num = 0, 1  # numbers above all that are taken
+        self.last_abstract: Element | None = None
+        self.last_num: Element | None = None
+        for abstract in root.iterchildren(n.w("abstractNum")) if root is not None else ():
+            self.define(abstract)
+        for num in root.iterchildren(n.w("num")) if root is not None else ():
+            self.add(num)
 
-    def load(self, root: Element) -> None:
-        """Read the lists of a numbering part, again after it has grown."""
-        for abstract in root.iterchildren(n.w("abstractNum")):
-            abstract_id = abstract.get(_ABSTRACT_ID) or ""
-            self._abstract[abstract_id] = abstract
-            self._formats[abstract_id] = _formats(abstract)
-            if link := child_value(abstract, n.w("numStyleLink")):
-                self._links[abstract_id] = link
-            if style := child_value(abstract, n.w("styleLink")):
-                self._defined.setdefault(style, abstract_id)
-        for num in root.iterchildren(n.w("num")):
-            num_id = num.get(n.NUM_ID) or ""
-            self._num[num_id] = child_value(num, _ABSTRACT_ID) or ""
-            self._overrides[num_id] = list(num.iterchildren(n.w("lvlOverride")))
-            self._own[num_id] = {
-                level: shown
-                for override in self._overrides[num_id]
-                for level, shown in _formats(override).items()
-            }
+    def define(self, abstract: Element) -> None:
+        """Take a list definition into the tables."""
+        abstract_id = abstract.get(_ABSTRACT_ID) or ""
+        self.free_abstract = max(self.free_abstract, (whole(abstract_id) or 0) + 1)
+        self.last_abstract = abstract
+        self._abstract[abstract_id] = abstract
+        self._formats[abstract_id] = _formats(abstract)
+        if link := child_value(abstract, n.w("numStyleLink")):
+            self._links[abstract_id] = link
+        if style := child_value(abstract, n.w("styleLink")):
+            self._defined.setdefault(style, abstract_id)
+
+    def add(self, num: Element) -> None:
+        """Take a list into the tables."""
+        num_id = num.get(n.NUM_ID) or ""
+        self.free_num = max(self.free_num, (whole(num_id) or 0) + 1)
+        self.last_num = num
+        self._num[num_id] = child_value(num, _ABSTRACT_ID) or ""
+        self._overrides[num_id] = list(num.iterchildren(n.w("lvlOverride")))
+        self._own[num_id] = {
+            level: shown
+            for override in self._overrides[num_id]
+            for level, shown in _formats(override).items()
+        }
 
     def kind(self, num_id: str, level: str) -> str | None:
         """Return bullet or number, or None when the level shows nothing."""

@@ -11,8 +11,8 @@ from lxml import etree
 from backshop.formats.errors import FormatError
 from backshop.formats.media import Carrier, relative
 from backshop.formats.notes import Warnings
-from backshop.formats.package import rels_name
 from backshop.formats.protocol import Applied, Json, Source
+from backshop.formats.rels import rels_name
 from backshop.formats.wish import Wish, no_target, read_wishes, unknown
 
 from . import names as n

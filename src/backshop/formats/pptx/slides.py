@@ -12,7 +12,7 @@ from lxml import etree
 from backshop.formats.errors import fail
 from backshop.formats.guard import parse_xml
 from backshop.formats.media import relative
-from backshop.formats.package import rels_name
+from backshop.formats.rels import rels_name
 from backshop.formats.trees import loosened
 
 from . import names as n

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lxml import etree
 
 from backshop.formats.ops import problem
-from backshop.formats.package import rels_name
+from backshop.formats.rels import rels_name
 from backshop.formats.wellformed import xml_allows
 
 from .address import Area, column_name
