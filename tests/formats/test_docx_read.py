@@ -341,6 +341,70 @@ def test_text_nobody_sees_in_table_cells_is_labelled_too(tmp_path):
     ]
 
 
+@pytest.mark.rule("F4.8", "F9.10")
+def test_what_a_table_style_hides_or_turns_white_is_labelled(tmp_path):
+    def table(style, *cells):
+        inside = "".join(f"<w:tc>{cell}</w:tc>" for cell in cells)
+        named = f'<w:tblStyle w:val="{style}"/>' if style else ""
+        return f"<w:tbl><w:tblPr>{named}</w:tblPr><w:tr>{inside}</w:tr></w:tbl><w:p/>"
+
+    def style(name, look, based_on="", attributes=""):
+        base = f'<w:basedOn w:val="{based_on}"/>' if based_on else ""
+        return (
+            f'<w:style w:type="table" w:styleId="{name}"{attributes}><w:name w:val="{name}"/>'
+            f"{base}{look}</w:style>"
+        )
+
+    plain = paragraph("secret")
+    shown = '<w:p><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>shown</w:t></w:r></w:p>'
+    box = (
+        "<w:p><w:r><w:t>around</w:t></w:r><w:r><w:drawing><wp:inline><wps:txbx><w:txbxContent>"
+        "<w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent></wps:txbx></wp:inline>"
+        "</w:drawing></w:r></w:p>"
+    )
+    dark = '<w:tcPr><w:shd w:val="clear" w:fill="1F3864"/></w:tcPr>'
+    path = with_styles(
+        with_body(
+            tmp_path / "a.docx",
+            table("Gone", plain, shown, box)
+            + table("GoneToo", plain)
+            + table("Pale", plain, dark + plain)
+            + table("PaleOnDark", plain)
+            + table("Gone", table("Plain", plain)),
+        ),
+        style("Gone", "<w:rPr><w:vanish/></w:rPr>")
+        + style("GoneToo", "", "Gone")
+        + style("Pale", '<w:rPr><w:color w:val="FFFFFF"/></w:rPr>')
+        + style("PaleOnDark", '<w:tcPr><w:shd w:fill="000000"/></w:tcPr>', "Pale")
+        + style("Plain", ""),
+    )
+
+    lines = [line for line in docx_format.extract_lines(source(path)) if line]
+
+    assert [line for line in lines if not line.startswith("[table")] == [
+        "| [hidden: secret] | shown | [hidden: around] |",
+        "[text box] boxed",
+        "| [hidden: secret] |",
+        "| [white text: secret] | secret |",
+        "| secret |",
+        "| secret |",  # of two tables the inner one lends its style
+    ]
+
+
+@pytest.mark.rule("F4.8", "F9.10")
+def test_tables_without_a_style_have_that_of_all_tables(tmp_path):
+    body = "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>secret</w:t></w:r></w:p></w:tc></w:tr></w:tbl><w:p/>"
+    path = with_body(tmp_path / "a.docx", body)
+    parts = members(path)
+    sheet = parts["word/styles.xml"]
+    start = sheet.index(b'<w:style w:type="table" w:default="1"')
+    end = sheet.index(b"</w:style>", start)
+    hidden = sheet[:end] + b"<w:rPr><w:vanish/></w:rPr>" + sheet[end:]
+    made = with_parts(path, {"word/styles.xml": hidden})
+
+    assert docx_format.extract_lines(source(made))[1] == "| [hidden: secret] |"
+
+
 def with_styles(path, styles):
     """Add styles to a document in place."""
     parts = members(path)

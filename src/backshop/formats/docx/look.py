@@ -10,7 +10,6 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import islice
 
 from lxml import etree
 
@@ -104,7 +103,7 @@ class Looks:
         start = len(out)
         out.append(f"\0run{look}" if look != before else "")
         self._walk((child for child in run if child.tag != n.RPR), out)
-        if any(islice(out, start + 1, None)):
+        if any(out[start + 1 :]):
             return look
         del out[start:]
         return before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from lxml import etree
@@ -63,17 +64,18 @@ def replace_in_paragraph(paragraph: Element, needle: Needle, by: str) -> int:
 
 def _reachable(spans: Sequence[Span], shown: Sequence[Piece]) -> list[Span]:
     """Leave out matches that lie partly in formulas or symbols, which are no plain text."""
-    fixed = []
+    starts, ends = [], []
     at = 0
     for piece in shown:
         end = at + len(piece.text)
         if piece.element.tag not in _EDITABLE:
-            fixed.append((at, end))
+            starts.append(at)
+            ends.append(end)
         at = end
     return [
         (start, stop)
         for start, stop in spans
-        if not any(start < fixed_end and fixed_start < stop for fixed_start, fixed_end in fixed)
+        if (near := bisect_right(ends, start)) == len(ends) or starts[near] >= stop
     ]
 
 

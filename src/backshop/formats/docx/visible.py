@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from lxml import etree
 
@@ -16,6 +17,7 @@ _VANISH, _COLOUR, _SHADE, _HIGHLIGHT = map(n.w, ("vanish", "color", "shd", "high
 _OFF = frozenset({"0", "false", "off"})
 _WHITE = frozenset({"FFFFFF", "WHITE"})
 _NO_GROUND = frozenset({"AUTO", "WHITE", "NONE", *_WHITE})
+_REMEMBERED = 1_000  # properties of what lies around: the same for all the text in it
 
 
 class Sight:
@@ -24,6 +26,7 @@ class Sight:
     def __init__(self, body: Element, styles: StyleSheet) -> None:
         self._styles = styles
         self._looks: dict[tuple[str | None, str], str | None] = {}
+        self._child = lru_cache(_REMEMBERED)(_child)
         root = body.getparent()
         page = root.find(n.w("background")) if root is not None else None
         ground = page.get(_COLOUR) if page is not None else None
@@ -36,13 +39,16 @@ class Sight:
             return None
         around = list(text.iterancestors(n.P, n.TC, n.TR, n.TBL, n.TXBX))
         paragraph = around[0] if around and around[0].tag == n.P else None
-        hidden = self._look(run, paragraph, _VANISH)
-        if (hidden is not None and hidden not in _OFF) or any(map(_is_hidden_row, around)):
+        table = next((place for place in around if place.tag in (n.TBL, n.TXBX)), None)
+        hidden = self._look(run, paragraph, table, _VANISH)
+        if (hidden is not None and hidden not in _OFF) or any(map(self._is_hidden_row, around)):
             return "hidden"
-        colour = self._look(run, paragraph, _COLOUR)
+        colour = self._look(run, paragraph, table, _COLOUR)
         if colour is None or colour.upper() not in _WHITE or not self._white_page:
             return None
-        seen = _is_ground(run.find(n.RPR)) or any(self._has_ground(place) for place in around)
+        seen = _is_ground(self._child(run, n.RPR)) or any(
+            self._has_ground(place) for place in around
+        )
         return None if seen else "white text"
 
     def hides_in(self, table: Element) -> bool:
@@ -51,23 +57,40 @@ class Sight:
             return True
         if any((c.get(n.VAL) or "").upper() in _WHITE for c in table.iter(_COLOUR)):
             return True
-        used = {name.get(n.VAL) for name in table.iter(n.PSTYLE, n.RSTYLE)}
+        used = {name.get(n.VAL) for name in table.iter(n.PSTYLE, n.RSTYLE, n.TBL_STYLE)}
         return any(
             self._of_style(style, tag) is not None
-            for style in (*used, self._styles.default_paragraph)
+            for style in (*used, self._styles.default_paragraph, self._styles.default_table)
             for tag in (_VANISH, _COLOUR)
         )
 
-    def _look(self, run: Element, paragraph: Element | None, tag: str) -> str | None:
-        """Return what a run, its style or the style of its paragraph says; `` for a bare tag."""
-        own = run.find(n.RPR)
+    def _look(
+        self, run: Element, paragraph: Element | None, table: Element | None, tag: str
+    ) -> str | None:
+        """Return what a run says, its style, that of its paragraph or table; `` for a bare tag."""
+        own = self._child(run, n.RPR)
         found = own.find(tag) if own is not None else None
         if found is not None:
             return found.get(n.VAL) or ""
-        look = paragraph.find(n.PPR) if paragraph is not None else None
-        below = child_value(look, n.PSTYLE) or self._styles.default_paragraph
-        by_run = self._of_style(child_value(own, n.RSTYLE), tag)
-        return by_run if by_run is not None else self._of_style(below, tag)
+        look = self._child(paragraph, n.PPR) if paragraph is not None else None
+        styles = (
+            child_value(own, n.RSTYLE),
+            child_value(look, n.PSTYLE) or self._styles.default_paragraph,
+            self._table_style(table),
+        )
+        said = (self._of_style(style, tag) for style in styles)
+        return next((value for value in said if value is not None), None)
+
+    def _table_style(self, table: Element | None) -> str | None:
+        if table is None or table.tag != n.TBL:  # a text box inherits nothing from its table
+            return None
+        look = self._child(table, n.TBL_PR)
+        return child_value(look, n.TBL_STYLE) or self._styles.default_table
+
+    def _is_hidden_row(self, place: Element) -> bool:
+        look = self._child(place, n.TR_PR) if place.tag == n.TR else None
+        hidden = look.find(n.w("hidden")) if look is not None else None
+        return hidden is not None and hidden.get(n.VAL) not in _OFF
 
     def _of_style(self, style_id: str | None, tag: str) -> str | None:
         key = (style_id, tag)
@@ -85,24 +108,22 @@ class Sight:
 
     def _grounds(self, place: Element) -> Iterator[Element | None]:
         if place.tag == n.P:
-            look = place.find(n.PPR)
+            look = self._child(place, n.PPR)
             yield look
             style = child_value(look, n.PSTYLE) or self._styles.default_paragraph
             yield from (s.element.find(n.PPR) for s in self._styles.chain(style))
         elif place.tag == n.TC:
-            yield place.find(n.TC_PR)
+            yield self._child(place, n.TC_PR)
         elif place.tag == n.TBL:
-            look = place.find(n.TBL_PR)
+            look = self._child(place, n.TBL_PR)
             yield look
-            for base in self._styles.chain(child_value(look, n.TBL_STYLE)):
+            for base in self._styles.chain(self._table_style(place)):
                 yield from (shade.getparent() for shade in base.element.iter(_SHADE))
 
 
-def _is_hidden_row(place: Element) -> bool:
-    if place.tag != n.TR:
-        return False
-    hidden = place.find(f"{n.TR_PR}/{n.w('hidden')}")
-    return hidden is not None and hidden.get(n.VAL) not in _OFF
+def _child(element: Element, tag: str) -> Element | None:
+    """Return the child of that tag; lxml looks at all children, also where the first is it."""
+    return element.find(tag)
 
 
 def _is_ground(look: Element | None) -> bool:
