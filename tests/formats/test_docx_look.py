@@ -22,8 +22,8 @@ TABLE = (
 
 
 def compared(before, after) -> Any:
-    sides = [docx_format.extract_document(source(path)) for path in (before, after)]
-    return [block for section in diff_documents(*sides) for block in section["blocks"]]
+    old, new = (docx_format.extract_document(source(path)) for path in (before, after))
+    return [block for section in diff_documents(old, new) for block in section["blocks"]]
 
 
 def told(before, after) -> list[tuple[str, list[str]]]:
