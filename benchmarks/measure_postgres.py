@@ -66,7 +66,7 @@ def appends(url: str, folder: Path) -> None:
             rounds=15,
         )
     bare.close()
-    row("PostgreSQL: append / bare insert + commit", found["append"] / found["bare"], 3)
+    row("PostgreSQL: append / bare insert + commit", found["append"] / found["bare"], 5)
     row("PostgreSQL: append with 10,000 events / with 10", found["long"] / found["short"], 1.3)
 
 

@@ -31,6 +31,7 @@ SAMPLE_MB = 100
 BYTES_PER_ROW = 85
 RUNS = 3
 MAX_RATIO = 1.3
+MAX_PROCESSOR_RATIO = 1.4  # docs/decisions/006-two-bars.md
 QUERY = """SELECT region, sum(amount) AS total, count(*) AS n, max(day) AS last
            FROM data GROUP BY region ORDER BY region"""
 ROOMY = Limits(
@@ -110,7 +111,7 @@ def main() -> dict[str, float]:
         fact(f"{what}, {name}, by the clock", clock, unit="s")
         fact(f"{what}, {name}, processor time", processor, unit="s")
     row(f"{what} / DuckDB alone, by the clock", ratios["clock"], MAX_RATIO)
-    row(f"{what} / DuckDB alone, processor time", ratios["processor"], MAX_RATIO)
+    row(f"{what} / DuckDB alone, processor time", ratios["processor"], MAX_PROCESSOR_RATIO)
     return ratios
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ READ_MIN_RATIO = 8.0
 EDIT_MIN_RATIO = 10.0
 EDIT_MAX_MIB = 200
 STEPS = ("openpyxl_read", "openpyxl_edit", "map_and_read", "edit")
+ROUNDS = 3
 
 
 def make(path: Path) -> None:
@@ -109,6 +111,11 @@ def _peak_mib() -> float:
     return int(held.split()[1]) / 1024
 
 
+def _median(runs: list[tuple[float, float]]) -> tuple[float, float]:
+    seconds, mib = zip(*runs, strict=True)
+    return statistics.median(seconds), statistics.median(mib)
+
+
 def main() -> None:
     """Print the table."""
     if len(sys.argv) == 3 and sys.argv[1] in STEPS:
@@ -120,7 +127,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data.xlsx"
         make(path)
-        found = {step: run(step, path) for step in STEPS}
+        rounds = [{step: run(step, path) for step in STEPS} for _ in range(ROUNDS)]
+    found = {step: _median([one[step] for one in rounds]) for step in STEPS}
     reading = found["openpyxl_read"][0] / found["map_and_read"][0]
     editing = found["openpyxl_edit"][0] / found["edit"][0]
     head()
