@@ -11,7 +11,7 @@ import pytest
 from backshop.app import Backshop
 from backshop.base.paths import BenchPath
 from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Put, Source, Workspace
-from backshop.prompts import ToolContext
+from backshop.prompts import ToolContext, invoke
 
 BY_NAME = {tool.name: tool for tool in (*TOOLS, REVIEW_DRAFT)}
 AGENT = Author(source=Source(kind="workshop", ref="turn"))
@@ -100,6 +100,6 @@ def using(room: Room) -> Callable[..., Any]:
 
     def call(name: str, **arguments):
         tool = BY_NAME[name]
-        return tool.handler(tool.decode(arguments), context=context)
+        return invoke(tool, tool.decode(arguments), context=context)
 
     return call

@@ -6,7 +6,7 @@ import pytest
 
 from backshop.base.errors import BackshopError
 from backshop.bench import TOOLS, Workspace
-from backshop.prompts import ToolContext
+from backshop.prompts import ToolContext, invoke
 
 from .conftest import AGENT
 
@@ -59,7 +59,7 @@ def test_paths_an_agent_may_not_use_are_noted_and_not_for_ever(room):
     before = room.call("WorkbenchOpen")["workbench"]["published_generation"]
 
     for path in ["../x", "/etc/x", "a\\b", "a/../b", "a//b", *(f"../{n}" for n in range(40))]:
-        result = write.handler(write.decode({"path": path, "content": "x"}), context=context)
+        result = invoke(write, write.decode({"path": path, "content": "x"}), context=context)
         assert not result.ok
 
     noted = entries(room, "tool_refused")

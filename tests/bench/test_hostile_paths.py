@@ -14,7 +14,7 @@ from backshop.app import Backshop
 from backshop.base import paths
 from backshop.base.errors import BackshopError
 from backshop.bench import REVIEW_DRAFT, TOOLS, Put, Workspace
-from backshop.prompts import ToolContext
+from backshop.prompts import ToolContext, invoke
 
 REQUIRED = {
     "content": "x",
@@ -124,7 +124,7 @@ class Target:
                 except BackshopError as error:
                     yield error.code
                     continue
-                result = tool.handler(params, context=self.context)
+                result = invoke(tool, params, context=self.context)
                 assert isinstance(result.value, dict)
                 yield None if result.ok else str(result.value["error_code"])
 

@@ -8,7 +8,7 @@ import pytest
 
 from backshop.app import Backshop
 from backshop.bench import TOOLS, Workspace
-from backshop.prompts import ToolContext
+from backshop.prompts import ToolContext, invoke
 
 from .conftest import AGENT, BY_NAME, Room
 
@@ -148,7 +148,8 @@ def test_a_setting_leaves_formulas_to_the_spreadsheet_program(tmp_path):
         cells = [{"cell": "A1", "value": 2}, {"cell": "A2", "value": "=A1*2"}]
         operations = [{"op": "set_cells", "sheet": "S", "cells": cells}]
 
-        done = tool.handler(
+        done = invoke(
+            tool,
             tool.decode({"path": "b.xlsx", "operations": operations}),
             context=ToolContext(workspace=Workspace(shop.benches, room.id, AGENT)),
         )

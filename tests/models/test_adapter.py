@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
+import threading
 from dataclasses import replace
 from datetime import timedelta
 
@@ -32,6 +34,7 @@ from backshop.prompts import (
     Session,
     TextDelta,
     ToolInvoked,
+    ToolResult,
 )
 
 from .prompting import LOOK, STUCK, STUCK_TOOL, Ask, Note, Review, make_prompt
@@ -232,6 +235,42 @@ def test_a_tool_that_overruns_changes_nothing_afterwards_and_the_next_call_works
 
     assert [one.code for one in response.tool_results] == ["tool_timeout", ""]
     assert session.view()[Note].all() == ()
+
+
+@pytest.mark.rule("P1.17", "P5.6")
+def test_an_async_handler_answers_and_one_that_overruns_is_ended_where_it_awaits():
+    ended = threading.Event()
+
+    async def look(params, *, context):
+        await asyncio.sleep(0)
+        if params.path == "slow":
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+        if params.path == "quits":
+            raise SystemExit
+        if params.path == "cancels":
+            raise asyncio.CancelledError
+        context.session.dispatch(Note(params.path))
+        return ToolResult(True, f"saw {params.path}")
+
+    looked = [("look", {"path": path}) for path in ("a", "slow", "quits", "cancels")]
+    _, session, response = evaluate(
+        calls(*looked),
+        text(),
+        prompt=make_prompt(tools=(replace(LOOK, handler=look, timeout_s=0.2),)),
+    )
+
+    assert [one.code for one in response.tool_results] == [
+        "",
+        "tool_timeout",
+        "tool_failed",
+        "tool_failed",
+    ]
+    assert response.tool_results[3].message == "the handler cancelled itself"
+    assert session.view()[Note].all() == (Note("a"),)
+    assert ended.wait(5)
 
 
 @pytest.mark.rule("P5.6")

@@ -29,6 +29,7 @@ from backshop.prompts import (
     ToolContext,
     ToolResult,
     WorkspaceDigest,
+    invoke,
 )
 
 
@@ -427,7 +428,7 @@ def test_over_budget_the_lowest_priority_goes_first():
     assert [part.source for part in shortened.parts] == ["template", "summary"]
     assert "short\n(Shortened. `read_section` with path `sum`" in shortened.text
     (read,) = shortened.tools
-    result = read.handler(read.decode({"path": "sum"}), context=ToolContext(rendered=shortened))
+    result = invoke(read, read.decode({"path": "sum"}), context=ToolContext(rendered=shortened))
     assert result.message == "s" * 400 + "\n\n### 2.1. Deep\n\n" + "d" * 400
     with pytest.raises(PromptBudgetError) as caught:
         made.render(budget_tokens=5)

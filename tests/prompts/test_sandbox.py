@@ -26,6 +26,7 @@ from backshop.prompts import (
     ToolResult,
     VfsSection,
     bubble,
+    invoke,
     open_workspace,
 )
 
@@ -57,7 +58,7 @@ class Place:
         params = tool.decode({"command": list(command), **arguments})
         work = self.session.begin()
         context = ToolContext(session=work, limits=limits, cancel=cancel)
-        result = tool.handler(params, context=context)
+        result = invoke(tool, params, context=context)
         if result.ok:
             work.commit()
         else:

@@ -40,8 +40,10 @@ from backshop.prompts import (
     TokenUsage,
     ToolInvoked,
     WorkspaceDigest,
+    event_type,
     keep_last,
     part_of,
+    replace_latest,
     slice_type,
     upsert_by,
 )
@@ -144,6 +146,149 @@ def test_slices_change_by_events_only(log):
     assert session[Note].latest() is None
     assert code_of(lambda: session.dispatch(object())) == "UNROUTED_EVENT"
     assert code_of(lambda: session[Seen].clear()) == "LOG_IS_APPEND_ONLY"
+
+
+@slice_type("test-plan", 1, STATE)
+@dataclass(frozen=True)
+class Steps:
+    name: str
+    n: int = 0
+
+
+@event_type("test.step-added")
+@dataclass(frozen=True)
+class StepAdded:
+    name: str
+
+
+@pytest.mark.rule("P2.6")
+def test_the_reducer_of_a_slice_decides_about_dispatched_items(log):
+    session = Session(log=log, clock=FixedClock())
+    session.dispatch(Steps("before"))
+    session.register(Steps, Steps, replace_latest)
+    session.dispatch(Steps("a"))
+    session.dispatch(Steps("b"))
+    again = Session(session_id=session.session_id, log=log, clock=FixedClock())
+
+    assert session[Steps].all() == (Steps("b"),)
+    assert again[Steps].all() == (Steps("before"), Steps("a"), Steps("b"))
+    again.register(Steps, Steps, replace_latest)
+    assert again.snapshot() == session.snapshot()
+
+
+@pytest.mark.rule("P2.6", "P2.12")
+def test_a_slice_upserted_by_key_keeps_one_item_a_key_in_a_tool_too(log):
+    session = Session(log=log, clock=FixedClock())
+    session.register(Steps, Steps, upsert_by(lambda one: one.name))
+    for n in range(30):
+        session.dispatch(Steps(f"k{n % 10}", n))
+    here = session.seq
+    work = session.begin()
+    work.dispatch(Steps("k0", 100))
+    assert work.view()[Steps].where(lambda one: one.name == "k0") == (Steps("k0", 100),)
+    work.commit()
+
+    assert session[Steps].count() == 10
+    session.rewind_to(here)
+    assert session[Steps].all() == tuple(Steps(f"k{n}", 20 + n) for n in range(10))
+    session[Steps].append(Steps("k0", 7))
+    assert session[Steps].count() == 11
+
+
+@pytest.mark.rule("P2.5", "P2.6", "P2.9")
+def test_an_event_of_ones_own_reaches_its_reducer_and_its_subscribers(log):
+    session = Session(log=log, clock=FixedClock())
+    session.register(StepAdded, Steps, lambda items, fact: Append(Steps(fact.name, len(items))))
+    heard: list[object] = []
+    session.bus.subscribe(StepAdded, lambda envelope: heard.append(envelope.event))
+    session.bus.subscribe(Steps, lambda envelope: heard.append(envelope.event))
+
+    session.dispatch(StepAdded("look"))
+    session.dispatch(Steps("write", 5))
+
+    assert session[Steps].all() == (Steps("look", 0), Steps("write", 5))
+    assert heard == [StepAdded("look"), Steps("write", 5)]
+    assert session.dispatch(StepAdded("x")).events[0].type == "own.test.step-added"
+
+
+@pytest.mark.rule("P2.5", "P2.6", "P2.9")
+def test_what_could_never_run_is_refused_where_it_is_registered():
+    @dataclass(frozen=True)
+    class Unmarked:
+        name: str
+
+    async def later(items, fact):
+        return Append(fact)
+
+    def alone(items):
+        return Append(items)
+
+    session = Session()
+    register: Any = session.register
+    subscribe: Any = session.bus.subscribe
+
+    assert code_of(lambda: register(Unmarked, Steps, replace_latest)) == "UNKNOWN_EVENT"
+    assert code_of(lambda: register(StepAdded, Unmarked, replace_latest)) == "UNKNOWN_SLICE"
+    assert code_of(lambda: register(StepAdded, Steps, later)) == "BAD_REDUCER"
+    assert code_of(lambda: register(StepAdded, Steps, alone)) == "BAD_REDUCER"
+    assert code_of(lambda: register(StepAdded, Steps, "no")) == "BAD_REDUCER"
+    assert code_of(lambda: subscribe(Steps, later)) == "BAD_SUBSCRIBER"
+    with pytest.raises(ValueError, match="not an event name"):
+        event_type("Not a name")(Unmarked)
+    with pytest.raises(ValueError, match="is taken by StepAdded"):
+        event_type("test.step-added")(Unmarked)
+    with pytest.raises(PromptValidationError):
+
+        @event_type("test.loose")
+        @dataclass(frozen=True)
+        class Loose:
+            items: list[str]
+
+
+@pytest.mark.rule("P2.2", "P2.5")
+def test_a_slice_and_an_event_may_be_defined_again_by_the_same_definition(log):
+    def cell() -> tuple[Any, Any]:
+        @slice_type("test-cell", 1, STATE)
+        @dataclass(frozen=True)
+        class Cell:
+            text: str
+
+        @event_type("test.cell-run")
+        @dataclass(frozen=True)
+        class CellRun:
+            text: str
+
+        return Cell, CellRun
+
+    first, run_first = cell()
+    session = Session(log=log, clock=FixedClock())
+    session.register(run_first, first, lambda items, fact: Append(first(fact.text)))
+    session.register(first, first, upsert_by(lambda one: one.text))
+    session.dispatch(first("a"))
+    session.dispatch(run_first("b"))
+    second, run_second = cell()
+
+    session.dispatch(second("a"))
+    session.dispatch(run_second("c"))
+
+    assert [one.text for one in session[second].all()] == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="is taken by Cell"):
+
+        @slice_type("test-cell", 1, STATE)
+        @dataclass(frozen=True)
+        class Other:
+            text: str
+
+
+@pytest.mark.rule("P2.6")
+def test_items_a_log_holds_as_appended_stay_appended(log):
+    """Homes of 0.1.0 recorded dispatched items so; their state is what it was."""
+    session = Session(log=log, clock=FixedClock())
+    session[Steps].append(Steps("a"))
+    session[Steps].append(Steps("b"))
+    session.register(Steps, Steps, replace_latest)
+
+    assert session[Steps].all() == (Steps("a"), Steps("b"))
 
 
 @pytest.mark.rule("P2.2")

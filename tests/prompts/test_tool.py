@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Literal
 
 import pytest
 
 from backshop.base.errors import ValidationFailed
-from backshop.prompts import PromptValidationError, Tool, ToolContext, ToolResult
+from backshop.prompts import PromptValidationError, Tool, ToolContext, ToolResult, invoke
 
 
 class Order(StrEnum):
@@ -137,9 +140,98 @@ def test_field_types_no_model_could_fill_are_refused():
     assert caught.value.code == "UNSUPPORTED_FIELD"
 
 
+def _text(params: Edit, *, context: ToolContext) -> str:
+    return "done"
+
+
+def _other(params: Sort, *, context: ToolContext) -> ToolResult:
+    return ToolResult(True, "done")
+
+
+def _alone(params: Edit) -> ToolResult:
+    return ToolResult(True, "done")
+
+
+def _pieces(params: Edit, *, context: ToolContext) -> Iterator[ToolResult]:
+    yield ToolResult(True, "done")
+
+
+async def _later_text(params: Edit, *, context: ToolContext) -> str:
+    return "done"
+
+
+class _Calls:
+    def __call__(self, params: Edit) -> ToolResult:
+        return ToolResult(True, "done")
+
+
+@pytest.mark.rule("P1.17")
+@pytest.mark.parametrize("handler", [_text, _other, _alone, _pieces, _later_text, _Calls()])
+def test_a_handler_that_could_not_answer_fails_where_the_tool_is_defined(handler):
+    with pytest.raises(PromptValidationError, match="handler of edit") as caught:
+        tool(handler=handler)
+
+    assert caught.value.code == "BAD_TOOL"
+
+
+async def _later(params: Edit, *, context: ToolContext) -> ToolResult:
+    await asyncio.sleep(0)
+    return ToolResult(True, f"edited {params.path}")
+
+
+def _promised(params: Edit, *, context: ToolContext) -> Awaitable[ToolResult]:
+    return _later(params, context=context)
+
+
+class _Later:
+    async def __call__(self, params, *, context):
+        return await _later(params, context=context)
+
+
+@pytest.mark.rule("P1.17")
+@pytest.mark.parametrize("handler", [_later, _promised, _Later(), partial(_later)])
+@pytest.mark.parametrize("in_a_loop", [False, True])
+def test_an_async_handler_is_awaited_also_from_within_a_loop(handler, in_a_loop):
+    one = tool(handler=handler)
+    params = one.decode({"path": "a", "ops": []})
+
+    async def called_in_a_loop() -> ToolResult:
+        return invoke(one, params, context=ToolContext())
+
+    result = (
+        asyncio.run(called_in_a_loop()) if in_a_loop else invoke(one, params, context=ToolContext())
+    )
+
+    assert result == ToolResult(True, "edited a")
+
+
+@pytest.mark.rule("P1.17")
+def test_an_async_handler_that_fails_raises_its_error_from_within_a_loop_too():
+    async def broken(params, *, context):
+        raise ValueError("it broke")
+
+    one = tool(handler=broken)
+
+    async def called_in_a_loop() -> ToolResult:
+        return invoke(one, None, context=ToolContext())
+
+    with pytest.raises(ValueError, match="it broke"):
+        invoke(one, None, context=ToolContext())
+    with pytest.raises(ValueError, match="it broke"):
+        asyncio.run(called_in_a_loop())
+
+
+@pytest.mark.rule("P1.17")
+def test_a_handler_that_gives_something_else_is_told_by_name():
+    one = tool(handler=lambda params, context: "done")
+
+    with pytest.raises(PromptValidationError, match="edit returned str, not a ToolResult"):
+        invoke(one, None, context=ToolContext())
+
+
 @pytest.mark.rule("P1.17")
 def test_a_tool_without_params_takes_no_arguments():
-    plain = tool(params=None)
+    plain = tool(params=None, handler=lambda params, context: ToolResult(True, ""))
 
     assert plain.decode({}) is None
     with pytest.raises(ValidationFailed):

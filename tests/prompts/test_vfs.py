@@ -30,6 +30,7 @@ from backshop.prompts import (
     VfsSection,
     Workspace,
     WorkspaceFingerprint,
+    invoke,
     open_workspace,
 )
 from backshop.prompts.glob import Glob, glob_regex
@@ -73,7 +74,7 @@ class Place:
             if denied:
                 return ToolResult.failure("policy_denied", denied)
         work = self.session.begin()
-        result = tool.handler(params, context=ToolContext(session=work))
+        result = invoke(tool, params, context=ToolContext(session=work))
         if result.ok:
             work.commit()
         else:

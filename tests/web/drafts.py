@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 from tests.web.browsing import Served
 
 from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Put, Source, Workspace
-from backshop.prompts import ToolContext
+from backshop.prompts import ToolContext, invoke
 
 AGENT = Author(source=Source(kind="workshop", ref="turn"))
 PERSON = Author(source=Source(kind="system"), actor="user")
@@ -53,7 +53,7 @@ class Drafting:
     def use(self, name: str, **arguments: Any) -> Any:
         """Call a tool; it has to work."""
         tool = BY_NAME[name]
-        result = tool.handler(tool.decode(arguments), context=self._context)
+        result = invoke(tool, tool.decode(arguments), context=self._context)
         assert result.ok, result.message
         return result.value
 

@@ -13,7 +13,7 @@ from tests.workshop.conftest import Chat, story
 from backshop.app import Backshop
 from backshop.bench import Author, Source
 from backshop.models import ToolCall
-from backshop.prompts import ToolContext
+from backshop.prompts import ToolContext, invoke
 from backshop.testing.ambient import FixedClock
 from backshop.workshop import AgentSpace, agent_tools
 from backshop.workshop.errors import CallGivenUp
@@ -124,8 +124,8 @@ def test_a_late_handler_does_not_write_as_the_call_after_it(chat):
     given_up = journal.give_up(first)
     journal.calling(second)
 
-    result = handler.run(tool.handler, tool.decode(wish), context=ToolContext(workspace=space))
+    result = handler.run(invoke, tool, tool.decode(wish), context=ToolContext(workspace=space))
 
     assert (given_up, result.ok) == (True, False)
     assert chat.draft() is None
-    assert tool.handler(tool.decode(wish), context=ToolContext(workspace=space)).ok
+    assert invoke(tool, tool.decode(wish), context=ToolContext(workspace=space)).ok

@@ -12,7 +12,7 @@ from openpyxl import Workbook
 from backshop.base.errors import BackshopError
 from backshop.bench import TOOLS, Manifests, Workspace
 from backshop.models import Attendant, scripted
-from backshop.prompts import Session, ToolContext
+from backshop.prompts import Session, ToolContext, invoke
 from backshop.workshop.building import build_prompt
 from backshop.workshop.compress import compress
 from backshop.workshop.excerpt import Excerpt, Line
@@ -69,7 +69,7 @@ def test_files_stand_in_the_prompt_by_map_text_or_placeholder(room):  # noqa: F8
     assert "unavailable" in line
     tool = next(one for one in TOOLS if one.name == "get_file_map")
     context = ToolContext(workspace=Workspace(room.shop.benches, room.id, AGENT))
-    asked = tool.handler(tool.decode({"path": "bad.xlsx"}), context=context)
+    asked = invoke(tool, tool.decode({"path": "bad.xlsx"}), context=context)
     assert (asked.ok, asked.code) == (False, "corrupt_file")  # who asks for the map gets the error
     line = next(one for one in text.splitlines() if one.startswith("- blob.bin"))
     assert "content unavailable (opaque)" in line

@@ -152,7 +152,7 @@ class BenchWorkshop:
             ValidationFailed: `bad_arguments`.
         """
         from backshop.bench import TOOLS, Author, Source, Workspace
-        from backshop.prompts import ToolContext
+        from backshop.prompts import ToolContext, invoke
 
         known = {tool.name: tool for tool in TOOLS}
         if name not in known:
@@ -161,7 +161,7 @@ class BenchWorkshop:
         tool = known[name]
         author = Author(source=Source(kind="workshop", ref="python"))
         context = ToolContext(workspace=Workspace(self._benches(), self.id, author))
-        return tool.handler(tool.decode(arguments), context=context)
+        return invoke(tool, tool.decode(arguments), context=context)
 
     # ------------------------------------------------------------ the Draft
 

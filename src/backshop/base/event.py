@@ -52,14 +52,20 @@ def event(
         raise ValueError(f"{name}: upgraders {sorted(steps)} do not lead from 1 to {v}")
 
     def register(cls: C) -> C:
-        if name in _BY_NAME:
-            raise ValueError(f"event name {name!r} is taken by {_BY_NAME[name].cls.__name__}")
+        taken = _BY_NAME.get(name)
+        if taken is not None and not is_redefinition(taken.cls, cls):
+            raise ValueError(f"event name {name!r} is taken by {taken.cls.__name__}")
         _refuse_lossy(name, cls)
         kind = EventType(name, v, cls, steps)
         _BY_NAME[name] = _BY_CLASS[cls] = kind
         return cls
 
     return register
+
+
+def is_redefinition(old: type, new: type) -> bool:
+    """Say whether a class is another run of the same definition: a reload, a notebook's cell."""
+    return (old.__module__, old.__qualname__) == (new.__module__, new.__qualname__)
 
 
 def _refuse_lossy(name: str, cls: type) -> None:
@@ -88,6 +94,12 @@ def _find(name: str) -> EventType | None:
 def type_of(fact: object) -> EventType:
     """Return the registered type of a fact."""
     return _BY_CLASS[type(fact)]
+
+
+def event_name(kind: type) -> str | None:
+    """Return the stored name of a class of facts, or None if it is not one."""
+    found = _BY_CLASS.get(kind)
+    return found.name if found else None
 
 
 def registered() -> tuple[EventType, ...]:

@@ -14,6 +14,7 @@ from backshop.base.errors import BackshopError
 from backshop.base.limits import TOOL_RESULT_MAX_BYTES
 from backshop.base.telemetry import watch
 from backshop.prompts import (
+    Invocation,
     Prompt,
     RenderedPrompt,
     Session,
@@ -127,7 +128,7 @@ class ToolRunner:
             cancel=self._session.cancel,
             workspace=self._workspace,
         )
-        result = self._within_time(tool, lambda: tool.handler(params, context=context), give_up)
+        result = self._within_time(tool, Invocation(tool, params, context=context), give_up)
         if not result.ok:
             return result
         try:  # what it did must be acceptable before it counts as done
@@ -148,23 +149,18 @@ class ToolRunner:
                 return reason
         return None
 
-    def _within_time(
-        self, tool: Tool, run: Callable[[], object], give_up: Callable[[], bool]
-    ) -> ToolResult:
+    def _within_time(self, tool: Tool, call: Invocation, give_up: Callable[[], bool]) -> ToolResult:
         """Run a handler on a thread of its own; one that was given up can change nothing more."""
         limit = min(tool.timeout_s, self._session.limits.tool_timeout_s)
         outcome: list[ToolResult] = []
         ended = threading.Event()
 
         def work() -> None:
-            result: object
             try:
-                result = run()
-            except Exception as error:  # a handler is somebody else's code: an answer (P5.6)
+                result = call.run()
+            except BaseException as error:  # somebody else's code, sys.exit too: P5.6
                 _LOG.warning("the tool %s failed", tool.name, exc_info=True)
                 result = ToolResult.failure("tool_failed", _said(error))
-            if not isinstance(result, ToolResult):
-                result = ToolResult.failure("tool_failed", "the tool gave no result")
             outcome.append(result)
             ended.set()
 
@@ -179,8 +175,10 @@ class ToolRunner:
             if now() >= until:
                 break
             if self._session.cancel.requested and tool.effects == "read":
+                call.give_up()
                 return ToolResult.failure("canceled", "the person stopped the run")
         if not outcome and give_up():
+            call.give_up()
             return ToolResult.failure("tool_timeout", f"the tool took longer than {limit:g} s")
         ended.wait()
         return outcome[0]
@@ -209,7 +207,7 @@ def failure_text(result: ToolResult, hints: tuple[str, ...] = ()) -> str:
     return json.dumps(payload, ensure_ascii=False, sort_keys=True)
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     message = error.message if isinstance(error, BackshopError) else str(error)
     return message[:_MESSAGE_MAX_CHARS] or type(error).__name__
 

@@ -58,6 +58,7 @@ from .events import (
     ToolInvoked,
 )
 from .history import SessionForked, SessionRestored, SessionRewound, Snapshot
+from .invocation import Invocation, invoke
 from .lint import lint
 from .manifest import Manifest, ManifestChange, ManifestEntry, compare, read_manifest
 from .model import KEEP, RAISE, Prompt
@@ -104,11 +105,13 @@ from .slices import (
     Clear,
     Extend,
     Keep,
+    Reducer,
     Replace,
     SessionView,
     SlicePolicy,
     SliceView,
     append,
+    event_type,
     keep_last,
     replace_latest,
     slice_type,
@@ -163,6 +166,7 @@ __all__ = [
     "Finding",
     "FolderDigest",
     "HostMount",
+    "Invocation",
     "KEEP",
     "Keep",
     "LOG",
@@ -206,6 +210,7 @@ __all__ = [
     "ReadBeforeWrite",
     "Reason",
     "Recorded",
+    "Reducer",
     "ReducerError",
     "RenderContext",
     "RenderedPrompt",
@@ -259,9 +264,11 @@ __all__ = [
     "delimit",
     "escape_template",
     "estimate_tokens",
+    "event_type",
     "fenced",
     "find_root",
     "installed_prompts",
+    "invoke",
     "is_array",
     "is_suspect",
     "keep_last",

@@ -18,7 +18,7 @@ from .digest import (
     normalise_digest,
 )
 from .errors import SessionError
-from .history import SliceAppended, SliceCleared, SliceReplaced, Slices
+from .history import SliceAppended, SliceCleared, SliceDispatched, SliceReplaced, Slices
 from .names import check_key
 from .slices import LOG, SessionView, SliceView, slice_of
 
@@ -35,6 +35,12 @@ def appended(cls: type, items: Sequence[Any]) -> SliceAppended:
     return SliceAppended(slice=kind.name, version=kind.version, items=encoded)
 
 
+def dispatched(item: object) -> SliceDispatched:
+    """Return the event that hands an item to the reducers of its type."""
+    kind = slice_of(type(item))
+    return SliceDispatched(slice=kind.name, version=kind.version, item=kind.encode(item))
+
+
 @dataclass(frozen=True, slots=True)
 class SliceAccess(SliceView[T], Generic[T]):
     """A slice that can also be changed: every change is an event."""
@@ -43,7 +49,7 @@ class SliceAccess(SliceView[T], Generic[T]):
     _dispatch: Callable[[object], object]
 
     def append(self, item: T) -> None:
-        """Add an item."""
+        """Add an item as it is; reducers are asked by `session.dispatch(item)`."""
         self._dispatch(appended(self._cls, (item,)))
 
     def replace(self, items: Sequence[T]) -> None:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+from .callables import fits, is_deferred
+from .errors import SessionError
+
 T = TypeVar("T")
 _LOG = logging.getLogger("backshop.prompts.bus")
 
@@ -39,6 +42,14 @@ class DispatchResult:
 Handler = Callable[[Envelope], object]
 
 
+def _check(handler: Handler) -> None:
+    if is_deferred(handler) or not fits(handler, None):
+        name = getattr(handler, "__name__", type(handler).__name__)
+        raise SessionError(
+            f"{name} cannot be called as handler(envelope) and run at once", code="BAD_SUBSCRIBER"
+        )
+
+
 class Bus:
     """Delivers events to handlers; a handler that fails loses nothing but its own work."""
 
@@ -50,7 +61,12 @@ class Bus:
         """Call `handler` with the envelope of each event of this type (`object`: of any).
 
         Returns a function that ends the subscription.
+
+        Raises:
+            SessionError: `BAD_SUBSCRIBER`; delivery is synchronous, an async handler would never
+                run.
         """
+        _check(handler)
         entry = (event_type, handler)
         with self._lock:
             self._handlers = (*self._handlers, entry)

@@ -8,7 +8,7 @@ from typing import Any
 
 from backshop.base.canon import canonical, parse, sha256_hex
 from backshop.base.errors import ValidationFailed
-from backshop.base.event import event
+from backshop.base.event import event, event_name
 
 from .digest import DigestCleared, DigestItem, DigestUpdated, reduce_cleared, reduce_updated
 from .errors import ReducerError, SessionError, SnapshotError
@@ -43,6 +43,16 @@ class SliceAppended:
     slice: str
     version: int
     items: tuple[Any, ...]
+
+
+@event("slice.dispatched")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceDispatched:
+    """An item was dispatched: the reducers of its type decide what becomes of it."""
+
+    slice: str
+    version: int
+    item: Any
 
 
 @event("slice.replaced")
@@ -176,11 +186,39 @@ def routed(fact: object, routes: Sequence[Route]) -> tuple[SliceType, ...]:
     system = _system_slice(fact)
     if system is not None:
         return (system,)
-    kind: type = type(fact)
-    found = [route.slice_type for route in routes if route.event_type is kind]
-    if is_slice(kind) and slice_of(kind) not in found:
-        found.append(slice_of(kind))
-    return tuple(dict.fromkeys(found))
+    kind = _item_type(fact) or type(fact)
+    found = {one.slice_type.name: one.slice_type for one in _routes_of(kind, routes)}
+    if is_slice(kind):
+        found.setdefault(slice_of(kind).name, slice_of(kind))
+    return tuple(found.values())
+
+
+def item_of(fact: object) -> object:
+    """Return what was dispatched: the item of a recorded slice item, else the fact itself."""
+    kind = slice_named(fact.slice) if isinstance(fact, SliceDispatched) else None
+    if kind is None or not isinstance(fact, SliceDispatched):
+        return fact
+    return _decoded(kind, fact.version, (fact.item,))[0]
+
+
+def _item_type(fact: object) -> type | None:
+    kind = slice_named(fact.slice) if isinstance(fact, SliceDispatched) else None
+    return kind.cls if kind else None
+
+
+def _routes_of(kind: type, routes: Sequence[Route]) -> list[Route]:
+    """Return the routes of an event type, also those made before it was defined again."""
+    name = _name_of(kind)
+    return [
+        route
+        for route in routes
+        if route.event_type is kind or (name is not None and name == _name_of(route.event_type))
+    ]
+
+
+def _name_of(kind: type) -> str | None:
+    """Return the stable name a type of event or item is registered under."""
+    return slice_of(kind).name if is_slice(kind) else event_name(kind)
 
 
 def apply(
@@ -207,10 +245,11 @@ def apply(
         if only in (None, system.policy):
             after[system.name] = _by_system(after.get(system.name, ()), fact, system)
         return after
+    arrived = item_of(fact)
     for slice_type in routed(fact, routes):
         if only in (None, slice_type.policy):
             after[slice_type.name] = _reduced(
-                after.get(slice_type.name, ()), fact, slice_type, routes
+                after.get(slice_type.name, ()), arrived, slice_type, routes
             )
     return after
 
@@ -225,19 +264,28 @@ def folded(
     """Return the slices after many events: `apply` for each, with plain items taken in at once."""
     waiting: dict[str, list[object]] = {}
     for fact in facts:
-        plain = _plain(type(fact), routes)
+        plain = _plain(fact, routes)
         if plain is None:
             slices, waiting = apply(_with(slices, waiting), fact, routes, load, only), {}
         elif only in (None, plain.policy):
-            waiting.setdefault(plain.name, []).append(fact)
+            waiting.setdefault(plain.name, []).extend(_plain_items(fact, plain))
     return _with(slices, waiting)
 
 
-def _plain(kind: type, routes: Sequence[Route]) -> SliceType | None:
-    """Return the slice an event of this type is simply appended to, if that is all it does."""
-    if not is_slice(kind) or any(route.event_type is kind for route in routes):
+def _plain(fact: object, routes: Sequence[Route]) -> SliceType | None:
+    """Return the slice this event simply adds to, if that is all it does."""
+    if isinstance(fact, SliceAppended):
+        return slice_named(fact.slice)
+    kind = _item_type(fact) or type(fact)
+    if not is_slice(kind) or _routes_of(kind, routes):
         return None
     return slice_of(kind)
+
+
+def _plain_items(fact: object, kind: SliceType) -> Sequence[object]:
+    if isinstance(fact, SliceAppended):
+        return _decoded(kind, fact.version, fact.items)
+    return (item_of(fact),)
 
 
 def _with(slices: Slices, more: Mapping[str, Sequence[object]]) -> Slices:
@@ -256,23 +304,27 @@ def _system_slice(fact: object) -> SliceType | None:
 
 
 def _by_system(items: tuple[Any, ...], fact: object, kind: SliceType) -> tuple[Any, ...]:
+    match fact:
+        case SliceAppended(version=version, items=new):
+            return (*items, *_decoded(kind, version, new))
+        case SliceReplaced(version=version, items=new):
+            return _decoded(kind, version, new)
+    return ()
+
+
+def _decoded(kind: SliceType, version: int, items: Sequence[Any]) -> tuple[Any, ...]:
     try:
-        match fact:
-            case SliceAppended(version=version, items=new):
-                return (*items, *(kind.decode(item, version) for item in new))
-            case SliceReplaced(version=version, items=new):
-                return tuple(kind.decode(item, version) for item in new)
+        return tuple(kind.decode(item, version) for item in items)
     except ValidationFailed as error:
         raise SessionError(
             f"an item of {kind.name!r} does not fit its type: {error.message}", code="WRONG_ITEM"
         ) from error
-    return ()
 
 
 def _reduced(
     items: tuple[Any, ...], fact: object, kind: SliceType, routes: Sequence[Route]
 ) -> tuple[Any, ...]:
-    mine = [r for r in routes if r.event_type is type(fact) and r.slice_type is kind]
+    mine = [one for one in _routes_of(type(fact), routes) if one.slice_type.name == kind.name]
     if not mine:
         return (*items, fact)
     for route in mine:
@@ -288,7 +340,7 @@ def _reduced(
                 code="REDUCER_FAILED",
             )
         items = changed(items, change)
-    if any(type(item) is not kind.cls for item in items):
+    if any(not is_slice(type(one)) or slice_of(type(one)).name != kind.name for one in items):
         raise ReducerError(f"a reducer put a stranger into {kind.name!r}", code="REDUCER_FAILED")
     return items
 

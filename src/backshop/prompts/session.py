@@ -16,7 +16,7 @@ from backshop.base.ids import check_id
 if TYPE_CHECKING:
     from backshop.store import Store
 
-from .access import Transaction, Writable, appended
+from .access import Transaction, Writable, dispatched
 from .bus import Bus, DispatchResult, Envelope
 from .errors import SessionError
 from .events import TokenUsage
@@ -29,16 +29,18 @@ from .history import (
     SessionRewound,
     SliceAppended,
     SliceCleared,
+    SliceDispatched,
     SliceReplaced,
     Slices,
     Snapshot,
+    item_of,
     routed,
     snapshot_state,
     take_snapshot,
 )
 from .runlimits import CancelToken, RunLimits
 from .sessionlog import LogConflict, MemoryLog, NewRecord, Recorded, SessionLog, StoreLog
-from .slices import LOG, STATE, Reducer, SessionView, is_slice, slice_of
+from .slices import LOG, STATE, Reducer, SessionView, check_reducer, is_slice, slice_of
 
 MAX_DEPTH = 3
 CONFLICT_RETRIES = 3
@@ -123,7 +125,15 @@ class Session(Writable):
             return SessionView(self.session_id, self._history.seq, self._history.slices)
 
     def register(self, event_type: type, slice_type: type, reducer: Reducer) -> None:
-        """Let `reducer` change a slice on events of a type, also on those recorded before."""
+        """Let `reducer` change a slice on events of a type, also on those recorded before.
+
+        Events are dataclasses marked with `event_type` or `slice_type`.
+
+        Raises:
+            SessionError: `UNKNOWN_EVENT`, `UNKNOWN_SLICE`, `BAD_REDUCER`.
+        """
+        _require_event(event_type)
+        check_reducer(reducer)
         route = Route(event_type, slice_of(slice_type), reducer)
         with self._lock:
             self._history = self._history.rerouted((*self._history.routes, route))
@@ -323,9 +333,7 @@ class Session(Writable):
             raise SessionError(f"nothing routes {kind.__name__}", code="UNROUTED_EVENT")
         if _is_event(event):
             return event
-        if is_slice(kind):
-            return appended(kind, (event,))
-        raise SessionError(f"{kind.__name__} is not a registered event", code="UNROUTED_EVENT")
+        return dispatched(event)
 
     def _announce(self, one: Recorded) -> Iterator[Exception]:
         envelope = self._envelope(one)
@@ -342,7 +350,7 @@ class Session(Writable):
             at=_utc(one.at_ms),
             type=kind.name,
             v=kind.version,
-            event=one.fact,
+            event=item_of(one.fact),
             cause_id=one.cause_id,
             turn_id=one.turn_id,
         )
@@ -355,17 +363,22 @@ def _log_of(log: SessionLog | Store | None, parent: Session | None, clock: Clock
 
 
 def _is_event(event: object) -> bool:
-    try:
-        registry.type_of(event)
-    except KeyError:
-        return False
-    return True
+    return registry.event_name(type(event)) is not None
+
+
+def _require_event(kind: type) -> None:
+    if registry.event_name(kind) is None and not is_slice(kind):
+        raise SessionError(
+            f"{kind.__name__} cannot be dispatched: mark it with @event_type or @slice_type",
+            code="UNKNOWN_EVENT",
+        )
 
 
 def _is_system(event: object) -> bool:
     return isinstance(
         event,
         SliceAppended
+        | SliceDispatched
         | SliceReplaced
         | SliceCleared
         | SessionForked

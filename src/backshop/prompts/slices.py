@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
@@ -12,7 +13,9 @@ from uuid import UUID
 
 from backshop.base import codec
 from backshop.base.errors import ValidationFailed
+from backshop.base.event import event, is_redefinition
 
+from .callables import fits, is_deferred
 from .errors import PromptValidationError, SessionError
 from .names import check_key
 
@@ -20,6 +23,7 @@ T = TypeVar("T")
 C = TypeVar("C", bound=type)
 Upgrader = Callable[[dict[str, Any]], dict[str, Any]]
 
+_EVENT_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 _SCALARS = (str, int, float, bool, NoneType, UUID)
 
 
@@ -82,13 +86,33 @@ def slice_type(
         raise ValueError(f"{name}: upgraders {sorted(steps)} do not lead from 1 to {version}")
 
     def register(cls: C) -> C:
-        if name in _BY_NAME:
-            raise ValueError(f"slice name {name!r} is taken by {_BY_NAME[name].cls.__name__}")
+        taken = _BY_NAME.get(name)
+        if taken is not None and not is_redefinition(taken.cls, cls):
+            raise ValueError(f"slice name {name!r} is taken by {taken.cls.__name__}")
         check_item_type(cls)
         _BY_NAME[name] = _BY_CLASS[cls] = SliceType(name, version, cls, policy, propagate, steps)
         return cls
 
     return register
+
+
+def event_type(
+    name: str, version: int = 1, *, upgraders: Mapping[int, Upgrader] | None = None
+) -> Callable[[C], C]:
+    """Register a frozen dataclass as an event of your own (P2.5).
+
+    It is stored as `own.` and the name, so that no event of a later Backshop can be meant.
+    `upgraders[n]` turns stored data of version n into version n + 1.
+    """
+    if _EVENT_NAME.fullmatch(name) is None:
+        raise ValueError(f"{name!r} is not an event name: words joined by dots, as in plan.changed")
+    register = event(f"own.{name}", v=version, upgraders=upgraders)
+
+    def checked(cls: C) -> C:
+        check_item_type(cls)
+        return register(cls)
+
+    return checked
 
 
 def slice_of(cls: type) -> SliceType:
@@ -239,6 +263,19 @@ def _without_first(
             excess -= 1
         else:
             yield item
+
+
+def check_reducer(reducer: Reducer) -> None:
+    """Refuse what cannot be called as `reducer(items, event)` and answer at once."""
+    if not callable(reducer):
+        raise SessionError(f"{reducer!r} cannot be called", code="BAD_REDUCER")
+    name = getattr(reducer, "__name__", type(reducer).__name__)
+    if is_deferred(reducer):
+        raise SessionError(
+            f"{name} is async or a generator; a reducer answers at once", code="BAD_REDUCER"
+        )
+    if not fits(reducer, None, None):
+        raise SessionError(f"{name} cannot be called as (items, event)", code="BAD_REDUCER")
 
 
 def check_item_type(cls: type) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cached_property
@@ -26,6 +26,7 @@ from backshop.base import codec
 from backshop.base.canon import canonical, sha256_hex
 from backshop.base.errors import ValidationFailed
 
+from .callables import fits, is_generator, named_types
 from .errors import PromptValidationError
 from .slices import SessionView
 
@@ -127,8 +128,10 @@ class ToolResult:
         return f"{self.message}\n{body}" if self.message else body
 
 
-Handler = Callable[..., ToolResult]
-"""`(params, *, context: ToolContext) -> ToolResult`; params is None for a tool without any."""
+Handler = Callable[..., ToolResult | Awaitable[ToolResult]]
+"""`(params, *, context: ToolContext) -> ToolResult`, or the same as `async def`.
+
+`params` is None for a tool without any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +165,27 @@ class Tool:
         for kind in (self.params, self.result):
             if kind is not None:
                 _check_dataclass(kind, self.name, ())
+        self._check_handler()
+
+    def _check_handler(self) -> None:
+        """Refuse a handler that could not answer a call, where it is handed over (P1.17)."""
+        name, handler = f"the handler of {self.name}", self.handler
+        _refuse_if(
+            not fits(handler, None, context=None),
+            f"{name} cannot be called as handler(params, context=context)",
+        )
+        _refuse_if(is_generator(handler), f"{name} is a generator; it returns one ToolResult")
+        named = named_types(handler)
+        answer = named.pop("return", None)
+        _refuse_if(
+            answer is not None and not _may_be_result(answer),
+            f"{name} returns {_spelled(answer)}; it returns a ToolResult",
+        )
+        taken = next(iter(named.values()), None)
+        _refuse_if(
+            is_dataclass(taken) and taken is not ToolContext and not _takes(taken, self.params),
+            f"{name} takes {_spelled(taken)}, the tool's params are {_spelled(self.params)}",
+        )
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -196,6 +220,30 @@ class Tool:
             raise ValidationFailed(
                 error.message, reason="bad_arguments", hints=error.hints
             ) from error
+
+
+def _may_be_result(annotation: Any) -> bool:
+    """Say whether an annotated answer can be a ToolResult, awaited or not."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if annotation in (Any, object, ToolResult) or isinstance(annotation, TypeVar):
+        return True
+    if origin in (Union, UnionType):
+        return any(_may_be_result(one) for one in inner)
+    if origin is Annotated:
+        return _may_be_result(inner[0])
+    if isinstance(origin, type) and issubclass(origin, Awaitable):
+        return _may_be_result(inner[-1])
+    return isinstance(annotation, type) and issubclass(annotation, (ToolResult, Awaitable))
+
+
+def _takes(annotation: Any, params: type | None) -> bool:
+    return params is not None and (
+        not isinstance(annotation, type) or issubclass(params, annotation)
+    )
+
+
+def _spelled(annotation: Any) -> str:
+    return getattr(annotation, "__name__", None) or str(annotation)
 
 
 def _refuse_if(broken: bool, message: str) -> None:

@@ -13,7 +13,7 @@ from backshop.base.errors import BackshopError
 from backshop.base.ids import did
 from backshop.bench import Author, Source, stream_of
 from backshop.models import Called, ToolCall, forgiven
-from backshop.prompts import Tool, ToolContext, ToolInvoked, ToolResult
+from backshop.prompts import Tool, ToolContext, ToolInvoked, ToolResult, invoke
 from backshop.rails import (
     Answer,
     Arrived,
@@ -334,7 +334,7 @@ class Outside:
                 )
             else:
                 params = tool.decode(forgiven(arguments, tool.schema))
-                result = tool.handler(params, context=ToolContext(workspace=space))
+                result = invoke(tool, params, context=ToolContext(workspace=space))
         except BackshopError as error:
             value = {"error_code": error.code, "hints": list(error.hints)}
             result = ToolResult.failure(error.reason or "failed", error.message, value)
