@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import sys
+import threading
+from dataclasses import fields
 
 import pytest
 
@@ -72,7 +74,81 @@ def test_the_document_lists_exactly_the_registry(tmp_path, ask):
 
     with Backshop.open(tmp_path / "other") as shop:
         assert [m["name"] for m in found["methods"]] == [b.command.name for b in shop.commands]
-    assert all(m["params"][0]["schema"]["type"] == "object" for m in found["methods"])
+
+
+@pytest.mark.rule("S5.1")
+def test_a_client_made_from_the_rpc_document_sends_what_each_method_takes(tmp_path, ask):
+    found = ask(call("rpc.discover"))["result"]
+    shared = found["components"]["schemas"]
+
+    for method in found["methods"]:
+        request = {one["name"]: one["schema"] for one in method["params"]}
+        required = [one["required"] for one in method["params"]]
+        assert required == sorted(required, reverse=True), method["name"]
+        for schema in (*request.values(), method["result"]["schema"], *shared.values()):
+            assert set(_refs(schema)) <= {f"#/components/schemas/{name}" for name in shared}
+    with Backshop.open(tmp_path / "other") as shop:
+        taken = {
+            bound.command.name: {_bare(one.name) for one in fields(bound.command.request)}
+            for bound in shop.commands
+        }
+    named = {m["name"]: {_bare(one["name"]) for one in m["params"]} for m in found["methods"]}
+    assert named == taken
+    create = next(m for m in found["methods"] if m["name"] == "WorkbenchCreate")
+    assert create["params"][0]["name"] == "name"
+    assert "result" in ask(call("WorkbenchCreate", {create["params"][0]["name"]: "N"}))
+
+
+def _bare(name: str) -> str:
+    """Return a field's name in either spelling, `workflow_id` or `workflowId`."""
+    return name.replace("_", "").lower()
+
+
+def _refs(node):
+    if isinstance(node, dict):
+        yield from [node["$ref"]] if isinstance(node.get("$ref"), str) else []
+        for one in node.values():
+            yield from _refs(one)
+    elif isinstance(node, list):
+        for one in node:
+            yield from _refs(one)
+
+
+class _Patient(io.BytesIO):
+    """Input that ends once somebody has seen what was waited for."""
+
+    def __init__(self, lines: bytes, seen: threading.Event) -> None:
+        super().__init__(lines)
+        self._seen = seen
+
+    def __next__(self) -> bytes:
+        line = self.readline()
+        if line:
+            return line
+        assert self._seen.wait(5)
+        raise StopIteration
+
+
+@pytest.mark.rule("S5.2")
+def test_the_terminal_tells_events_from_the_start_where_it_is_asked_to(tmp_path, monkeypatch):
+    told = threading.Event()
+    made = call("WorkbenchCreate", {"name": "Told"}).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(_Patient(made + b"\n", told)))
+
+    class Out(io.StringIO):
+        def write(self, text: str) -> int:
+            if "WorkbenchFilesChanged" in text:
+                told.set()
+            return super().write(text)
+
+    out = Out()
+    monkeypatch.setattr(sys, "stdout", out)
+
+    assert main(["rpc", "--events", "--home", str(tmp_path / "home")]) == 0
+
+    said = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert {one.get("method") for one in said} >= {"WorkbenchFilesChanged"}
+    assert not any("error" in one for one in said)
 
 
 @pytest.mark.rule("S4.2")

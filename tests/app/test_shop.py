@@ -96,6 +96,19 @@ def test_an_agent_of_ones_own_writes_by_tools_into_the_draft(shed):
     assert wrong.value.reason == "bad_arguments"
 
 
+@pytest.mark.rule("M9.5", "F16.5")
+def test_older_names_of_an_operations_fields_hold_from_python_too(shed, tmp_path):
+    make = {"path": "note.docx", "create_if_missing": True, "change_note": "Made it"}
+    lines = [{"op": "append_paragraph", "text": "The red shed"}]
+    assert shed.tool("docx_operations", operations=lines, **make).ok
+
+    legacy = [{"op": "replace_text", "find": "red", "replace": "green"}]
+    done = shed.tool("docx_operations", path="note.docx", operations=legacy, change_note="Green")
+
+    assert done.ok, done.message
+    assert "The green shed" in shed.tool("read_file", path="note.docx").text()
+
+
 @pytest.mark.rule("S8.1", "B13.5")
 def test_deletions_are_agreed_to_from_python(shop, shed):
     shed.tool("write_text_file", path="b.txt", content="blue", change_note="Added b")

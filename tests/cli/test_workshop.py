@@ -56,6 +56,31 @@ def test_a_conversation_in_the_terminal(run, tmp_path):
     assert run("send", "Talk", "  ")[0] == 1
 
 
+@pytest.mark.rule("S4.2", "W3")
+def test_the_terminal_shows_the_plan_and_the_tool_calls_of_a_turn(run, tmp_path):
+    run("bench", "create", "Talk")
+    assert run("plan", "Talk")[1] == "no turn made a plan yet\n"
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.models.play("test", story(("b.txt", "blue")))
+        talk = shop.workshop("Talk")
+        talk.use_model("scripted:test")
+        talk.send("Write b.txt")
+
+    shown = run("plan", "Talk")[1]
+    data = json.loads(run("plan", "Talk", "--json")[1])
+    file = tmp_path / "all.jsonl"
+    exported = run("history", "Talk", "--jsonl", str(file), "--tools")
+
+    assert all(part.strip() in shown for part in (data["research_md"], data["items"][0]["label"]))
+    assert "(done)" in shown
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    kinds = [one["type"] for one in records]
+    assert (exported[0], "tool_call" in kinds) == (0, True)
+    assert kinds.index("user_message") < kinds.index("tool_call") < kinds.index("assistant_message")
+    assert {one["tool"] for one in records if one["type"] == "tool_call"} >= {"write_text_file"}
+    assert run("history", "Talk", "--tools")[0] == 2
+
+
 @pytest.mark.rule("S4.2", "M13.2")
 def test_the_terminal_tells_what_models_used(run):
     run("bench", "create", "Talk")

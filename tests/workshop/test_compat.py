@@ -296,6 +296,19 @@ def test_a_provider_that_does_not_answer_fails_the_turn_visibly(compat):
     assert "did not work" in compat.answer()["text"]
 
 
+@pytest.mark.rule("W14.1", "W3")
+def test_one_message_of_a_workbench_with_flow_rpi_is_answered_with_flow_compat(chat):
+    chat.add({"a.md": "old\n"})
+    chat.play(proposes(changeset()))
+    message = chat.send("Change it")
+
+    chat.call("WorkshopStreamAssistantReply", message_id=message)
+
+    assert chat.draft() == {"a.md": "new\n"}
+    assert chat.answer()["text"].startswith("I will change a.md.")
+    assert chat.state()["flow"] == "rpi"
+
+
 @pytest.mark.rule("W13.10")
 def test_a_workflow_drives_turns_of_the_other_flow_only(compat):
     message = compat.send()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.workshop.conftest import calls, hears, plan, says, write
+from tests.workshop.conftest import calls, hears, plan, says, story, write
+
+from backshop.app.hub import About
 
 ITEMS = [says("research", "Found."), says("plan", plan("Do it"))]
 END = [says("implement", "Done."), says("summary", "Done.")]
@@ -154,3 +156,17 @@ def test_a_note_of_a_change_is_its_summary_and_a_missing_one_is_made_up_from_it(
     assert summaries["a.txt"]["summary_markdown"] == "Zwei"
     assert summaries["b.txt"]["summary_markdown"]
     assert chat.call("ReviewGetChangeSet")["draft_summary"].startswith("Done.")
+
+
+@pytest.mark.rule("W5.6", "W4")
+def test_clients_are_told_which_tool_calls_change_the_draft(chat):
+    chat.play(story(("b.txt", "blue")))
+    with chat.shop.hub.subscribe(About(workbench_id=chat.id)) as live:
+        chat.ask("Write b.txt")
+        heard = hears(live, lambda one: one.name == "WorkshopTurnFinished")
+
+    told = [one.payload for one in heard if one.name == "WorkshopToolExecuting"]
+    assert {one["tool_name"]: one["writes"] for one in told} == {
+        "list_files": False,
+        "write_text_file": True,
+    }

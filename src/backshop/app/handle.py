@@ -152,6 +152,7 @@ class BenchWorkshop:
             ValidationFailed: `bad_arguments`.
         """
         from backshop.bench import TOOLS, Author, Source, Workspace
+        from backshop.models import lenient
         from backshop.prompts import ToolContext, invoke
 
         known = {tool.name: tool for tool in TOOLS}
@@ -161,7 +162,8 @@ class BenchWorkshop:
         tool = known[name]
         author = Author(source=Source(kind="workshop", ref="python"))
         context = ToolContext(workspace=Workspace(self._benches(), self.id, author))
-        return invoke(tool, tool.decode(arguments), context=context)
+        params = tool.decode(lenient(name, arguments, tool.schema))
+        return invoke(tool, params, context=context)
 
     # ------------------------------------------------------------ the Draft
 

@@ -46,14 +46,15 @@ def answer(
 
 
 def discover(registry: Registry, version: str) -> dict[str, Any]:
-    """Return the OpenRPC document of every command."""
+    """Return the OpenRPC document of every command, as a client generator reads it."""
+    shared: dict[str, Any] = {}
     methods = [
         {
             "name": bound.command.name,
             "summary": bound.command.summary,
             "paramStructure": "by-name",
-            "params": [{"name": "request", "schema": compact(schema(bound.command.request))}],
-            "result": {"name": "response", "schema": compact(schema(bound.command.response))},
+            "params": _params(_shown(bound.command.request, shared)),
+            "result": {"name": "response", "schema": _shown(bound.command.response, shared)},
         }
         for bound in registry
     ]
@@ -61,7 +62,52 @@ def discover(registry: Registry, version: str) -> dict[str, Any]:
         "openrpc": "1.3.2",
         "info": {"title": "Backshop", "version": version},
         "methods": methods,
+        "components": {"schemas": shared},
     }
+
+
+def _params(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the fields of a request, each a parameter of its own; those that must be come first.
+
+    OpenRPC wants that order, although all are given by name.
+    """
+    required = set(request.get("required", ()))
+    fields = [
+        {"name": name, "required": name in required, "schema": field}
+        for name, field in request.get("properties", {}).items()
+    ]
+    return sorted(fields, key=lambda one: not one["required"])
+
+
+def _shown(kind: type, shared: dict[str, Any]) -> dict[str, Any]:
+    """Return a type's schema; what it refers to goes to `shared`, where the document looks."""
+    whole: dict[str, Any] = compact(schema(kind))
+    own: dict[str, Any] = whole.pop("$defs", {})
+    names = {name: _free_name(name, kind, own, shared) for name in own}
+    for name, definition in own.items():
+        shared[names[name]] = _repointed(definition, names)
+    found: dict[str, Any] = _repointed(whole, names)
+    return found
+
+
+def _free_name(name: str, kind: type, own: dict[str, Any], shared: dict[str, Any]) -> str:
+    """Return the name a definition is shared under: its own, unless another type has it."""
+    same = {one: one for one in own}
+    taken = shared.get(name)
+    return (
+        name if taken is None or taken == _repointed(own[name], same) else f"{kind.__name__}{name}"
+    )
+
+
+def _repointed(node: Any, names: dict[str, str]) -> Any:
+    if isinstance(node, list):
+        return [_repointed(one, names) for one in node]
+    if not isinstance(node, dict):
+        return node
+    target = node.get("$ref")
+    name = target.removeprefix("#/$defs/") if isinstance(target, str) else ""
+    changed = {key: _repointed(one, names) for key, one in node.items()}
+    return {**changed, "$ref": f"#/components/schemas/{names[name]}"} if name in names else changed
 
 
 def _answer_one(

@@ -58,6 +58,10 @@ class RpcLine:
         else:
             self._answer(line)
 
+    def subscribe(self) -> None:
+        """Let every event come as a notification from now on."""
+        self._begin({})
+
     def close(self) -> None:
         """Wait for what is still being worked on, then end every subscription."""
         for thread in self._work:

@@ -21,6 +21,7 @@ LAZY = {
     "cancel": ("workshop:cancel", "Stop the agent at work on a workbench."),
     "chat": ("workshop:chat", "Talk with the agent about a workbench."),
     "history": ("workshop:history", "Show the conversation of a workbench."),
+    "plan": ("workshop:plan", "Show what the agent found out and planned."),
     "redo": ("workshop:redo", "Take the last rewind back."),
     "regenerate": ("workshop:regenerate", "Let the agent answer again."),
     "retry": ("workshop:retry", "Go on with a turn that stopped, or try it again."),

@@ -115,8 +115,13 @@ def worker(door: Door, turns: int, grace: float) -> None:
 
 
 @click.command(cls=DoorCommand)
+@click.option(
+    "--events",
+    is_flag=True,
+    help="Tell every event as a notification from the start, without rpc.subscribe.",
+)
 @pass_door
-def rpc(door: Door) -> None:
+def rpc(door: Door, events: bool) -> None:
     """Answer JSON-RPC 2.0 on standard input, one request a line; `rpc.discover` lists all.
 
     `rpc.subscribe` lets events come in between as notifications.
@@ -133,6 +138,8 @@ def rpc(door: Door) -> None:
 
     with door.shop() as shop, running(shop.config, "rpc"):
         client = RpcLine(shop, __version__, write)
+        if events:
+            client.subscribe()
         try:
             for line in sys.stdin.buffer:
                 if line.strip():

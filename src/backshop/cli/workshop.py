@@ -71,17 +71,31 @@ def chat(door: Door, bench: str) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write every record, inactive ones too, one JSON object a line.",
 )
+@click.option("--tools", is_flag=True, help="With --jsonl: the agent's tool calls too.")
 @pass_door
-def history(door: Door, bench: str, limit: int, jsonl: Path | None) -> None:
+def history(door: Door, bench: str, limit: int, jsonl: Path | None, tools: bool) -> None:
     """Show the conversation of BENCH."""
+    if tools and jsonl is None:
+        raise click.UsageError("--tools goes with --jsonl")
     with door.shop() as shop:
         bench_id = shop.bench_id(bench)
         if jsonl is not None:
-            count = _export(shop, bench_id, jsonl)
+            count = _export(shop, bench_id, jsonl, with_tools=tools)
             door.show({"records": count, "path": str(jsonl)}, lambda v: f"{v['records']} records")
             return
         request = {"workbench_id": bench_id, "limit": limit}
         door.show(shop.call("WorkshopGetConversation", request), _transcript)
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@click.option("--turn", help="Of this turn; without it, of the last one.")
+@pass_door
+def plan(door: Door, bench: str, turn: str | None) -> None:
+    """Show what the agent found out, planned and reported in BENCH."""
+    with door.shop() as shop:
+        request = {"workbench_id": shop.bench_id(bench), **({"turn_id": turn} if turn else {})}
+        door.show(shop.call("WorkshopGetPlan", request), _planned)
 
 
 @click.command(cls=DoorCommand)
@@ -230,6 +244,8 @@ class _Shown:
                 self._status(f"Working on item {number} of {total}: {label}")
             case "WorkshopProposalProgress" if payload["phase"] in PROPOSALS:
                 self._status(PROPOSALS[payload["phase"]])
+            case "WorkshopToolExecuting" if payload.get("writes"):
+                self._status(f"{PROPOSALS['applying']} {clean(payload.get('path', ''))}".rstrip())
             case "WorkshopRunCancelRequested":
                 self._status("Stopping…")
             case "WorkshopAssistantStream":
@@ -323,8 +339,19 @@ def _transcript(page: dict[str, Any]) -> str:
     return "\n".join(lines) or "nothing was said yet"
 
 
-def _export(shop: Backshop, bench_id: str, path: Path) -> int:
-    """Write every record in commit order (W2.1); return how many."""
+def _planned(shown: dict[str, Any]) -> str:
+    parts = [shown["research_md"], shown["plan_md"]]
+    for one in shown["items"]:
+        why = f": {one['reason']}" if one.get("reason") else ""
+        parts.append(f"{one['number']}. {one['label']} ({one['status']}{why})")
+        parts += [
+            report["text"] for report in shown["reports"] if report["number"] == one["number"]
+        ]
+    return "\n\n".join(clean_lines(part) for part in parts if part) or "no turn made a plan yet"
+
+
+def _export(shop: Backshop, bench_id: str, path: Path, *, with_tools: bool) -> int:
+    """Write every record in commit order (W2.1), tool calls where they began; return how many."""
     pages: list[list[dict[str, Any]]] = []
     request: dict[str, Any] = {"workbench_id": bench_id, "limit": 1000, "include_inactive": True}
     while True:
@@ -334,6 +361,20 @@ def _export(shop: Backshop, bench_id: str, path: Path) -> int:
             break
         request["before"] = page["messages"][0]["message_id"]
     records = [one for page in pages for one in page]
+    if with_tools:
+        calls = [{"type": "tool_call", **one} for one in _tool_log(shop, bench_id)]
+        records = sorted([*records, *calls], key=lambda one: one.get("created_at") or one["ts"])
     lines = (json.dumps(one, ensure_ascii=False, sort_keys=True) + "\n" for one in records)
     write_lines(path, lines)
     return len(records)
+
+
+def _tool_log(shop: Backshop, bench_id: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    while True:
+        after = found[-1]["id"] if found else 0
+        request = {"workbench_id": bench_id, "limit": 1000, "after": after}
+        page = shop.call("WorkshopGetToolLog", request)
+        found += page["entries"]
+        if not page["has_more"]:
+            return found

@@ -6,7 +6,7 @@ from .aio import optimize as optimize_async
 from .asking import RetryAnnounced
 from .attendant import Attendant, Called
 from .building import BuilderAdapter
-from .calls import Checked, Problem, normalise
+from .calls import Checked, Problem, lenient, normalise
 from .catalog import (
     AdapterKind,
     Auth,
@@ -38,7 +38,6 @@ from .errors import (
     RequestRejected,
     SecretsUnreadable,
 )
-from .forgive import forgiven
 from .ledger import Scopes, spent_of
 from .loopguard import LoopGuard, Verdict
 from .messages import (
@@ -171,7 +170,7 @@ __all__ = [
     "can_be_strict",
     "check_tools",
     "evaluate_async",
-    "forgiven",
+    "lenient",
     "load_plugins",
     "normalise",
     "optimize_async",

@@ -19,6 +19,7 @@ from . import decide
 from .book import Book
 from .called import ToolAnswered, ToolCalled
 from .errors import CallGivenUp
+from .phases import WRITING_TOOLS
 from .receipts import path_of, place_of
 from .signals import Publish
 from .state import ToolEntry, WorkshopState
@@ -90,6 +91,7 @@ class ToolJournal:
             "phase": self._loop.phase,
             "tool_name": call.name,
             "tool_call_id": call.id,
+            "writes": call.name in WRITING_TOOLS,
         }
         about = {"path": path_of(call.arguments), "detail": place_of(call.arguments)}
         self._signal(

@@ -28,14 +28,15 @@ class Proposals:
         self._turns = turns
 
     def reply(self, request: requests.StreamAssistantReply) -> Replied:
-        """Answer a message with flow `compat`: the answer, its changeset, the Draft."""
+        """Answer a message with flow `compat`: the answer, its changeset, the Draft.
+
+        This one turn is answered so, whatever flow the workbench has.
+        """
         known = self._turns.settled(request.workbench_id)
-        if self._turns.flow_of(known) != "compat":
-            raise ValidationFailed("this workbench works with flow rpi", reason="bad_params")
         if request.model_id not in (None, self._turns.model_of(known)):
             raise ValidationFailed("switch to this model first", reason="bad_params")
         wish = requests.RunAgent(workbench_id=request.workbench_id, message_id=request.message_id)
-        return Replied(message_id=self._turns.run(wish).message_id)
+        return Replied(message_id=self._turns.run(wish, flow="compat").message_id)
 
     def propose(self, request: requests.ProposeChanges) -> Proposed:
         """Let the model work out the changes its last answer announced."""

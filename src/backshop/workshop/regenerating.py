@@ -26,7 +26,7 @@ def regenerate(
     decide.require_again(known, found, request.mode, may_publish=may_publish)
     adapter = turns.adapter(bench_id, turns.model_of(known), turns.flow_of(known))
     turns.require_manifest(bench_id)
-    wish = turns.wish(bench_id, known, found.record.message_id, adapter)
+    wish = turns.wish(bench_id, found.record.message_id, adapter, turns.flow_of(known))
     before = decide.earlier_run(known, found.record) if wish.run_id else None
     node_id = None
     if before is not None and before.run_id is not None and before.session_id is not None:

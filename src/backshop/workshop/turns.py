@@ -79,8 +79,13 @@ class Turns:
 
     # ------------------------------------------------------------ begin and go on
 
-    def run(self, request: requests.RunAgent, *, is_by_worker: bool = False) -> Answered:
-        """Answer a message, or go on where its turn stopped (W3.1, W5.3)."""
+    def run(
+        self, request: requests.RunAgent, *, is_by_worker: bool = False, flow: str | None = None
+    ) -> Answered:
+        """Answer a message, or go on where its turn stopped (W3.1, W5.3).
+
+        A turn that begins has the flow of its workbench, unless another is asked for.
+        """
         bench_id = request.workbench_id
         known = self.settled(bench_id)
         found = decide.outlook(known, request.message_id)
@@ -88,15 +93,16 @@ class Turns:
             return self.answered(known, found.turn.turn_id)
         if found.turn is not None:
             return self._resumed(bench_id, known, found.turn, is_by_worker)
-        return self._begun(bench_id, known, found.record.message_id, request.workflow_id)
+        flow = flow or self.flow_of(known)
+        adapter = self.adapter(bench_id, self.model_of(known), flow)
+        wish = self.wish(bench_id, found.record.message_id, adapter, flow)
+        if request.workflow_id is not None:
+            wish = beginning.driven(wish, request.workflow_id)
+        return self._begun(bench_id, known, wish, adapter)
 
     def _begun(
-        self, bench_id: str, known: WorkshopState, message_id: MessageId, workflow_id: str | None
+        self, bench_id: str, known: WorkshopState, wish: decide.Begin, adapter: ModelAdapter
     ) -> Answered:
-        adapter = self.adapter(bench_id, self.model_of(known), self.flow_of(known))
-        wish = self.wish(bench_id, known, message_id, adapter)
-        if workflow_id is not None:
-            wish = beginning.driven(wish, workflow_id)
 
         def begin(hold: Hold) -> None:
             self.start(bench_id, known, wish, hold, lambda now, node: decide.begin(now, wish, node))
@@ -115,10 +121,9 @@ class Turns:
         beginning.start(self._book, self._driving, bench_id, known, wish, hold, rule)
 
     def wish(
-        self, bench_id: str, known: WorkshopState, message_id: MessageId, adapter: ModelAdapter
+        self, bench_id: str, message_id: MessageId, adapter: ModelAdapter, flow: str
     ) -> decide.Begin:
         """Return a turn that is about to start."""
-        flow = self.flow_of(known)
         return beginning.wish(self._book, bench_id, message_id, adapter.model_id, flow)
 
     def _resumed(

@@ -365,7 +365,7 @@ shortcuts({
 function tool(data) {
   const words = TOOLS[data.tool_name] ?? data.tool_name.replaceAll("_", " ");
   const text = [words, data.detail ? `${data.detail} of` : null, data.path].filter(Boolean).join(" ");
-  $("#tool").textContent = text;
+  $("#tool").textContent = data.writes ? `${PROPOSALS.applying} ${text}` : text;
   if (Date.now() - lastTool > 5000) { lastTool = Date.now(); say(text); }
 }
 
