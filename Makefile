@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: run node test proof check format bench load rules docs site golden screenshots clean
+.PHONY: run node test proof guards check format bench load rules docs site golden screenshots clean
 
 $(STAMP): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once; uv makes it faster where it is installed)"
@@ -37,7 +37,10 @@ proof: $(STAMP) ## the same tests with full counts and sizes, into docs/proof.md
 	@mkdir -p build
 	@BACKSHOP_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS) --timeout=3600 --junitxml=build/proof.xml $(PART) $(ARGS); \
 	  result=$$?; BACKSHOP_PROOF=1 $(BIN)/python tools/proof.py build/proof.xml && \
-	  if [ -z "$(PART)$(ARGS)" ]; then $(MAKE) -s bench || result=1; $(BIN)/python tools/proof.py build/figures.jsonl; fi && exit $$result
+	  if [ -z "$(PART)$(ARGS)" ]; then $(MAKE) -s guards || result=1; $(MAKE) -s bench || result=1; $(BIN)/python tools/proof.py build/figures.jsonl; fi && exit $$result
+
+guards: $(STAMP) ## break the lines of tools/guards.toml one by one; each must be noticed; ARGS="--only store"
+	$(BIN)/python tools/guards.py $(ARGS)
 
 check: $(STAMP) ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .

@@ -172,3 +172,37 @@ def test_a_dead_agent_blocks_a_bench_for_a_minute_at_most(tmp_path):
         assert (caught.value.code, caught.value.reason) == ("BENCH_BUSY", "turn_active")
         clock.move(2)
         room.call("CheckpointCreate")
+
+
+HOLDER = """
+import fcntl, os, sys
+handle = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+fcntl.flock(handle, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.rule("B3.7")
+def test_a_bench_that_another_process_holds_is_waited_for_and_then_busy(room, monkeypatch):
+    monkeypatch.setattr("backshop.bench.views.LOCK_WAIT_S", 0.05)
+    room.add({"a.txt": "one"})
+    lock = room.shop.config.home / "benches" / room.id / "meta" / "lock"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(lock)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(BackshopError) as caught:
+            room.add({"b.txt": "two"})
+    finally:
+        holder.communicate("\n", timeout=30)
+
+    assert (caught.value.code, caught.value.reason) == ("BENCH_BUSY", "locked")
+    assert room.published() == {"a.txt": "one"}
+    room.add({"b.txt": "two"})
+    assert sorted(room.published()) == ["a.txt", "b.txt"]

@@ -75,6 +75,22 @@ def test_checkpoints_that_keep_too_many_bytes_go_oldest_first(tmp_path):
         assert room.published() == {"a.txt": "0" * 100_000}
 
 
+@pytest.mark.rule("B10.6")
+def test_the_newest_checkpoint_of_a_publish_stays_however_many_bytes_it_keeps(tmp_path):
+    settings = {"bench.checkpoint_max_bytes": 1}
+    with Backshop.open(tmp_path / "home", settings=settings) as shop:
+        room = Room(shop, tmp_path)
+        room.add({"a.txt": "0" * 100_000})
+        for number in (1, 2):
+            room.write({"a.txt": str(number) * 100_000})
+            room.call("DraftPublish")
+        found = room.call("CheckpointsList")["checkpoints"]
+
+        assert [one["reason"] for one in found] == ["publish"]
+        room.call("CheckpointRestore", checkpoint_id=found[0]["checkpoint_id"])
+        assert room.published() == {"a.txt": "1" * 100_000}
+
+
 @pytest.mark.rule("B6.4", "B9.5")
 def test_outside_edits_are_taken_over_within_the_limits_only(room):
     room.add({"a.txt": "one"})

@@ -138,7 +138,7 @@ def test_http_works_with_the_token_and_lets_nobody_else_in(offering, tmp_path):
 
     async def story() -> None:
         async with over_http(offering, token) as url:
-            async with httpx2.AsyncClient() as bare:
+            async with httpx2.AsyncClient(timeout=60) as bare:
                 for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": token}):
                     answer = await bare.post(url, json={}, headers=headers)
                     assert answer.status_code == 401
@@ -147,7 +147,7 @@ def test_http_works_with_the_token_and_lets_nobody_else_in(offering, tmp_path):
                 assert foreign.status_code in (403, 421)
                 crossed = {**good, "origin": "https://evil.example"}
                 assert (await bare.post(url, json={}, headers=crossed)).status_code == 403
-            http = httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"})
+            http = httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=60)
             async with http, Client(streamable_http_client(url, http_client=http)) as client:
                 found = await call(client, "list_workflows", {"query": "review"})
                 assert any(w["workflowId"] == "wr.change_review" for w in found["workflows"])
@@ -164,7 +164,7 @@ def test_behind_a_proxy_that_keeps_the_host_a_person_comes_in_under_the_public_n
     good = {"authorization": f"Bearer {token}", "host": "team.example"}
 
     async def statuses(url: str, *several: dict[str, str]) -> list[int]:
-        async with httpx2.AsyncClient() as bare:
+        async with httpx2.AsyncClient(timeout=60) as bare:
             return [(await bare.post(url, json={}, headers=one)).status_code for one in several]
 
     async def story() -> None:
@@ -178,7 +178,7 @@ def test_behind_a_proxy_that_keeps_the_host_a_person_comes_in_under_the_public_n
                 {"host": "team.example"},
             )
             own_page = await statuses(url, {**good, "origin": "https://team.example"})
-            http = httpx2.AsyncClient(headers=good)
+            http = httpx2.AsyncClient(headers=good, timeout=60)
             async with http, Client(streamable_http_client(url, http_client=http)) as client:
                 found = await call(client, "list_workflows", {"query": "review"})
         async with over_http(offering, "the-owners-own") as url:

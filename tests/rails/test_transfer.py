@@ -316,6 +316,28 @@ def test_a_well_signed_story_that_cannot_have_happened_is_refused(agent, change)
     assert bob.rails.sessions.ids() == []
 
 
+@pytest.mark.rule("R9.3", "R5.5")
+def test_an_imported_node_whose_parent_is_in_another_run_is_refused(agent):
+    ann = agent(WORK, home="a")
+    made = ann.answer("start_session", title="Two").structured
+    runs = [ann.start("user.flow", sessionToken=made["sessionToken"]) for _ in range(2)]
+    for run in runs:
+        ann.go(run, "done")
+    bundle = json.loads(export(ann, runs[0]["session"]["sessionId"]))
+    nodes = [one for one in bundle["session"]["events"] if one["kind"] == "node_created"]
+    stranger, child = nodes[0], nodes[-1]
+    assert stranger["scope"]["runId"] != child["scope"]["runId"]
+    honest = json.dumps(rewritten(json.loads(json.dumps(bundle))))
+    child["data"]["parentNodeId"] = stranger["scope"]["nodeId"]
+
+    error = agent(WORK, home="b").refused(
+        "RailsSessionImport", bundle=json.dumps(rewritten(bundle))
+    )
+
+    assert (error["code"], "parent" in error["message"]) == ("BUNDLE_INVALID_FORMAT", True)
+    agent(WORK, home="c").studio("RailsSessionImport", bundle=honest)
+
+
 def test_a_forger_who_changes_nothing_is_let_in(agent):
     ann, first, _ = told(agent, "a")
     bundle = json.loads(export(ann, first["session"]["sessionId"]))

@@ -53,9 +53,9 @@ class Served:
         """Return a client without a browser's scruples: it can send any header."""
         cookies = {}
         if logged_in:
-            with httpx2.Client() as entering:
+            with httpx2.Client(timeout=60) as entering:
                 cookies = dict(entering.get(self.link()).cookies)
-        return httpx2.Client(base_url=self.address, timeout=10, cookies=cookies)
+        return httpx2.Client(base_url=self.address, timeout=60, cookies=cookies)
 
     def bench(self, name: str = "Reports", files: dict[str, str | bytes] | None = None) -> str:
         """Make a bench with files."""

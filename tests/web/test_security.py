@@ -49,7 +49,7 @@ def test_without_a_cookie_nothing_is_served(served):
 @pytest.mark.rule("S7.2")
 def test_a_login_link_works_once_and_the_cookie_is_strict(served):
     link = served.link()
-    with httpx2.Client() as first, httpx2.Client() as second:
+    with httpx2.Client(timeout=60) as first, httpx2.Client(timeout=60) as second:
         welcome = first.get(link)
         again = second.get(link)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -11,8 +12,12 @@ from tests.workshop.conftest import Chat, hears
 
 from backshop.app import About, Backshop, Subscription
 from backshop.base.errors import BackshopError
-from backshop.base.ids import BlobId
+from backshop.base.ids import BlobId, CheckpointId, MessageId, RevisionId
+from backshop.bench.decide import Totals
 from backshop.testing.ambient import FixedClock
+from backshop.workshop import decide
+from backshop.workshop.decide import Ids, Restoring
+from backshop.workshop.errors import RevisionPruned
 
 BIG = "x" * 100_000  # a file of its own, not in the database
 BUSY = ("DRAFT_EXISTS", "draft_exists", ())
@@ -322,6 +327,26 @@ def test_a_discarded_draft_cannot_come_back_by_going_back(chat):
     offered = ("chat_only", "discard_draft")
     assert refusal == ("REVISION_PRUNED", "revision_pruned", offered)
     assert (chat.draft(), chat.state()["conversation_head_id"]) == (None, second)
+
+
+@pytest.mark.rule("W15.12", "B8.16")
+def test_a_rewind_is_not_taken_back_to_a_draft_that_is_not_kept_any_more(chat):
+    first = chat.send("First")
+    chat.write({"a.txt": "one"})
+    chat.call("WorkshopSwitchModel", model_id="scripted:echo")
+    chat.write({"a.txt": "two"})
+    chat.call("WorkshopUndoToMessage", message_id=first)
+    known = chat.shop.workshops.book.state(chat.id)
+    saved = known.undos[-1].saved_revision_id
+    bench = replace(known.bench, revisions=known.bench.revisions.without({saved}))
+    ids = Ids(
+        message=MessageId("msg_x"), revision=RevisionId("rev_x"), checkpoint=CheckpointId("cp_x")
+    )
+    needed = Restoring(totals=Totals(files=1, bytes=3))
+
+    assert decide.redo(known, ids, needed)
+    with pytest.raises(RevisionPruned):
+        decide.redo(replace(known, bench=bench), ids, needed)
 
 
 @pytest.mark.rule("B8.18", "B22.47", "B3.11", "B8.20")
