@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from backshop.base import tree
 from backshop.base.paths import BenchPath
-from backshop.store import Placer, Shown, StorageCorrupt, Store, View
+from backshop.store import Placer, Shown, Store, View
 
-METHODS = [(), ("link",), ("clone", "link")]
+METHODS = [(), ("range",), ("clone", "range")]
 
 
 @pytest.fixture
@@ -32,13 +34,14 @@ def stored(store, files):
 def show(view, tree_id, base=tree.EMPTY):
     """Show a tree; return what was found of others on the way, and whether all of it was new."""
     kept: dict[str, str] = {}
-    rescued: list[bool] = []
+    rescued: list[Path] = []
 
     def keep(path, actual):
         kept[path] = str(actual.readlink()) if actual.is_symlink() else actual.read_text()
 
-    view.show(Shown(tree_id, base), keep, lambda: rescued.append(True))
-    return kept, bool(rescued)
+    before = view.folder.stat().st_ino if view.folder.exists() else None
+    view.show(Shown(tree_id, base), keep, rescued.append)
+    return kept, before != view.folder.stat().st_ino
 
 
 def shown(folder):
@@ -68,7 +71,8 @@ def test_every_method_shows_the_same_files(store, tmp_path, methods):
         "n/new": ("n", 0o444),
     }
     assert not (view.folder / "gone").exists()
-    view.remove()
+    view.retire(lambda _: None)
+    assert view.is_gone
     assert list((tmp_path / "bench").iterdir()) == []
 
 
@@ -143,49 +147,89 @@ def test_a_view_of_changes_shows_what_its_base_has_not(store, tmp_path):
         _, is_new = show(view, stored(store, files), base)
         assert {path: text for path, (text, _) in shown(view.folder).items()} == expected
     assert not is_new
-    assert show(view, base) == ({}, True)  # whole again: made from nothing
+    assert show(view, base) == ({}, False)  # whole: what is missing comes
     assert len(shown(view.folder)) == 3
 
 
-@pytest.mark.rule("B2.10", "T4.4")
-def test_a_folder_out_of_sight_is_where_the_next_one_begins(store, tmp_path):
-    view = View(tmp_path / "bench" / "v", store.load_tree, Placer(store.blobs, methods=()))
-    first, second = stored(store, {"a": "1", "b": "2"}), stored(store, {"a": "one", "b": "2"})
-    show(view, second)
-    same = (view.folder / "b").stat().st_ino
+@pytest.mark.rule("B2.10", "B2.12")
+def test_a_view_of_changes_is_completed_and_thinned_around_what_others_wrote(store, tmp_path):
+    view = View(tmp_path / "v", store.load_tree, Placer(store.blobs))
+    base = stored(store, {"a": "1", "b": "2", "d/c": "3", "d/e": "5"})
+    draft = stored(store, {"a": "one", "b": "2", "d/c": "3", "d/e": "5"})
+    show(view, draft, base)
+    (view.folder / "b").write_text("their b")
 
-    view.retire(Shown(first))
+    filled = show(view, draft)
+    after_filling = {path: text for path, (text, _) in shown(view.folder).items()}
+    (view.folder / "d" / "c").chmod(0o644)
+    (view.folder / "d" / "c").write_text("their c")
+    thinned = show(view, draft, base)
 
-    assert not view.folder.exists()
-    assert view.shown() is None
-    assert show(view, second) == ({}, False)
-    assert (view.folder / "b").stat().st_ino == same
-    assert shown(view.folder) == {"a": ("one", 0o444), "b": ("2", 0o444)}
-    view.remove()
-    assert list((tmp_path / "bench").iterdir()) == []
+    assert after_filling == {"a": "one", "b": "their b", "d/c": "3", "d/e": "5"}
+    assert {path: text for path, (text, _) in shown(view.folder).items()} == {
+        "a": "one",
+        "b": "their b",
+        "d/c": "their c",
+    }
+    assert filled == thinned == ({}, False)
 
 
-@pytest.mark.rule("B2.11", "T8.8")
-def test_a_blob_changed_through_a_link_is_never_shown_again(store, tmp_path):
-    view = View(tmp_path / "v", store.load_tree, Placer(store.blobs, methods=("link",)))
-    tree_id = stored(store, {"a": "good"})
-    show(view, tree_id)
-    linked = view.folder / "a"
-    linked.chmod(0o644)
-    linked.write_text("evil!")
-    blob = store.blobs.put(b"other")
+@pytest.mark.rule("B2.10", "B3.12")
+def test_a_folder_that_goes_is_looked_through_out_of_sight_and_is_gone_afterwards(store, tmp_path):
+    view = View(tmp_path / "bench" / "v", store.load_tree, Placer(store.blobs))
+    show(view, stored(store, {"a": "1"}))
+    (view.folder / "theirs").write_text("their own")
+    looked: list[tuple[str, dict[str, tuple[str, int]]]] = []
 
-    with pytest.raises(StorageCorrupt):
-        show(View(tmp_path / "w", store.load_tree, Placer(store.blobs)), tree_id)
+    def rescue(place):
+        assert not view.folder.exists()
+        looked.append((place.name, shown(place)))
 
-    assert store.blobs.read(blob) == b"other"
+    view.retire(rescue)
+
+    assert looked == [(".v.spare", {"a": ("1", 0o444), "theirs": ("their own", 0o644)})]
+    assert view.is_gone
+    assert view.is_new
+
+
+@pytest.mark.rule("B2.6", "T4.4")
+@pytest.mark.parametrize("methods", METHODS)
+def test_no_file_of_a_view_shares_its_inode_with_a_stored_content(store, tmp_path, methods):
+    view = View(tmp_path / "v", store.load_tree, Placer(store.blobs, methods=methods))
+    files = {"a": "good", "d/b.sh": "run", "large": "x" * 3_000_000}
+    show(view, stored(store, files))
+
+    for path in files:
+        file = view.folder / path
+        assert file.stat().st_nlink == 1
+        file.chmod(0o644)
+        file.write_text("evil!")
+
+    assert [store.blobs.read(store.blobs.put(text.encode())) for text in files.values()] == [
+        text.encode() for text in files.values()
+    ]
+    assert all(one.stat().st_nlink == 1 for one in (tmp_path / "home" / "blobs").glob("??/*"))
+
+
+@pytest.mark.rule("T4.4")
+def test_many_files_are_placed_by_two_threads_like_few(store, tmp_path):
+    view = View(tmp_path / "v", store.load_tree, Placer(store.blobs))
+    files = {f"d{number % 7}/f{number}": str(number % 50) for number in range(700)}
+    show(view, stored(store, {"d3": "in the way", "d1/f1": "old"}))
+    (view.folder / "d3").chmod(0o644)
+    (view.folder / "d3").write_text("theirs")
+
+    kept, _ = show(view, stored(store, files))
+
+    assert kept == {"d3": "theirs"}
+    assert {path: text for path, (text, _) in shown(view.folder).items()} == files
 
 
 def test_a_note_that_is_nonsense_only_costs_time(store, tmp_path):
     view = View(tmp_path / "v", store.load_tree, Placer(store.blobs))
     first, second = stored(store, {"a": "1"}), stored(store, {"a": "2"})
     show(view, first)
-    (tmp_path / ".v.view.json").write_text("[not ours")
+    (tmp_path / ".v.view").write_text("[not ours")
 
     show(view, second)
 

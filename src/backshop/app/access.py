@@ -157,8 +157,10 @@ class Gate:
 
     def filtered(self, response: Any) -> Any:
         """Leave out of an answer to a person the places on the disk."""
-        from backshop.bench import Scope  # loaded by now if the command is of there
+        from backshop.bench import DraftFolder, Scope  # loaded by now if the command is of there
 
+        if isinstance(response, DraftFolder):
+            return replace(response, folder=None)
         return replace(response, sandbox_root=None) if isinstance(response, Scope) else response
 
     def _subjects(self, request: Any) -> set[str]:

@@ -333,8 +333,15 @@ SETTINGS: tuple[Setting, ...] = (
             ("batch_files", 200, 10_000, "Files one write to a Draft may touch."),
             ("batch_bytes", 256 * MIB, 64 * GIB, "Bytes one write to a Draft may bring."),
             ("trash_days", 7, 3650, "How long a deleted workbench can be taken back."),
-            ("full_view_max", 10_000, 10**6, "Files up to which the Draft's folder is complete."),
         )
+    ),
+    Setting(
+        name="bench.full_view_max",
+        default=0,
+        parse=integer(0, 10**6),
+        allowed="0 to 1000000",
+        summary="Files up to which the Draft's folder holds every file without being asked; "
+        "beyond, those that the Draft changes.",
     ),
     Setting(
         name="bench.checkpoint_max_bytes",

@@ -6,13 +6,14 @@ A refusal at any point leaves nothing behind, not even content nobody refers to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from backshop.base import paths, tree
 from backshop.base.errors import LimitExceeded, ValidationFailed
-from backshop.base.ids import FileId
+from backshop.base.ids import BlobId, FileId
 from backshop.base.paths import BenchPath, collision_key
 from backshop.base.progress import report
 from backshop.formats import FormatError, classify
@@ -21,9 +22,11 @@ from . import decide, requests, sources
 from .again import decided_again
 from .answers import Added, AddResult
 from .desk import Desk
+from .errors import SourceUnreadable
 from .sources import Gate, Skip
 from .state import BenchState
 from .values import FileFact
+from .walking import content_name
 
 SOURCES_MAX = 10_000
 SKIPPED_MAX = 20_000  # an answer with one line for each has to end somewhere
@@ -67,10 +70,12 @@ def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
     if request.on_conflict not in _CONFLICTS:
         raise ValidationFailed("there is no such way to settle a conflict", reason="bad_params")
     folder = "" if request.dest_dir is None else f"{paths.bench_path(request.dest_dir)}/"
-    with desk.locked(request.workbench_id) as state:
-        decide.require_no_draft(state)
+    with desk.locked(request.workbench_id, damaged_ok=True) as state:
         gate = Gate(desk.store.home, state.limits.max_file_bytes)
-        adding = _planned(gate, state, request, folder)
+        healed = _heal(desk, state, request, gate)
+        desk.require_whole(state)
+        decide.require_no_draft(state)
+        adding = _planned(gate, state, request, folder, healed)
         if adding.conflicts:
             raise ValidationFailed(
                 "files of these names are there already",
@@ -88,11 +93,19 @@ def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
 
 
 def _planned(
-    gate: Gate, state: BenchState, request: requests.WorkbenchFilesAdd, folder: str
+    gate: Gate,
+    state: BenchState,
+    request: requests.WorkbenchFilesAdd,
+    folder: str,
+    healed: Mapping[Path, Collection[str]],
 ) -> _Adding:
     keys = {collision_key(path): BenchPath(path) for path in state.files.records}
     adding = _Adding(keys, [], [], [])
     for found in _found(request):
+        if not isinstance(found, tuple) and folder + found.relative in healed.get(found.source, ()):
+            path, said = folder + found.relative, str(found.source)
+            adding.results.append(AddResult(source_path=said, status="repaired", path=path))
+            continue
         if request.recursive:
             _require_end(adding, state)
         if isinstance(found, tuple):
@@ -171,6 +184,44 @@ def _free(path: BenchPath, keys: dict[str, BenchPath]) -> BenchPath:
         if collision_key(candidate) not in keys:
             return paths.bench_path(candidate)
     raise Skip("duplicate")
+
+
+def _heal(
+    desk: Desk, state: BenchState, request: requests.WorkbenchFilesAdd, gate: Gate
+) -> dict[Path, set[str]]:
+    """Write contents of the bench that are damaged anew from sources that hold them (B2.11).
+
+    Returns the sources with the paths they healed. Only a damaged bench costs reading them here.
+    """
+    lost = desk.soundness.of_heads(state)
+    healed: dict[Path, set[str]] = {}
+    if not lost:
+        return healed
+    known = dict(_named(request, gate))
+    while useful := [one for one in lost if one.sha256 in known]:
+        for one in useful:
+            assert one.sha256 is not None
+            source = known[one.sha256]
+            with desk.store.blobs.batch() as batch:
+                if gate.take(source, batch).blob != one.sha256:
+                    raise SourceUnreadable(
+                        "a source changed while it was read", reason="unreadable"
+                    )
+            healed.setdefault(source, set()).add(one.path)
+        lost = desk.soundness.of_heads(state)
+        if lost == useful:
+            break
+    return healed
+
+
+def _named(request: requests.WorkbenchFilesAdd, gate: Gate) -> Iterator[tuple[BlobId, Path]]:
+    """Yield the sources that can be taken by the names of their contents."""
+    for found in _found(request):
+        if isinstance(found, tuple):
+            continue
+        with suppress(Skip, OSError):
+            gate.look(found.source)
+            yield content_name(found.source), found.source
 
 
 # ---------------------------------------------------------------- contents

@@ -85,6 +85,8 @@ class Opened:
     draft: DraftState
     health: str
     health_reason: str | None = None
+    outside_changes: tuple[str, ...] = ()
+    """Paths of the Published folder that are not what Published has there (B9.5)."""
     recovery: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -302,6 +304,33 @@ class Repaired:
     published_generation: int
     salvaged: tuple[str, ...] = ()
     draft_revision_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftFolder:
+    """What the Draft's folder holds."""
+
+    whole: bool
+    """Whether every file of the Draft is there; else those it changes."""
+    files: int
+    outside_changes: tuple[str, ...] = ()
+    folder: str | None = None
+    """Where it is on this machine; for the home's owner only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchSize:
+    """What a workbench takes on disk."""
+
+    file_bytes: int
+    """The files of Published, added up."""
+    content_bytes: int
+    """Every version that is kept, each content once; other workbenches may need the same."""
+    folder_bytes: int
+    """The workbench's folders on this machine, as the file system counts them."""
+    published_bytes: int
+    draft_bytes: int
+    salvage_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from backshop.store import Event, Fold, NewEvent, Pin, Store, StreamNotHealthy, 
 from . import decide
 from .capping import beyond_bytes
 from .compare import Comparer
+from .copies import Copies
 from .decide import Totals
 from .errors import BenchBusy, BenchDamaged
 from .events import BenchEvent, CheckpointsPruned
@@ -91,6 +92,7 @@ class Desk:
         self.compare = Comparer(store, formats)
         self.views = Views(store, clock, self.settings.full_view_max)
         self.soundness = Soundness(store)
+        store.blobs.copies = Copies(store, self.views, self.state).of
         self.announce: Announce = _unheard
         """Set by whoever carries signals to those who follow a bench."""
         self.room: Room | None = None
@@ -266,10 +268,11 @@ class Desk:
                 raise BenchBusy("an agent is at work here", reason="turn_active")
             state = self.state(bench_id)
             if not damaged_ok:
-                self._require_whole(state)
+                self.require_whole(state)
             yield state
 
-    def _require_whole(self, state: BenchState) -> None:
+    def require_whole(self, state: BenchState) -> None:
+        """Refuse a bench that lacks contents which no copy could heal (B3.11)."""
         lost = self.soundness.of_heads(state)
         if lost:
             raise BenchDamaged(

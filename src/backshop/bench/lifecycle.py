@@ -47,14 +47,26 @@ def open_bench(desk: Desk, request: requests.BenchRequest) -> Opened:
         recovery += _anomalies(desk, state)
         if recovery:
             desk.commit(request.workbench_id, lambda _: [Recovered(actions=tuple(recovery))])
+        outside = _published_edits(desk, state)
     health, reason = health_of(desk, state)
     return Opened(
         workbench=info(state, health),
         draft=draft_state(desk, state),
         health=health,
         health_reason=reason,
+        outside_changes=outside,
         recovery=tuple(recovery),
     )
+
+
+def _published_edits(desk: Desk, state: BenchState) -> tuple[str, ...]:
+    """Return what others changed in the Published folder, unless there are too many to look at."""
+    if len(state.files.records) > _LOOKED_AT_FILES:
+        return ()  # publishing looks, and so does a repair
+    try:
+        return tuple(one.path for one in desk.views.outside(state, "published", mark=True))
+    except (*UNREADABLE, DiskFull, WriteFailed):
+        return ()  # as health says, or the folder cannot be looked at at all
 
 
 def _anomalies(desk: Desk, state: BenchState) -> list[str]:

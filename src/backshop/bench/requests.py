@@ -172,6 +172,14 @@ class RepairMode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DraftFolder:
+    """What the Draft's folder is to hold: every file, what the Draft changes, or as it is."""
+
+    workbench_id: str
+    whole: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PathChoice:
     """What to keep of one path: `theirs`, `ours` or `both`."""
 

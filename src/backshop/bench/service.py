@@ -19,6 +19,7 @@ from . import (
     context,
     drafting,
     filing,
+    folders,
     forking,
     glance,
     keeping,
@@ -38,12 +39,14 @@ from .answers import (
     AuditText,
     Batched,
     BenchList,
+    BenchSize,
     CheckpointInfo,
     CheckpointList,
     CheckpointMade,
     Compared,
     Created,
     Done,
+    DraftFolder,
     DraftState,
     Extracted,
     FileList,
@@ -202,6 +205,14 @@ class Bench:
     def draft_rescan(self, request: requests.RepairMode) -> Repaired:
         """Deal with outside edits of the Draft's folder."""
         return outside.rescan(self.desk, request)
+
+    def draft_folder(self, request: requests.DraftFolder) -> DraftFolder:
+        """Say what the Draft's folder holds, or have it hold every file, or what changed."""
+        return folders.draft_folder(self.desk, request)
+
+    def get_size(self, request: requests.BenchRequest) -> BenchSize:
+        """Say what a workbench takes on disk."""
+        return folders.size(self.desk, request)
 
     def published_repair(self, request: requests.RepairMode) -> Repaired:
         """Deal with outside edits of the Published folder."""

@@ -24,7 +24,7 @@ class BenchSettings:
     batch_files: int = 200
     batch_bytes: int = 256 * MIB
     trash_days: int = 7  # B5.6
-    full_view_max: int = 10_000  # B2.10
+    full_view_max: int = 0  # B2.10
     max_revisions: int = MAX_REVISIONS
     checkpoint_max_bytes: int | None = None  # B10.6
     disk_reserve_bytes: int = 64 * MIB  # B3.10

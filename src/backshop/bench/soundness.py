@@ -109,16 +109,18 @@ class Soundness:
         return found
 
     def _reason(self, file: tree.File, thorough: bool) -> str | None:
-        stat = self._store.blobs.stat(file.sha256)
-        if stat is None and not self._store.blobs.has(file.sha256):
-            return "missing_blob"
+        """Return what is wrong with a content that no copy of it could heal (B2.11)."""
+        blobs, blob = self._store.blobs, file.sha256
+        stat = blobs.stat(blob)
+        if stat is None and not blobs.has(blob):
+            return None if blobs.heal(blob) else "missing_blob"
         if stat is not None and stat.st_size != file.size:
-            return "altered_blob"
+            return None if blobs.heal(blob) else "altered_blob"
         touched = stat is not None and (
             stat.st_mode & _WRITABLE  # contents are read-only (B2.6)
-            or self._store.blobs.is_touched(file.sha256, stat)
+            or blobs.is_touched(blob, stat)
         )
-        if (thorough or touched) and not self._store.blobs.is_sound(file.sha256):
+        if (thorough or touched) and not blobs.is_sound(blob):
             return "altered_blob"
         return None
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from backshop.base import tree
 from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import BackshopError, NotFound
-from backshop.base.ids import BenchId, BlobId, check_id
+from backshop.base.ids import BenchId, BlobId, TreeId, check_id
 from backshop.base.paths import BenchPath
 from backshop.base.tree import EMPTY
 from backshop.store import Placer, Shown, Store, View, file_error
@@ -31,6 +31,7 @@ from . import describing
 from .compare import Change
 from .errors import BenchBusy
 from .expecting import Expecting
+from .history import Draft
 from .salvage import Salvage
 from .state import BenchState
 from .walking import content_name, entries
@@ -39,7 +40,8 @@ VIEWS = ("published", "draft", "meta/context")
 LOCK_WAIT_S = 10.0  # B3.7
 _POLL_S = 0.02
 _PROOF_MAX_BYTES = 1024 * 1024 * 1024
-_WRITABLE = 0o222
+_SETTLED_FILES = 1_000  # of a folder of 0.1.0 that a command gives inodes of their own
+_SETTLED_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,11 @@ class Views:
     def __init__(self, store: Store, clock: Clock, full_view_max: int) -> None:
         self._store = store
         self._clock = clock
-        self._full_view_max = full_view_max  # files, beyond which a Draft shows its changes
+        self._full_view_max = full_view_max  # files up to which a Draft shows all without asking
         self._placer = Placer(store.blobs)
         self._expecting = Expecting(store)
         self._threads: dict[BenchId, threading.RLock] = {}
         self._held: dict[BenchId, bool] = {}  # read and written under the thread's lock only
-        self._looked_at: set[Path] = set()  # folders without outside edits, while they are held
         self._guard = threading.Lock()
 
     def folder(self, bench_id: BenchId) -> Path:
@@ -90,7 +91,6 @@ class Views:
                     yield
                 finally:
                     self._held[bench_id] = False
-                    self._looked_at -= {self.folder(bench_id) / name for name in VIEWS}
         finally:
             mine.release()
 
@@ -141,25 +141,53 @@ class Views:
             view = self.view(state.bench_id, name)
             if _shows(view, head):
                 continue
-            if head is not None:
-                view.show(head, salvage.keep, partial(self._rescue, state.bench_id, name, salvage))
-            elif heads["published"] is None or self._has_others(state.bench_id, name, salvage):
-                view.remove()
+            rescue = partial(self._rescue, view, salvage)
+            if head is None:
+                view.retire(rescue)
             else:
-                view.retire(heads["published"])
+                view.show(head, salvage.keep, rescue)
+        self._settle(state.bench_id)
         meta, now = self.meta(state.bench_id), timestamp(self._clock.now_ms())
         describing.write(meta, state, heads["draft"], self._store.load_tree, now)
 
+    def _settle(self, bench_id: BenchId) -> None:
+        """Part a number of files of 0.1.0 from the contents they are links of (B2.6).
+
+        A large folder takes several commands, so that none of them takes long.
+        """
+        for name in VIEWS:
+            self.view(bench_id, name).settle(_SETTLED_FILES, _SETTLED_BYTES)
+
     def heads(self, state: BenchState) -> dict[str, Shown | None]:
-        """Return what each folder has to show; the Draft of a large bench only its changes."""
+        """Return what each folder has to show: the Draft's what it changes, or all if asked to."""
         draft = state.draft
-        is_small = len(state.files.records) <= self._full_view_max
-        base = EMPTY if draft is None or is_small else draft.base_tree
         return {
             "published": Shown(state.published),
-            "draft": None if draft is None else Shown(draft.tree, base),
+            "draft": None if draft is None else Shown(draft.tree, self._base(state, draft)),
             "meta/context": Shown(state.context_tree),
         }
+
+    def _base(self, state: BenchState, draft: Draft) -> TreeId:
+        """Return the tree whose files the Draft's folder leaves out."""
+        assert state.bench_id is not None
+        is_small = len(state.files.records) <= self._full_view_max
+        is_whole = is_small or self.view(state.bench_id, "draft").is_whole
+        return EMPTY if is_whole else draft.base_tree
+
+    def complete(self, state: BenchState, *, whole: bool) -> list[Outside]:
+        """Let the Draft's folder show all its files, or what it changes; return outside edits.
+
+        What others wrote stays where it is.
+        """
+        assert state.bench_id is not None
+        view, draft = self.view(state.bench_id, "draft"), state.draft
+        assert draft is not None, "there is a Draft to show"
+        salvage = self._salvage(state.bench_id)
+        head = Shown(draft.tree, EMPTY if whole else draft.base_tree)
+        view.show(head, salvage.keep, partial(self._rescue, view, salvage), whole=whole)
+        meta, now = self.meta(state.bench_id), timestamp(self._clock.now_ms())
+        describing.write(meta, state, head, self._store.load_tree, now)
+        return self.outside(state, "draft", mark=True)
 
     def view(self, bench_id: BenchId, name: str) -> View:
         """Return one of the views: `published`, `draft` or `meta/context`."""
@@ -177,6 +205,7 @@ class Views:
             if not _shows(self.view(state.bench_id, name), head):
                 word = name.rpartition("/")[2]
                 done.append(f"{word}_removed" if head is None else f"{word}_rebuilt")
+        self._settle(state.bench_id)
         if not done and not describing.is_told(self.meta(state.bench_id), state):
             done.append("meta_rewritten")
         return [*done, *self.project(state)] if done else []
@@ -211,9 +240,18 @@ class Views:
         salvage = self._salvage(state.bench_id)
         view, head = self.view(state.bench_id, name), self.heads(state)[name]
         assert head is not None, "a view that is looked at has a head"
-        view.show(head, salvage.keep, partial(self._rescue, state.bench_id, name, salvage))
+        view.show(head, salvage.keep, partial(self._rescue, view, salvage))
         view.put_back([BenchPath(one.path) for one in found], salvage.keep)
         return salvage.kept
+
+    def files(self, state: BenchState) -> Iterator[tuple[Path, tree.File]]:
+        """Yield the files that the folders of a bench should hold, with their contents' names."""
+        assert state.bench_id is not None
+        for name, head in self.heads(state).items():
+            if head is not None:
+                folder = self.folder(state.bench_id) / name
+                for path, file in self._expecting.files(str(folder), head).items():
+                    yield folder / path, file
 
     def is_stale(self, state: BenchState) -> bool:
         """Say whether a folder does not show its head."""
@@ -221,32 +259,22 @@ class Views:
         heads = self.heads(state).items()
         return not all(_shows(self.view(state.bench_id, name), head) for name, head in heads)
 
-    def _has_others(self, bench_id: BenchId, name: str, salvage: Salvage) -> bool:
-        """Keep what others wrote, unless that was looked for since the bench is held.
-
-        What comes after that look is not lost either: the folder only goes out of sight.
-        """
-        is_known_clean = self.folder(bench_id) / name in self._looked_at
-        return not is_known_clean and self._rescue(bench_id, name, salvage)
-
-    def _rescue(self, bench_id: BenchId, name: str, salvage: Salvage) -> bool:
-        """Keep what others wrote into a folder that is about to go; say whether there was any."""
-        view = self.view(bench_id, name)
-        shown = view.shown()
+    def _rescue(self, view: View, salvage: Salvage, place: Path) -> None:
+        """Keep what others wrote into a folder that is about to go."""
+        shown, clean_ns = view.claim(place)
         try:
-            found = [] if shown is None else self._differing(view, shown, quick=True)
+            found = [] if shown is None else self._differing(view, place, shown, clean_ns)
         except NotFound:  # a tree from before a collection
             shown = None
         if shown is None:  # nobody knows what it should hold: keep what is stored nowhere else
             found = [
                 Outside(path, None, Path(entry.path))
-                for path, entry in entries(str(view.folder))
+                for path, entry in entries(str(place))
                 if not self._store.blobs.has(content_name(Path(entry.path)))
             ]
         for one in found:
             if one.actual is not None:
                 salvage.keep(one.path, one.actual)
-        return bool(found)
 
     def outside(self, state: BenchState, name: str, *, mark: bool = False) -> list[Outside]:
         """Return what other programs changed in a view (B8.10, B9.4).
@@ -264,26 +292,25 @@ class Views:
             return []
         try:
             since = view.now_ns() if mark else 0
-            found = self._differing(view, view.shown() or head)
+            shown, clean_ns = view.claim(view.folder)
+            found = self._differing(view, view.folder, shown or head, clean_ns)
         except OSError as error:
             raise file_error(error) from error
-        if since and not found and view.shown() == head:
+        if since and not found and shown == head:
             with suppress(OSError):  # a disk without room: the note only saves the next look time
                 view.mark_clean(since)
-                self._looked_at.add(view.folder)
         return found
 
-    def _differing(self, view: View, head: Shown, *, quick: bool = False) -> list[Outside]:
-        """Compare a folder with what it should hold; `quick` takes contents for granted."""
-        expected = self._expecting.files(str(view.folder.parent), head)
-        clean_ns = view.clean_ns() if view.shown() == head else 0
+    def _differing(self, view: View, place: Path, head: Shown, clean_ns: int) -> list[Outside]:
+        """Compare a folder, in its place or out of sight, with what it should hold."""
+        expected = self._expecting.files(str(view.folder), head)
         found: list[Outside] = []
         seen: set[str] = set()
-        for path, entry in entries(str(view.folder)):
-            file = expected.get(BenchPath(path))
+        for path, entry in entries(str(place)):
             seen.add(path)
-            if quick and file and entry.inode() == self._expecting.inode(file.sha256):
-                continue
+            file = expected.get(BenchPath(path))
+            if file is None and head.base != EMPTY:  # a file may also be there that need not be
+                file = tree.lookup(head.tree, BenchPath(path), self._store.load_tree)
             if file is None or not self._is_content(entry, file, clean_ns):
                 found.append(Outside(path, file.sha256 if file else None, Path(entry.path)))
         found += [
@@ -296,9 +323,6 @@ class Views:
         here = entry.stat(follow_symlinks=False)
         if not stat.S_ISREG(here.st_mode) or here.st_size != file.size:
             return False
-        if here.st_ino == self._expecting.inode(file.sha256):  # the stored content itself
-            is_old = here.st_mtime_ns < clean_ns and not here.st_mode & _WRITABLE
-            return is_old or self._store.blobs.is_sound(file.sha256)
         is_old = max(here.st_mtime_ns, here.st_ctime_ns) < clean_ns
         try:
             return is_old or content_name(Path(entry.path)) == file.sha256
@@ -322,8 +346,12 @@ class Views:
             actual = folder / change.path
             in_base = tree.lookup(shown.base, change.path, self._store.load_tree)
             try:
-                if change.after in (None, in_base):  # the Draft of a large bench shows its changes
-                    found[change.path] = not os.path.lexists(actual)
+                is_left_out = change.after in (None, in_base)  # a Draft shows its changes
+                if is_left_out and not os.path.lexists(actual):
+                    found[change.path] = True
+                    continue
+                if change.after is None:
+                    found[change.path] = False
                     continue
                 left -= change.after.size
                 if left >= 0:
@@ -362,7 +390,7 @@ def _wait_for(handle: int) -> None:
 
 
 def _shows(view: View, head: Shown | None) -> bool:
-    return not view.folder.exists() if head is None else view.shown() == head
+    return view.is_gone if head is None else view.shown() == head
 
 
 def _warned(salvage: Salvage) -> list[str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 BENCH = click.argument("bench", metavar="BENCH")
 FLOWS = ("rpi", "compat")
+_SHOWN = 20  # paths of edited files in one line
 
 
 def bench_of(shop: Backshop, text: str) -> str:
@@ -77,10 +78,47 @@ def show(door: Door, bench: str) -> None:
             f"generation {info['published_generation']}",
             f"draft    {draft['state']}",
             f"health   {value['health']}",
+            *outside_lines(value, bench),
         ]
         return "\n".join(lines)
 
     door.show(opened, human)
+
+
+def outside_lines(opened: dict[str, Any], bench: str) -> list[str]:
+    """Say which files of the folders are not as Backshop put them there, and what to do."""
+    lines = []
+    for name, paths, way in (
+        ("Published", opened["outside_changes"], f"bench repair {bench} --published adopt|restore"),
+        ("Draft", opened["draft"]["outside_changes"], f"draft rescan {bench} --adopt|--revert"),
+    ):
+        if paths:
+            shown = ", ".join(clean(path) for path in paths[:_SHOWN])
+            more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+            lines.append(f"edited   {name}'s folder, by another program: {shown}{more}")
+            lines.append(
+                f"         nothing is lost; `backshop {way}` takes it over or puts it back"
+            )
+    return lines
+
+
+@bench_group.command()
+@BENCH
+@pass_door
+def size(door: Door, bench: str) -> None:
+    """Show what a workbench takes on disk: contents, and folders beside them."""
+    rows = (
+        ("files of Published", "file_bytes"),
+        ("contents of every version kept, each once", "content_bytes"),
+        ("folders on this machine", "folder_bytes"),
+        ("  Published's", "published_bytes"),
+        ("  the Draft's", "draft_bytes"),
+        ("  rescued from other programs", "salvage_bytes"),
+    )
+    door.show(
+        ask(door, "WorkbenchGetSize", bench),
+        lambda v: table([(what, str(v[key])) for what, key in rows], ("", "bytes")),
+    )
 
 
 @bench_group.command()

@@ -173,6 +173,34 @@ def draft_rescan(door: Door, bench: str, mode: str | None) -> None:
     door.show(done, lambda v: "\n".join(["done", *(f"kept: {p}" for p in v["salvaged"])]))
 
 
+@draft.command("folder")
+@BENCH
+@click.option("--all", "whole", flag_value=True, type=bool, help="Let it hold every file.")
+@click.option("--changes", "whole", flag_value=False, type=bool, help="Only what changed again.")
+@pass_door
+def draft_folder(door: Door, bench: str, whole: bool | None) -> None:
+    """Say where the Draft's folder is and what it holds.
+
+    It holds the files that the Draft changes. The others are as in Published's folder; with --all
+    they are copied here as well, until the Draft ends.
+    """
+    request = {} if whole is None else {"whole": whole}
+    door.show(ask(door, "DraftFolder", bench, **request), _folder_lines)
+
+
+def _folder_lines(value: dict[str, Any]) -> str:
+    held = "every file of the Draft" if value["whole"] else "the files that the Draft changes"
+    edited = value["outside_changes"]
+    return "\n".join(
+        [
+            *([str(value["folder"])] if value.get("folder") else ()),
+            f"{value['files']} file(s): {held}",
+            *(f"changed by another program: {clean(path)}" for path in edited),
+            *(["`backshop draft rescan` takes that over or puts it back"] if edited else ()),
+        ]
+    )
+
+
 @draft.command("reconcile")
 @BENCH
 @click.option(

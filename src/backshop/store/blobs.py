@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from backshop.base.canon import sha256_hex
-from backshop.base.errors import NotFound
+from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import BlobId, check_sha256
 
 from .connection import Cursor
@@ -21,6 +21,9 @@ from .errors import StorageCorrupt, WriteFailed
 from .spool import TEMP, Batch, file_error, file_errors, sync_folders, write_durably
 
 GONE = ".gone"
+_Print = tuple[int, int, int, int]  # size, times of content and inode, inode
+Copies = Callable[[BlobId], Iterable[Path]]
+"""Names files that may hold a content; each is read before it is believed."""
 
 
 class InlineBlobs:
@@ -68,8 +71,11 @@ class Blobs:
         self._root = str(folder)
         self._inline = inline
         self._cache = cache
-        self._verified: dict[BlobId, tuple[int, int, int]] = {}
+        self._verified: dict[BlobId, _Print] = {}
         self._lock = threading.Lock()
+        self.copies: Copies = _nowhere
+        """Set by whoever makes files from contents: where one may be found when it is damaged."""
+        self._healing = threading.local()
 
     @contextmanager
     def batch(self) -> Iterator[Batch]:
@@ -112,6 +118,14 @@ class Blobs:
         """
         check_sha256(blob)
         try:
+            return self._read(blob)
+        except (NotFound, StorageCorrupt):
+            if not self.heal(blob):
+                raise
+            return self._read(blob)
+
+    def _read(self, blob: BlobId) -> bytes:
+        try:
             data: bytes | None = self._file(blob).read_bytes()
         except FileNotFoundError:
             data = self._inline.read(blob)
@@ -127,12 +141,38 @@ class Blobs:
 
     def path(self, blob: BlobId) -> Path:
         """Return a local file with the content, checked; it must never be written to."""
-        path = self._file(check_blob(blob))
+        try:
+            return self._path(check_blob(blob))
+        except (NotFound, StorageCorrupt):
+            if not self.heal(blob):
+                raise
+            return self._path(blob)
+
+    def _path(self, blob: BlobId) -> Path:
+        path = self._file(blob)
         try:
             self._check(blob, path)
         except FileNotFoundError:
             return self._spill(blob)
         return path
+
+    def heal(self, blob: BlobId) -> bool:
+        """Write a damaged content anew from the first file found that holds it (B2.11).
+
+        Says whether it is whole now. Without such a file, or where nothing can be written, it
+        stays as it is.
+        """
+        if getattr(self._healing, "is_on", False):
+            return False  # looking for a copy needs contents too
+        self._healing.is_on = True
+        try:
+            for path in self.copies(blob):
+                with suppress(OSError, BackshopError):
+                    if hash_file(path) == blob and self.put(path) == blob:
+                        return True
+        finally:
+            self._healing.is_on = False
+        return False
 
     def has(self, blob: BlobId) -> bool:
         """Say whether the blob is there; its bytes are not looked at."""
@@ -145,12 +185,20 @@ class Blobs:
         except FileNotFoundError:
             return len(self.read(blob))
 
+    def total(self, blobs: Collection[BlobId]) -> int:
+        """Return the bytes of several contents; what is not there takes none."""
+        size = 0
+        for blob in blobs:
+            found = self.stat(blob)
+            size += len(self._inline.read(blob) or b"") if found is None else found.st_size
+        return size
+
     def verify(self, blob: BlobId) -> bool:
         """Rehash the stored bytes; say whether they are there and right."""
         try:
             path = self._file(check_blob(blob))
             if path.exists():
-                return hash_file(path) == blob
+                return hash_file(path) == blob or self.heal(blob)
             self.read(blob)
         except (NotFound, StorageCorrupt):
             return False
@@ -190,16 +238,11 @@ class Blobs:
     def is_touched(self, blob: BlobId, now: os.stat_result) -> bool:
         """Say whether a file is not as it was when its bytes were last right (B2.11)."""
         known = self._verified.get(blob)
-        return known is not None and known != (now.st_size, now.st_mtime_ns, now.st_ino)
+        return known is not None and known != print_of(now)
 
     def with_inline(self, inline: InlineBlobs) -> Blobs:
         """Return the same blobs beside the small ones of another database."""
         return Blobs(self.folder, inline, self._cache)
-
-    def inode(self, blob: BlobId) -> int | None:
-        """Return the inode of a blob that is a file, or None."""
-        found = self.stat(blob)
-        return None if found is None else found.st_ino
 
     def remove_leftovers(self, before_ns: int) -> None:
         """Remove temporary files of processes that were killed long ago."""
@@ -248,8 +291,8 @@ class Blobs:
             if target.parent not in folders and not target.parent.exists():
                 target.parent.mkdir(exist_ok=True)
                 folders |= {self.folder, self.folder.parent}  # the folder's own name is new
-            self._verified[name] = _fingerprint(temp)  # just written: read back on a change
             temp.rename(target)
+            self._verified[name] = _fingerprint(target)  # just written: read back on a change
             folders.add(target.parent)
         sync_folders(self.folder, sorted(folders))
 
@@ -266,7 +309,7 @@ class Blobs:
             return False  # missing, or damaged: written anew over it
 
     def _check(self, blob: BlobId, path: Path) -> None:
-        """Rehash unless size, time and inode are those of the last good check (B2.11)."""
+        """Rehash unless size, times and inode are those of the last good check (B2.11)."""
         seen = _fingerprint(path)
         if self._verified.get(blob) == seen:
             return
@@ -286,9 +329,17 @@ class Blobs:
         return path
 
 
-def _fingerprint(path: Path) -> tuple[int, int, int]:
-    stat = path.stat()
-    return stat.st_size, stat.st_mtime_ns, stat.st_ino
+def _fingerprint(path: Path) -> _Print:
+    return print_of(path.stat())
+
+
+def print_of(found: os.stat_result) -> _Print:
+    """Return what changes with every write, also one by a program that puts a time back."""
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def _nowhere(_blob: BlobId) -> Iterable[Path]:
+    return ()
 
 
 def check_blob(blob: BlobId) -> BlobId:

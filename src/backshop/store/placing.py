@@ -1,7 +1,9 @@
-"""Files put into a folder and taken out of it: linked, not copied, where the system can (T4.4).
+"""Files put into a folder and taken out of it, each a file of its own (T4.4).
 
-Whatever stands at a path is looked at before it goes. What is not ours is handed to the caller
-first, and no link on the way is ever followed (B4.8).
+A stored content is cloned where the file system can, else copied, and never linked: whatever
+another program does to a file of a folder, the content it was made from stays as it is. Whatever
+stands at a path is looked at before it goes. What is not ours is handed to the caller first, and
+no link on the way is ever followed (B4.8).
 """
 
 from __future__ import annotations
@@ -12,10 +14,14 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from queue import SimpleQueue
 
 from backshop.base import tree
 from backshop.base.paths import TEMP_PREFIX, BenchPath
@@ -25,12 +31,16 @@ from .blobs import Blobs
 
 _FICLONE = 0x40049409
 PLACED = "files placed"
-_TEMP = f"{TEMP_PREFIX}place"  # no bench path begins like this (B4.2)
+_TEMPS = (f"{TEMP_PREFIX}place", f"{TEMP_PREFIX}place-2")  # no bench path begins like this (B4.2)
+_AT_ONCE = 128  # files that one of two threads places before it takes more
+_MANY = 4 * _AT_ONCE  # files from which a second thread is worth its start
+_CHUNK = 1024 * 1024
+_TRIES = 3  # to copy a file that somebody writes to meanwhile
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _UNSUPPORTED = {
-    *(errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.EINVAL, errno.EPERM, errno.EMLINK),
-    *(errno.ENOSYS, errno.EACCES),
+    *(errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.EINVAL, errno.EPERM, errno.ENOSYS),
+    errno.EACCES,
 }
 
 Keep = Callable[[str, Path], None]
@@ -43,30 +53,52 @@ class Step:
 
     known: list[tree.File | None]
     after: tree.File | None
+    is_polite: bool = False
+    """Whether what is not ours stays where it is: the tree is the same, only more or less of it
+    is shown."""
 
 
 class Placer:
-    """Puts blob content at a name inside an open folder: reflink, else hardlink, else copy.
+    """Puts blob content at a name inside an open folder: cloned, else copied.
 
     What the file system cannot do is tried once and not again.
     """
 
-    def __init__(self, blobs: Blobs, *, methods: tuple[str, ...] = ("clone", "link")) -> None:
+    def __init__(self, blobs: Blobs, *, methods: tuple[str, ...] = ("clone", "range")) -> None:
         self._blobs = blobs
-        self._methods = list(methods)
+        self._methods = set(methods)
 
-    def place(self, file: tree.File, folder: int, name: str) -> None:
+    def place(self, file: tree.File, folder: int, name: str, temp: str = _TEMPS[0]) -> None:
         """Create or replace `name` in the folder with the file's content, atomically."""
-        source = self._blobs.path(file.sha256)
-        with suppress(FileNotFoundError):
-            os.unlink(_TEMP, dir_fd=folder)
         mode = 0o555 if file.mode == "755" else 0o444
-        if not any(self._try(method, source, folder, mode) for method in tuple(self._methods)):
-            self._copy(source, folder, mode)
-        os.rename(_TEMP, name, src_dir_fd=folder, dst_dir_fd=folder)
+        with self._blobs.path(file.sha256).open("rb", buffering=0) as source:
+            self._fill(source.fileno(), folder, temp, mode)
+        os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
 
-    def is_shared(self, there: os.stat_result, file: tree.File) -> bool:
-        """Say whether a file is the very one the content is stored in."""
+    def own(self, folder: int, name: str) -> int:
+        """Give a file that has other names too an inode of its own; return its size.
+
+        Whoever holds it open and writes goes on writing to the other one, so it is copied again
+        when that happened meanwhile.
+        """
+        source = os.open(name, _FILE, dir_fd=folder)
+        try:
+            for _ in range(_TRIES):
+                before = os.fstat(source)
+                os.lseek(source, 0, os.SEEK_SET)
+                self._fill(source, folder, _TEMPS[0], stat.S_IMODE(before.st_mode))
+                after = os.fstat(source)
+                if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
+                    break
+            os.rename(_TEMPS[0], name, src_dir_fd=folder, dst_dir_fd=folder)
+            return before.st_size
+        finally:
+            os.close(source)
+
+    def is_stored(self, there: os.stat_result, file: tree.File) -> bool:
+        """Say whether a file is the very one a content is stored in, as it was in 0.1.0."""
+        if there.st_nlink == 1:
+            return False
         blob = self._blobs.stat(file.sha256)
         return blob is not None and (blob.st_dev, blob.st_ino) == (there.st_dev, there.st_ino)
 
@@ -74,49 +106,65 @@ class Placer:
         """Say whether a name in an open folder holds this content; links are not followed."""
         if not stat.S_ISREG(there.st_mode) or there.st_size != file.size:
             return False
-        if self.is_shared(there, file):
-            return True
-        with os.fdopen(os.open(name, _FILE, dir_fd=folder), "rb") as opened:
+        try:
+            handle = os.open(name, _FILE, dir_fd=folder)
+        except PermissionError:
+            return False  # not as we made it
+        with os.fdopen(handle, "rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256
 
-    def _try(self, method: str, source: Path, folder: int, mode: int) -> bool:
+    def _fill(self, source: int, folder: int, temp: str, mode: int) -> None:
+        """Make the temporary file with what the source holds from here on."""
+        with _created(folder, temp, mode) as target:
+            if "clone" in self._methods and self._can("clone", _clone, source, target):
+                return
+            if "range" in self._methods:
+                self._can("range", _copy_range, source, target)
+            while chunk := os.read(source, _CHUNK):  # where the system did not, or not to the end
+                _write_all(target, chunk)
+
+    def _can(self, method: str, work: Callable[[int, int], None], source: int, target: int) -> bool:
         try:
-            if method == "clone":
-                self._clone(source, folder, mode)
-            elif mode == 0o444:
-                os.link(source, _TEMP, dst_dir_fd=folder)
-            else:
-                return False  # a mode belongs to the inode, so this one cannot be shared
+            work(source, target)
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
                 raise
-            if error.errno != errno.EMLINK:  # too many links to this one blob, others still go
-                self._methods.remove(method)
-            with suppress(FileNotFoundError):
-                os.unlink(_TEMP, dir_fd=folder)
+            self._methods.discard(method)
             return False
         return True
 
-    def _clone(self, source: Path, folder: int, mode: int) -> None:
-        with source.open("rb") as reading, _created(folder, mode) as target:
-            fcntl.ioctl(target, _FICLONE, reading.fileno())
 
-    def _copy(self, source: Path, folder: int, mode: int) -> None:
-        with (
-            source.open("rb") as reading,
-            _created(folder, mode) as target,
-            os.fdopen(os.dup(target), "wb") as writing,
-        ):
-            shutil.copyfileobj(reading, writing)
+def _clone(source: int, target: int) -> None:
+    fcntl.ioctl(target, _FICLONE, source)
+
+
+def _copy_range(source: int, target: int) -> None:
+    copy = getattr(os, "copy_file_range", None)  # Linux alone has it
+    while copy is not None and copy(source, target, 1 << 30):
+        pass
+
+
+def _write_all(target: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(target, rest) :]
 
 
 @contextmanager
-def _created(folder: int, mode: int) -> Iterator[int]:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    target = os.open(_TEMP, flags, 0o600, dir_fd=folder)
+def _created(folder: int, temp: str, mode: int) -> Iterator[int]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        target = os.open(temp, flags, 0o600, dir_fd=folder)
+    except FileExistsError:  # of somebody who was killed while placing
+        os.unlink(temp, dir_fd=folder)
+        target = os.open(temp, flags, 0o600, dir_fd=folder)
     try:
         yield target
         os.fchmod(target, mode)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temp, dir_fd=folder)
+        raise
     finally:
         os.close(target)
 
@@ -131,6 +179,7 @@ class Hand:
         self._root = root
         self._placer = placer
         self._keep = keep
+        self._guard = threading.Lock()  # of what others put here, which two threads may meet
 
     def take(self, steps: Mapping[BenchPath, Step]) -> None:
         """Remove what goes, then place what comes."""
@@ -140,31 +189,74 @@ class Hand:
                 self._remove(path, step)
                 done += 1
                 report(PLACED, done, len(steps))
+        places = [(path, step, step.after) for path, step in steps.items() if step.after]
+        for number in self._placed(places):
+            done += number
+            report(PLACED, done, len(steps))
+
+    def _placed(self, places: Sequence[tuple[BenchPath, Step, tree.File]]) -> Iterator[int]:
+        """Place files in the order they come; yield how many are there by now."""
+        waiting = iter(places)
+        parts = iter(lambda: list(islice(waiting, _AT_ONCE)), [])
+        if len(places) < _MANY:
+            for part in parts:
+                yield self._place_all(part, _TEMPS[0])
+            return
+        free: SimpleQueue[str] = SimpleQueue()
+        for temp in _TEMPS:
+            free.put(temp)
+
+        def work(part: list[tuple[BenchPath, Step, tree.File]]) -> int:
+            temp = free.get()
+            try:
+                return self._place_all(part, temp)
+            finally:
+                free.put(temp)
+
+        with ThreadPoolExecutor(len(_TEMPS), "placing") as pool:
+            found = [pool.submit(work, part) for part in parts]
+            try:
+                for one in found:
+                    yield one.result()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _place_all(self, places: list[tuple[BenchPath, Step, tree.File]], temp: str) -> int:
         parent, handle = "", os.open(self._root, _FOLDER)
         try:
-            for path, step in steps.items():
-                if step.after is None:
-                    continue
+            for path, step, file in places:
                 folder, _, name = path.rpartition("/")
                 if folder != parent:
                     os.close(handle)
                     handle = -1
                     handle = self._made(folder)
                     parent = folder
-                self._put(path, step, step.after, handle, name)
-                done += 1
-                report(PLACED, done, len(steps))
+                self._put(path, step, file, handle, name, temp)
         finally:
             if handle >= 0:
                 os.close(handle)
+        return len(places)
 
-    def _put(self, path: str, step: Step, file: tree.File, folder: int, name: str) -> None:
+    def _put(
+        self, path: str, step: Step, file: tree.File, folder: int, name: str, temp: str
+    ) -> None:
         there = _looked_at(name, folder) if step.known else None
         if there is not None:
-            if file.mode == "644" and self._placer.is_shared(there, file):
-                return  # it is there already
-            self._displace(path, step, there, folder, name)
-        self._placer.place(file, folder, name)
+            if self._is_there(there, file, folder, name):
+                return
+            if not self._displace(path, step, there, folder, name):
+                return
+        self._placer.place(file, folder, name, temp)
+
+    def _is_there(self, there: os.stat_result, file: tree.File, folder: int, name: str) -> bool:
+        """Say whether a name is what it is to be, with an inode of its own."""
+        is_program = bool(there.st_mode & stat.S_IXUSR)
+        return (
+            is_program == (file.mode == "755")
+            and not self._placer.is_stored(there, file)
+            and self._placer.is_content(there, file, folder, name)
+        )
 
     def _remove(self, path: str, step: Step) -> None:
         *folders, name = path.split("/")
@@ -176,11 +268,13 @@ class Hand:
                     return  # not a folder any more: somebody else's doing, and not in the way
                 os.close(handle)
                 handle = deeper
-            with suppress(FileNotFoundError):
-                os.unlink(_TEMP, dir_fd=handle)  # of somebody who was killed while placing
+            for temp in _TEMPS:
+                with suppress(FileNotFoundError):
+                    os.unlink(temp, dir_fd=handle)  # of somebody who was killed while placing
             there = _looked_at(name, handle)
             if there is not None and not stat.S_ISDIR(there.st_mode):
-                self._displace(path, step, there, handle, name)
+                if not self._displace(path, step, there, handle, name):
+                    return
                 os.unlink(name, dir_fd=handle)
         finally:
             os.close(handle)
@@ -188,19 +282,40 @@ class Hand:
 
     def _displace(
         self, path: str, step: Step, there: os.stat_result, folder: int, name: str
-    ) -> None:
-        """Keep what is at a path if it is not ours; only a folder is taken away here."""
+    ) -> bool:
+        """Keep what is at a path if it is not ours; only a folder is taken away here.
+
+        False says that it stays where it is.
+        """
         if stat.S_ISDIR(there.st_mode):
-            for below in _files_below(self._root / path):
-                self._keep(below.relative_to(self._root).as_posix(), below)
-            remove_tree(self._root / path)
-        elif not any(
-            self._placer.is_content(there, file, folder, name) for file in step.known if file
-        ):
-            self._keep(path, self._root / path)
+            if step.is_polite:
+                return False
+            with self._guard:
+                for below in _files_below(self._root / path):
+                    self._keep(below.relative_to(self._root).as_posix(), below)
+                remove_tree(self._root / path)
+        elif not self._is_ours(step, there, folder, name):
+            if step.is_polite:
+                return False
+            with self._guard:
+                self._keep(path, self._root / path)
+        return True
+
+    def _is_ours(self, step: Step, there: os.stat_result, folder: int, name: str) -> bool:
+        """Say whether nothing is lost with a name: we put it there, or it has another one."""
+        return any(
+            self._placer.is_stored(there, file)
+            or self._placer.is_content(there, file, folder, name)
+            for file in step.known
+            if file
+        )
 
     def _made(self, path: str) -> int:
         """Open a folder below the root, making it; what is no folder on the way is displaced."""
+        with self._guard:
+            return self._made_alone(path)
+
+    def _made_alone(self, path: str) -> int:
         handle = os.open(self._root, _FOLDER)
         try:
             gone = ""
@@ -239,6 +354,51 @@ class Hand:
             finally:
                 os.close(handle)
             folders = folders[:-1]
+
+
+def own_links(root: Path, placer: Placer, most_files: int, most_bytes: int) -> bool:
+    """Give files below a folder that have other names inodes of their own; say whether all have.
+
+    It ends with the file that reaches one of the limits.
+    """
+    waiting: list[tuple[str, ...]] = [()]
+    while waiting:
+        segments = waiting.pop()
+        handle = _reached(root, segments)
+        if handle is None:
+            continue
+        try:
+            for name, found in _listed(handle):
+                if stat.S_ISDIR(found.st_mode):
+                    waiting.append((*segments, name))
+                elif stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+                    if most_files <= 0 or most_bytes <= 0:
+                        return False
+                    most_bytes -= placer.own(handle, name)
+                    most_files -= 1
+        finally:
+            os.close(handle)
+    return True
+
+
+def _reached(root: Path, segments: Sequence[str]) -> int | None:
+    """Open a folder below the root segment by segment; None if it is none any more."""
+    try:
+        handle = os.open(root, _FOLDER)
+    except FileNotFoundError:
+        return None
+    for segment in segments:
+        deeper = _open_folder(segment, handle)
+        os.close(handle)
+        if deeper is None:
+            return None
+        handle = deeper
+    return handle
+
+
+def _listed(folder: int) -> list[tuple[str, os.stat_result]]:
+    with os.scandir(folder) as listed:
+        return [(one.name, one.stat(follow_symlinks=False)) for one in listed]
 
 
 def _looked_at(name: str, folder: int) -> os.stat_result | None:
@@ -294,7 +454,7 @@ def _flatten(path: Path) -> None:
             folder = os.open(waiting.pop(), _FOLDER, dir_fd=top)
             try:
                 for name in _folders(folder):
-                    moved = f"{_TEMP}-{os.urandom(8).hex()}"
+                    moved = f"{_TEMPS[0]}-{os.urandom(8).hex()}"
                     os.rename(name, moved, src_dir_fd=folder, dst_dir_fd=top)
                     waiting.append(moved)
             finally:

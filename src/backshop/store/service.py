@@ -321,6 +321,15 @@ class Store:
             rows = cursor.all("pins", {"stream": stream})
         return [Pin(BlobId(ref), kind) for ref, kind in rows]
 
+    def content_bytes(self, stream: str) -> int:
+        """Return the bytes of all contents that a stream keeps, each once.
+
+        Raises:
+            StorageCorrupt: a tree cannot be read.
+        """
+        pins = [(str(pin.ref), pin.kind) for pin in self.pins(stream)]
+        return self.blobs.total(gc.mark(pins, self.blobs))
+
     def load_tree(self, node: TreeId) -> bytes:
         """Return a tree object; the `load` of `base.tree`."""
         return self._nodes.read(node)

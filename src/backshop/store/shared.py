@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -19,11 +19,11 @@ from urllib.parse import unquote, urlsplit
 
 from backshop.base.ambient import Clock
 from backshop.base.canon import sha256_hex
-from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.limits import BLOB_CACHE_MAX_BYTES, BLOB_GRACE_HOURS
 
-from .blobs import Blobs, InlineBlobs, Listed, altered, check_blob, missing
+from .blobs import Blobs, InlineBlobs, Listed, altered, check_blob, missing, print_of
 from .engine import Database
 from .errors import StorageCorrupt
 from .objects import Objects, S3Objects
@@ -86,9 +86,9 @@ class SharedBlobs(Blobs):
         except FileNotFoundError:
             return self._fetched(blob).open("rb")
 
-    def path(self, blob: BlobId) -> Path:
+    def _path(self, blob: BlobId) -> Path:
         """Return a local file with the content, fetched if need be."""
-        path = self._file(check_blob(blob))
+        path = self._file(blob)
         try:
             self._check(blob, path)
         except FileNotFoundError:
@@ -97,9 +97,30 @@ class SharedBlobs(Blobs):
             path.unlink(missing_ok=True)  # a cache: what the storage holds counts
             return self._fetched(blob)
         with suppress(OSError):
-            used_ns = self._clock.now_ms() * 1_000_000
-            os.utime(path, ns=(used_ns, path.stat().st_mtime_ns))
+            self._use(blob, path)
         return path
+
+    def _use(self, blob: BlobId, path: Path) -> None:
+        """Note when a file of the cache was used; that alone is no reason to read it again."""
+        before = path.stat()
+        os.utime(path, ns=(self._clock.now_ms() * 1_000_000, before.st_mtime_ns))
+        after = path.stat()
+        if (before.st_size, before.st_ino) == (after.st_size, after.st_ino):
+            with self._lock:
+                if self._verified.get(blob) == print_of(before):
+                    self._verified[blob] = print_of(after)
+
+    def heal(self, blob: BlobId) -> bool:
+        """Put an object that is missing or altered anew from a file that holds its content."""
+        self._stored.pop(blob, None)  # whatever was known of it, it is not there
+        return super().heal(blob) and self._put_again(blob)
+
+    def _put_again(self, blob: BlobId) -> bool:
+        """Replace the object by the file of the cache; one of its length may have other bytes."""
+        with suppress(OSError, BackshopError):
+            self._objects.put(_key(blob), self._file(blob))
+            return True
+        return False
 
     def has(self, blob: BlobId) -> bool:
         """Say whether the blob is there; its bytes are not looked at."""
@@ -112,10 +133,27 @@ class SharedBlobs(Blobs):
         found = self._objects.head(_key(check_blob(blob)))
         return len(self.read(blob)) if found is None else found.size
 
+    def total(self, blobs: Collection[BlobId]) -> int:
+        """Return the bytes of several contents, by one list of all objects."""
+        sizes = {one.name: one.size for one in self.listed()}
+        small = (len(self._inline.read(one) or b"") if one not in sizes else 0 for one in blobs)
+        wanted = set(blobs)
+        return sum(size for name, size in sizes.items() if name in wanted) + sum(small)
+
     def verify(self, blob: BlobId) -> bool:
-        """Fetch the stored bytes and rehash them, whatever the cache holds."""
-        self._file(check_blob(blob)).unlink(missing_ok=True)
-        return self.is_sound(blob)
+        """Fetch the stored bytes and rehash them, whatever the cache holds.
+
+        A file of the cache that is whole heals an object that is not.
+        """
+        try:
+            self._fetched(check_blob(blob))
+        except (NotFound, StorageCorrupt):
+            try:
+                self._check(blob, self._file(blob))
+            except (FileNotFoundError, StorageCorrupt):
+                return self.heal(blob)
+            return self._put_again(blob)
+        return True
 
     def listed(self) -> Iterator[Listed]:
         """Yield every blob that is an object."""
