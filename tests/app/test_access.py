@@ -44,7 +44,7 @@ LEAST = {
         WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry""",
     "write": """
         CheckpointCreate CheckpointPin ContextDelete ContextProcess ContextUpdateDirect DigestClear
-        DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftRenamePath DraftRescan
+        DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftFolder DraftRenamePath DraftRescan
         DraftRestoreRevision DraftRevertPath RailsGapResolve RailsRunFork RailsRunSetContext
         RailsRunSetPreferences RailsUserInputRecord ReviewSetDeletionConfirmations
         WorkbenchSetDefaultModel WorkshopApplyProposal WorkshopCancelRun WorkshopDismissProposal

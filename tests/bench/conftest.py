@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from backshop.app import Backshop
+from backshop.base import tree
 from backshop.base.paths import BenchPath
 from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Put, Source, Workspace
 from backshop.prompts import ToolContext, invoke
@@ -65,7 +66,27 @@ class Room:
         return desk.store.blobs.read(desk.find(draft.tree, BenchPath(path)).sha256)
 
     def on_disk(self, view: str) -> dict[str, str] | None:
-        """Return a view's folder."""
+        """Return a view as its folder shows it; a Draft's with the files it leaves out (B2.10)."""
+        shown = self.in_folder(view)
+        desk = self.shop.benches.desk
+        state = desk.state(self.id)
+        if view != "draft" or state.draft is None or shown is None:
+            return shown
+        left_out = self._tree(desk.views.heads(state)["draft"].base)
+        return {path: text for path, text in left_out.items() if self._is_same(path)} | shown
+
+    def _is_same(self, path: str) -> bool:
+        """Whether a file of Published is the same in the Draft."""
+        desk = self.shop.benches.desk
+        state = desk.state(self.id)
+        both = [
+            tree.lookup(one, BenchPath(path), desk.store.load_tree)
+            for one in (state.draft.base_tree, state.draft.tree)
+        ]
+        return both[0] == both[1]
+
+    def in_folder(self, view: str) -> dict[str, str] | None:
+        """Return the files that are in a view's folder."""
         folder = self.shop.config.home / "benches" / self.id / view
         if not folder.exists():
             return None

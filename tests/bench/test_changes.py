@@ -109,7 +109,6 @@ def test_a_program_stays_one_and_a_file_that_becomes_one_is_modified(room, tmp_p
     room.write({"run.sh": "#!/bin/sh\necho\n", "same.sh": "false\n"})
     kept = entries(room)
     draft = room.shop.config.home / "benches" / room.id / "draft"
-    (draft / "plain.sh").unlink()
     (draft / "plain.sh").write_text("echo more\n")
     (draft / "plain.sh").chmod(0o755)
     room.call("DraftRescan", mode="adopt")

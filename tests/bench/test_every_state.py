@@ -36,6 +36,7 @@ HANDLED = {  # the two columns of B7.6: with a Draft, during a run
         (
             *("DraftPublish", "DraftDiscard", "DraftRescan", "DraftDeletePath", "DraftRenamePath"),
             *("DraftRevertPath", "DraftRestoreRevision", "PublishedRepair", "DraftCreate"),
+            "DraftFolder",
             *("ReviewSetDeletionConfirmations", "PublishedReconcile"),
             *("WorkshopUndoToMessage", "WorkshopRedo", "WorkshopRegenerate"),
         ),
@@ -50,7 +51,7 @@ NEEDS_DRAFT = {  # NOT_FOUND: no_draft without one (B12.20, B20)
     *("ReviewGetPptxContentDiff", "ReviewGetSummary", "ReviewGetTableDiff", "ReviewGetTextDiff"),
     *("ReviewGetXlsxCellDiff", "ReviewGetXlsxPreviewGrid", "ReviewGetImagePreview"),
     *("ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdtPreviewPage"),
-    *("ReviewGetPptxPreviewSlide", "PublishedReconcile"),
+    *("ReviewGetPptxPreviewSlide", "PublishedReconcile", "DraftFolder"),
 }
 FREE = {  # commands that change something and ask neither for a Draft nor for quiet
     *("WorkbenchRename", "WorkbenchSetLimits", "WorkshopSwitchModel", "WorkshopSetFlow"),
@@ -259,6 +260,7 @@ def test_on_a_damaged_bench_only_what_helps_works(place):
     desk = place.shop.benches.desk
     lost = desk.find(desk.state(place.id).published, BenchPath("big.txt")).sha256
     desk.store.blobs.path(lost).unlink()
+    desk.store.blobs.copies = lambda _: ()  # nor does any folder hold it
     assert place.call("WorkbenchOpen")["health"] == "damaged"
     before = place.heads()
     for name in HANDLED:

@@ -596,7 +596,7 @@ class BenchMachine(RuleBasedStateMachine):
 class LargeMachine(BenchMachine):
     """The same, large from the second file on: the Draft's folder shows its changes only."""
 
-    full_view_max = 1
+    full_view_max = 0
 
 
 class ServerMachine(BenchMachine):

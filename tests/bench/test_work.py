@@ -80,7 +80,7 @@ def test_what_is_done_to_one_file_costs_the_same_among_many_others(tmp_path, mon
             assert not contents & set(read)
             seen.append(cost)
             stored.append(sum(len(shop.store.blobs.read(one)) for one in _blobs(home) - known))
-            assert room.on_disk("draft") == {"f/0/0/0.txt": "2"}
+            assert room.in_folder("draft") == {"f/0/0/0.txt": "2"}
 
     ratios = [late / early for early, late in zip(*seen, strict=True)]
     assert [ratio for ratio in ratios if ratio > MAX_RATIO] == []
@@ -146,12 +146,8 @@ def test_a_write_syncs_its_content_the_folder_of_it_and_the_log_once(room, monke
     assert room.on_disk("draft") == {"a.txt": "two"}
 
 
-@pytest.mark.rule("B2.10")
-def test_a_file_system_without_links_keeps_its_notes_in_files(room, monkeypatch):
-    def refused(*_: object) -> None:
-        raise PermissionError(1, "links are not allowed")
-
-    monkeypatch.setattr(Path, "symlink_to", partial(refused))
+@pytest.mark.rule("B2.7", "B2.10")
+def test_notes_of_views_are_ordinary_files(room):
     room.add({"a.txt": "zero"})
     room.write({"a.txt": "one"})
     notes = list((room.shop.config.home / "benches" / room.id).glob(".*.view"))

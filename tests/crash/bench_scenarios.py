@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -222,6 +224,43 @@ def correct(folder: Path, say: Say) -> None:
 
 
 publish_changes, correct_changes = publish, correct  # where the Draft's folder is not complete
+
+
+def complete(folder: Path, say: Say) -> None:
+    """Have the Draft's folder hold every file, write on, and have it hold the changes again."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        bench.edit("draft", "theirs.txt", say)
+        bench.call("DraftFolder", whole=True)
+        bench.write({"a.txt": "more", "x/y.txt": LARGE})
+        say("done")
+        bench.call("DraftFolder", whole=False)
+        say("done")
+
+
+def take_over(folder: Path, say: Say) -> None:
+    """Find files that are links of contents, as 0.1.0 made them, and part them."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        for view in ("published", "draft"):
+            _linked(bench, view)
+        bench.call("WorkbenchOpen")
+        say("done")
+
+
+def _linked(bench: Bench, view: str) -> None:
+    aside = bench.place / "meta" / "tmp"
+    aside.mkdir(exist_ok=True)
+    blobs = bench.shop.store.blobs
+    for path in (bench.place / view).rglob("*"):
+        if path.is_file():
+            os.link(blobs.path(blobs.put(path)), aside / "link")
+            (aside / "link").replace(path)
+    note = bench.place / f".{view}.view"
+    told = json.loads(note.read_text())
+    first = {name: told[name] for name in ("inode", "tree", "base", "becoming", "clean_ns")}
+    (aside / "note").symlink_to(json.dumps(first))
+    (aside / "note").replace(note)
 
 
 def context(folder: Path, say: Say) -> None:

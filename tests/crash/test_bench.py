@@ -20,9 +20,10 @@ WITHOUT_DRAFT = ("add", "batch", "restore", "remove", "replace", "repair", "cont
 COMMANDS = (
     *("add", "batch", "publish", "discard", "restore", "recover", "remove", "replace", "repair"),
     *("reconcile", "rescan", "correct", "context", "publish_changes", "correct_changes"),
-    "rewind",
+    *("rewind", "complete", "take_over"),
 )
-LARGE = ("publish_changes", "correct_changes")
+CHANGES = ("publish_changes", "correct_changes", "complete", "take_over")
+"""Where the Draft's folder holds its changes, as it does when nobody asks for more."""
 TALK = f"{CALLS},sendto"  # what a client of a server writes goes out through a socket
 
 
@@ -80,7 +81,7 @@ def begun(tmp_path: Path, name: str, url: str | None = None) -> Path:
     elif name in WITHOUT_DRAFT:
         scenarios.start(folder)
     else:
-        scenarios.start_draft(folder, full_view_max=1 if name in LARGE else 10_000)
+        scenarios.start_draft(folder, full_view_max=0 if name in CHANGES else 10_000)
     return folder
 
 
@@ -106,10 +107,9 @@ def on_disk(folder: Path) -> Files | None:
     }
 
 
-def is_large(bench: Bench) -> bool:
+def is_part(bench: Bench) -> bool:
     """Whether the Draft's folder shows its changes only."""
-    settings = bench.shop.call("SettingsGet", {})["settings"]
-    return any(s["name"] == "bench.full_view_max" and s["value"] == 1 for s in settings)
+    return not bench.call("DraftFolder")["whole"]
 
 
 def check(outcome: Outcome, wanted: list[Snapshot]) -> None:
@@ -122,7 +122,8 @@ def check(outcome: Outcome, wanted: list[Snapshot]) -> None:
         again = bench.call("WorkbenchOpen")
         views = {view: on_disk(bench.place / view) for view in ("published", "draft")}
         shown = {"published": found.published, "draft": found.draft}
-        if found.draft is not None and is_large(bench):
+        assert all(p.stat().st_nlink == 1 for p in bench.place.rglob("*") if p.is_file())
+        if found.draft is not None and is_part(bench):
             base = wanted[0].published.items()
             shown["draft"] = dict(found.draft.items() - base)
 

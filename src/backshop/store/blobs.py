@@ -292,7 +292,8 @@ class Blobs:
                 target.parent.mkdir(exist_ok=True)
                 folders |= {self.folder, self.folder.parent}  # the folder's own name is new
             temp.rename(target)
-            self._verified[name] = _fingerprint(target)  # just written: read back on a change
+            with suppress(FileNotFoundError):  # a cache lets it go whenever it likes
+                self._verified[name] = _fingerprint(target)  # just written: read on a change
             folders.add(target.parent)
         sync_folders(self.folder, sorted(folders))
 

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -196,20 +195,18 @@ class Hand:
 
     def _placed(self, places: Sequence[tuple[BenchPath, Step, tree.File]]) -> Iterator[int]:
         """Place files in the order they come; yield how many are there by now."""
-        waiting = iter(places)
-        parts = iter(lambda: list(islice(waiting, _AT_ONCE)), [])
         if len(places) < _MANY:
-            for part in parts:
-                yield self._place_all(part, _TEMPS[0])
+            yield from self._each_placed(places, _TEMPS[0])
             return
+        parts = (places[at : at + _AT_ONCE] for at in range(0, len(places), _AT_ONCE))
         free: SimpleQueue[str] = SimpleQueue()
         for temp in _TEMPS:
             free.put(temp)
 
-        def work(part: list[tuple[BenchPath, Step, tree.File]]) -> int:
+        def work(part: Sequence[tuple[BenchPath, Step, tree.File]]) -> int:
             temp = free.get()
             try:
-                return self._place_all(part, temp)
+                return sum(self._each_placed(part, temp))
             finally:
                 free.put(temp)
 
@@ -222,7 +219,9 @@ class Hand:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _place_all(self, places: list[tuple[BenchPath, Step, tree.File]], temp: str) -> int:
+    def _each_placed(
+        self, places: Sequence[tuple[BenchPath, Step, tree.File]], temp: str
+    ) -> Iterator[int]:
         parent, handle = "", os.open(self._root, _FOLDER)
         try:
             for path, step, file in places:
@@ -233,10 +232,10 @@ class Hand:
                     handle = self._made(folder)
                     parent = folder
                 self._put(path, step, file, handle, name, temp)
+                yield 1
         finally:
             if handle >= 0:
                 os.close(handle)
-        return len(places)
 
     def _put(
         self, path: str, step: Step, file: tree.File, folder: int, name: str, temp: str
