@@ -84,7 +84,7 @@ def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
             )
         if not adding.planned:
             return Added(add_results=tuple(adding.results))
-        desk.require_disk(adding.size_bytes)
+        desk.require_disk(2 * adding.size_bytes)  # as contents, and in Published's folder
         facts = _read(desk, request.workbench_id, state, adding, gate)
         return _commit(desk, request, state, adding, facts)
 
