@@ -182,6 +182,7 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
         "bench": opened["workbench"],
         "draft": opened["draft"],
         "health": opened["health"],
+        "outside": opened["outside_changes"],
         "notices": [*_proof(visit), *notices, *([refusal["message"]] if refusal else ())],
         "workshop": workshop or {},
         "models": models["models"] if models else [],
