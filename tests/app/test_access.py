@@ -38,7 +38,7 @@ LEAST = {
         ReviewGetXlsxCellDiff ReviewGetXlsxPreviewGrid UsageGet WorkbenchFileGetGrid
         WorkbenchFileGetInfo WorkbenchFileGetMap WorkbenchFileGetPage WorkbenchFileGetSection
         WorkbenchFileGetSlide WorkbenchFileRead WorkbenchFilesList WorkbenchFork
-        WorkbenchGetClutter WorkbenchGetDefaultModel WorkbenchGetScope WorkbenchOpen
+        WorkbenchGetClutter WorkbenchGetDefaultModel WorkbenchGetScope WorkbenchGetSize WorkbenchOpen
         WorkbenchTableDescribe WorkbenchTableQuery WorkbenchTableReadRows WorkbenchTableStats
         WorkshopGetConversation WorkshopGetMetrics WorkshopGetPlan WorkshopGetProposal
         WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry""",

@@ -205,7 +205,8 @@ class Views:
             if not _shows(self.view(state.bench_id, name), head):
                 word = name.rpartition("/")[2]
                 done.append(f"{word}_removed" if head is None else f"{word}_rebuilt")
-        self._settle(state.bench_id)
+            elif not self.view(state.bench_id, name).is_own:
+                done.append(f"{name.rpartition('/')[2]}_parted")
         if not done and not describing.is_told(self.meta(state.bench_id), state):
             done.append("meta_rewritten")
         return [*done, *self.project(state)] if done else []

@@ -85,6 +85,12 @@ class View:
         return note is not None and note.is_whole
 
     @property
+    def is_own(self) -> bool:
+        """Whether no file of the folder is a link of a stored content, as far as is known."""
+        note = self._read()
+        return note is None or note.is_own
+
+    @property
     def is_new(self) -> bool:
         """Whether nothing was shown here yet, or nothing since the folder went out of sight."""
         if os.path.lexists(self.folder):

@@ -70,7 +70,7 @@ class Placer:
     def place(self, file: tree.File, folder: int, name: str, temp: str = _TEMPS[0]) -> None:
         """Create or replace `name` in the folder with the file's content, atomically."""
         mode = 0o555 if file.mode == "755" else 0o444
-        with self._blobs.path(file.sha256).open("rb", buffering=0) as source:
+        with self._blobs.open(file.sha256) as source:
             self._fill(source.fileno(), folder, temp, mode)
         os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
 
