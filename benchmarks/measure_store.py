@@ -183,7 +183,7 @@ class _Trees:
         self.show()
 
     def _show(self, wanted: TreeId) -> None:
-        self._view.show(Shown(wanted), lambda *_: None, lambda: None)
+        self._view.show(Shown(wanted), lambda *_: None, lambda _: None)
 
     def record(self) -> None:
         """Change one file and make it durable."""

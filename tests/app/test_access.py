@@ -38,13 +38,15 @@ LEAST = {
         ReviewGetXlsxCellDiff ReviewGetXlsxPreviewGrid UsageGet WorkbenchFileGetGrid
         WorkbenchFileGetInfo WorkbenchFileGetMap WorkbenchFileGetPage WorkbenchFileGetSection
         WorkbenchFileGetSlide WorkbenchFileRead WorkbenchFilesList WorkbenchFork
-        WorkbenchGetClutter WorkbenchGetDefaultModel WorkbenchGetScope WorkbenchGetSize WorkbenchOpen
+        WorkbenchGetClutter WorkbenchGetDefaultModel WorkbenchGetScope WorkbenchGetSize
+        WorkbenchOpen
         WorkbenchTableDescribe WorkbenchTableQuery WorkbenchTableReadRows WorkbenchTableStats
         WorkshopGetConversation WorkshopGetMetrics WorkshopGetPlan WorkshopGetProposal
         WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry""",
     "write": """
         CheckpointCreate CheckpointPin ContextDelete ContextProcess ContextUpdateDirect DigestClear
-        DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftFolder DraftRenamePath DraftRescan
+        DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftFolder DraftRenamePath
+        DraftRescan
         DraftRestoreRevision DraftRevertPath RailsGapResolve RailsRunFork RailsRunSetContext
         RailsRunSetPreferences RailsUserInputRecord ReviewSetDeletionConfirmations
         WorkbenchSetDefaultModel WorkshopApplyProposal WorkshopCancelRun WorkshopDismissProposal

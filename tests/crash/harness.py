@@ -25,7 +25,7 @@ from typing import IO, Any
 REPOSITORY = Path(__file__).resolve().parents[2]
 CALLS = (
     "fsync,fdatasync,syncfs,rename,renameat,renameat2,link,linkat,symlink,unlink,unlinkat,"
-    "write,pwrite64,ftruncate,mkdir,mkdirat"
+    "write,pwrite64,ftruncate,mkdir,mkdirat,copy_file_range,fchmod"
 )
 _FAR = 65_535  # the largest count strace takes; never reached
 

@@ -39,7 +39,7 @@ def start(folder: Path) -> None:
         for number in range(3):
             store.append(Plan((Part("session:s", [counted(number)]),)))
         trees = [_tree(store, number) for number in range(2)]
-        _view(store, folder).show(Shown(trees[0]), keep_nothing, lambda: None)
+        _view(store, folder).show(Shown(trees[0]), keep_nothing, lambda _: None)
 
 
 def fresh(folder: Path, say: Say) -> None:
@@ -113,7 +113,7 @@ def materialise(folder: Path, say: Say) -> None:
         view = _view(store, folder)
         for number in (1, 0, 1):
             shown = _tree(store, number)
-            view.show(Shown(shown), keep_nothing, lambda: None)
+            view.show(Shown(shown), keep_nothing, lambda _: None)
             say(shown)
 
 

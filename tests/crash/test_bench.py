@@ -188,7 +188,8 @@ def test_a_client_of_a_server_killed_anywhere(harness, tmp_path, scaled, name):
 
 @pytest.mark.rule("B3.6", "B3.10", "B22.32", "B22.33")
 @pytest.mark.parametrize(
-    "calls", ["write,pwrite64,fsync,fdatasync,ftruncate", "mkdir,rename,link,symlink"]
+    "calls",
+    ["write,pwrite64,fsync,fdatasync,ftruncate", "copy_file_range", "mkdir,rename,link,symlink"],
 )
 def test_a_full_disk_while_publishing_changes_nothing_or_only_folders(
     harness, tmp_path, scaled, calls

@@ -175,7 +175,7 @@ def test_killed_while_a_view_changes(harness, start, scaled):
                 assert files == wanted
             for pin in store.pins("bench:b"):
                 wanted_tree = Shown(TreeId(pin.ref))
-                view.show(wanted_tree, scenarios.keep_nothing, lambda: None)
+                view.show(wanted_tree, scenarios.keep_nothing, lambda _: None)
                 assert view.shown() == wanted_tree
 
 
