@@ -246,3 +246,35 @@ def test_a_note_of_the_review_that_is_damaged_or_cannot_be_kept_never_means_publ
     assert "--tree" in damaged[1] + shown[1]
     assert "+ a.txt" in shown[1]
     assert "+ a.txt" in run("review", "B", "--confirm-deletions")[1]  # it is still a Draft
+
+
+@pytest.mark.rule("B2.12", "B8.10", "B9.5", "S4.2")
+def test_folders_are_told_completed_and_counted_in_the_terminal(run, tmp_path):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(f"{name}\n")
+    bench = run("bench", "create", "Folders")[1].strip()
+    run("bench", "add", "Folders", str(tmp_path / "a.txt"), str(tmp_path / "b.txt"))
+    agent_writes(tmp_path, bench, "a.txt", "better\n")
+    place = tmp_path / "home" / "benches" / bench
+
+    part = run("draft", "folder", "Folders")[1]
+    whole = run("draft", "folder", "Folders", "--all")[1]
+    for edited in (place / "draft" / "b.txt", place / "published" / "a.txt"):
+        edited.chmod(0o644)
+        edited.write_text("theirs\n")
+    shown = run("bench", "show", "Folders")[1]
+    again = run("draft", "folder", "Folders", "--changes")[1]
+    size = json.loads(run("bench", "size", "Folders", "--json")[1])
+
+    assert part.splitlines() == [
+        str(place / "draft"),
+        "1 file(s): the files that the Draft changes",
+    ]
+    assert whole.splitlines()[1] == "2 file(s): every file of the Draft"
+    assert "edited   Published's folder, by another program: a.txt\n" in shown
+    assert "edited   Draft's folder, by another program: b.txt\n" in shown
+    assert "health   ok" in shown
+    assert "changed by another program: b.txt" in again
+    assert (place / "draft" / "b.txt").read_text() == "theirs\n"
+    assert size["published_bytes"] > 0
+    assert "folders on this machine" in run("bench", "size", "Folders")[1]

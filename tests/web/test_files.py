@@ -71,3 +71,20 @@ def test_a_file_beyond_the_limit_is_refused_and_nothing_of_it_kept(served):
     results = answer.get("add_results", [])
     assert {one["source_path"]: one["status"] for one in results}.get("big.txt") != "added"
     assert served.call("WorkbenchFilesList", workbench_id=bench)["total"] <= 1
+
+
+@pytest.mark.rule("B9.5")
+def test_an_edit_in_place_of_a_published_file_is_told_on_the_page_and_put_back(served):
+    bench = served.bench(files={"a.txt": "a\n", "b.txt": "b\n"})
+    shown = served.shop.config.home / "benches" / bench / "published" / "a.txt"
+    shown.chmod(0o644)
+    with shown.open("a") as file:
+        file.write("more\n")
+    with served.client() as client:
+        told = client.get(f"/bench/{bench}?stay=1", headers={"accept": "text/html"}).text
+        served.call("PublishedRepair", workbench_id=bench, mode="restore")
+        after = client.get(f"/bench/{bench}?stay=1", headers={"accept": "text/html"}).text
+
+    assert "Another program changed 1 file in Published's folder: a.txt" in told
+    assert "Another program" not in after
+    assert shown.read_text() == "a\n"
