@@ -11,26 +11,22 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from backshop.base import tree
 from backshop.base.ambient import timestamp
-from backshop.base.paths import BenchPath
-from backshop.store import Shown
+from backshop.base.tree import EMPTY
 
-from .history import Draft
+from .expecting import Expected
 from .state import BenchState
 
 _AT_ONCE = 4096  # bytes of one page: a write of them is seen whole or not at all
 
 
-def write(
-    meta: Path, state: BenchState, draft: Shown | None, load: tree.Load, written_at: str
-) -> None:
+def write(meta: Path, state: BenchState, draft: Expected | None, written_at: str) -> None:
     """Write what is so now; `view.json` last."""
     _replace(meta / "workbench.json", _about(state))
     if draft is None:
         (meta / "draft.json").unlink(missing_ok=True)
     else:
-        _replace(meta / "draft.json", _about_draft(state, draft, load))
+        _replace(meta / "draft.json", _about_draft(state, draft))
     _replace(meta / "view.json", {**_trees(state), "written_at": written_at})
 
 
@@ -61,25 +57,19 @@ def _about(state: BenchState) -> dict[str, object]:
     }
 
 
-def _about_draft(state: BenchState, shown: Shown, load: tree.Load) -> dict[str, object]:
+def _about_draft(state: BenchState, shown: Expected) -> dict[str, object]:
     """Say where the Draft began, and what a folder of changes cannot show."""
     draft = state.draft
     assert draft is not None, "a Draft that is shown is there"
-    is_whole = shown.base == tree.EMPTY
+    is_whole = shown.head.base == EMPTY
     return {
         "draft_id": draft.draft_id,
         "created_at": timestamp(draft.created_ms),
         "base_tree": draft.base_tree,
         "base_generation": draft.base_generation,
         "folder": "complete" if is_whole else "changes",
-        "deleted": [] if is_whole else _deleted(draft, shown, load),
+        "deleted": [] if is_whole else sorted(shown.deleted),
     }
-
-
-def _deleted(draft: Draft, shown: Shown, load: tree.Load) -> list[BenchPath]:
-    touched = {p for _, one in draft.changes.items() for p in (one.path, one.old_path) if p}
-    gone = [path for path in sorted(touched) if tree.lookup(shown.tree, path, load) is None]
-    return [path for path in gone if tree.lookup(shown.base, path, load) is not None]
 
 
 def _replace(path: Path, value: object) -> None:

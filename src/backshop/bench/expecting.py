@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from backshop.base import tree
 from backshop.base.paths import BenchPath
@@ -16,7 +17,16 @@ from backshop.store import Shown, Store
 from .soundness import UNREADABLE
 
 _FOLDERS_KEPT = 32
-Files = dict[BenchPath, tree.File]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a folder should hold; not to be changed."""
+
+    head: Shown
+    files: Mapping[BenchPath, tree.File]
+    deleted: frozenset[BenchPath]
+    """Paths of the base that the tree has not: a folder of changes cannot show them."""
 
 
 class Expecting:
@@ -24,39 +34,44 @@ class Expecting:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: OrderedDict[str, tuple[Shown, Files]] = OrderedDict()
+        self._known: OrderedDict[str, Expected] = OrderedDict()
         self._lock = threading.Lock()
 
-    def files(self, folder: str, head: Shown) -> Mapping[BenchPath, tree.File]:
-        """Return what the view at this folder should hold; the answer is not to be changed."""
+    def at(self, folder: str, head: Shown) -> Expected:
+        """Return what the view at this folder should hold."""
         with self._lock:
             known = self._known.pop(folder, None)
-        found = self._moved(*known, head) if known else self._whole(head)
+        found = self._moved(known, head) if known else self._whole(head)
         with self._lock:
-            self._known[folder] = (head, found)
+            self._known[folder] = found
             while len(self._known) > _FOLDERS_KEPT:
                 self._known.popitem(last=False)
         return found
 
-    def _whole(self, head: Shown) -> Files:
-        changes = tree.diff(head.base, head.tree, self._store.load_tree)
-        return {one.path: one.after for one in changes if one.after is not None}
+    def _whole(self, head: Shown) -> Expected:
+        changes = list(tree.diff(head.base, head.tree, self._store.load_tree))
+        files = {one.path: one.after for one in changes if one.after is not None}
+        return Expected(head, files, frozenset(one.path for one in changes if one.after is None))
 
-    def _moved(self, known: Shown, files: Files, head: Shown) -> Files:
-        if known == head:
-            return files
-        if known.base != head.base:
+    def _moved(self, known: Expected, head: Shown) -> Expected:
+        if known.head == head:
+            return known
+        if known.head.base != head.base:
             return self._whole(head)
         load = self._store.load_tree
         try:
-            changes = list(tree.diff(known.tree, head.tree, load))
+            changes = list(tree.diff(known.head.tree, head.tree, load))
         except UNREADABLE:  # the old tree was collected meanwhile
             return self._whole(head)
-        moved = dict(files)
+        files, deleted = dict(known.files), set(known.deleted)
         for change in changes:
-            after = change.after
-            if after is None or tree.lookup(head.base, change.path, load) == after:
-                moved.pop(change.path, None)
+            path, after = change.path, change.after
+            before = tree.lookup(head.base, path, load)
+            deleted.discard(path)
+            if after is None and before is not None:
+                deleted.add(path)
+            if after is None or after == before:
+                files.pop(path, None)
             else:
-                moved[change.path] = after
-        return moved
+                files[path] = after
+        return Expected(head, files, frozenset(deleted))

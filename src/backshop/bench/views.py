@@ -147,8 +147,14 @@ class Views:
             else:
                 view.show(head, salvage.keep, rescue)
         self._settle(state.bench_id)
-        meta, now = self.meta(state.bench_id), timestamp(self._clock.now_ms())
-        describing.write(meta, state, heads["draft"], self._store.load_tree, now)
+        self._describe(state, heads["draft"])
+
+    def _describe(self, state: BenchState, draft: Shown | None) -> None:
+        assert state.bench_id is not None
+        folder = str(self.folder(state.bench_id) / "draft")
+        shown = None if draft is None else self._expecting.at(folder, draft)
+        now = timestamp(self._clock.now_ms())
+        describing.write(self.meta(state.bench_id), state, shown, now)
 
     def _settle(self, bench_id: BenchId) -> None:
         """Part a number of files of 0.1.0 from the contents they are links of (B2.6).
@@ -185,8 +191,7 @@ class Views:
         salvage = self._salvage(state.bench_id)
         head = Shown(draft.tree, EMPTY if whole else draft.base_tree)
         view.show(head, salvage.keep, partial(self._rescue, view, salvage), whole=whole)
-        meta, now = self.meta(state.bench_id), timestamp(self._clock.now_ms())
-        describing.write(meta, state, head, self._store.load_tree, now)
+        self._describe(state, head)
         return self.outside(state, "draft", mark=True)
 
     def view(self, bench_id: BenchId, name: str) -> View:
@@ -251,7 +256,7 @@ class Views:
         for name, head in self.heads(state).items():
             if head is not None:
                 folder = self.folder(state.bench_id) / name
-                for path, file in self._expecting.files(str(folder), head).items():
+                for path, file in self._expecting.at(str(folder), head).files.items():
                     yield folder / path, file
 
     def is_stale(self, state: BenchState) -> bool:
@@ -304,7 +309,7 @@ class Views:
 
     def _differing(self, view: View, place: Path, head: Shown, clean_ns: int) -> list[Outside]:
         """Compare a folder, in its place or out of sight, with what it should hold."""
-        expected = self._expecting.files(str(view.folder), head)
+        expected = self._expecting.at(str(view.folder), head).files
         found: list[Outside] = []
         seen: set[str] = set()
         for path, entry in entries(str(place)):
