@@ -95,6 +95,25 @@ def test_a_spoilt_cache_is_fetched_again(open_store):
     assert store.blobs.read(name) == b"far away" * 1000
 
 
+@pytest.mark.rule("T4.3", "B2.11")
+@pytest.mark.parametrize("found", ["in its cache", "in a folder"])
+def test_an_object_that_is_altered_heals_from_a_machine_that_holds_it(
+    open_store, bucket, tmp_path, found
+):
+    content = b"far away" * 1000
+    name = open_store().blobs.put(content)
+    store, copy = open_store(), tmp_path / "copy"
+    if found == "in its cache":
+        store.blobs.path(name)
+    else:
+        copy.write_bytes(content)
+        store.blobs.copies = lambda _: (tmp_path / "none", copy)
+    request(server(), "PUT", address(bucket, name), b"gar away" * 1000)  # of the same length
+
+    assert store.blobs.verify(name)
+    assert open_store().blobs.read(name) == content
+
+
 @pytest.mark.rule("T4.3")
 def test_the_cache_keeps_within_its_limit(open_store, tmp_path):
     store = open_store()
