@@ -267,6 +267,17 @@ def test_two_editors_at_once_and_a_file_replaced_by_a_folder_lose_nothing(room):
     assert [one.read_text() for one in salvage.rglob("inner.txt")] == ["inner\n"]
 
 
+@pytest.mark.rule("B3.4", "B8.10")
+def test_what_a_killed_program_left_on_its_way_to_a_place_is_no_edit(room):
+    room.add(SMALL)
+    left = room.shop.config.home / "benches" / room.id / "published" / ".bs-tmp-place"
+    left.write_text("half")
+
+    assert told(room, "published") == []
+    room.add({"new.txt": "new\n"})
+    assert not left.exists()
+
+
 @pytest.mark.rule("B2.12")
 def test_the_folder_of_a_draft_is_completed_on_request_until_the_draft_ends(room):
     room.add(SMALL)

@@ -225,6 +225,31 @@ def test_many_files_are_placed_by_two_threads_like_few(store, tmp_path):
     assert {path: text for path, (text, _) in shown(view.folder).items()} == files
 
 
+@pytest.mark.rule("B2.10", "B3.4")
+def test_who_goes_on_after_a_kill_leaves_nothing_of_it_behind(store, tmp_path):
+    class Killed(Placer):
+        def place(self, file, folder, name, temp=""):
+            if name == "f3":
+                raise KeyboardInterrupt
+            super().place(file, folder, name)
+
+    files = {f"d/f{number}": str(number) for number in range(6)} | {"gone/x": "x"}
+    show(View(tmp_path / "v", store.load_tree, Placer(store.blobs)), stored(store, {"gone/x": "x"}))
+    wanted = stored(store, {path: text for path, text in files.items() if path != "gone/x"})
+    with pytest.raises(KeyboardInterrupt):
+        show(View(tmp_path / "v", store.load_tree, Killed(store.blobs)), wanted)
+    for left in (".bs-tmp-place", ".bs-tmp-place-2"):
+        (tmp_path / "v" / "d" / left).write_text("half")
+    view = View(tmp_path / "v", store.load_tree, Placer(store.blobs))
+
+    assert view.shown() is None
+    assert show(view, wanted) == ({}, False)
+
+    assert {path: text for path, (text, _) in shown(view.folder).items()} == {
+        f"d/f{number}": str(number) for number in range(6)
+    }
+
+
 def test_a_note_that_is_nonsense_only_costs_time(store, tmp_path):
     view = View(tmp_path / "v", store.load_tree, Placer(store.blobs))
     first, second = stored(store, {"a": "1"}), stored(store, {"a": "2"})

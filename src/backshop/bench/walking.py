@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backshop.base.ids import BlobId
+from backshop.store import LEFTOVERS
 
 
 def entries(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Yield what is in a view; links and devices are yielded too and never followed.
 
-    So is a folder that cannot be looked into, in place of what is in it.
+    So is a folder that cannot be looked into, in place of what is in it. What somebody who was
+    killed left on its way to a place is not.
 
     Raises:
         OSError: the view itself cannot be looked into.
@@ -37,7 +39,7 @@ def entries(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
             name = f"{path}/{entry.name}" if path else entry.name
             if entry.is_dir(follow_symlinks=False):
                 waiting.append((name, entry))
-            else:
+            elif entry.name not in LEFTOVERS:
                 yield name, entry
 
 

@@ -25,7 +25,7 @@ from .locks import QUEUE_LOCK
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan, wire
 from .materialise import Shown, View
 from .move import Moved, move_store
-from .placing import Keep, Placer, remove_tree
+from .placing import LEFTOVERS, Keep, Placer, remove_tree
 from .project import Fold
 from .repair import repair_store
 from .service import Store, Write
@@ -38,6 +38,7 @@ __all__ = [
     "Copied",
     "Finding",
     "Findings",
+    "LEFTOVERS",
     "Keep",
     "Placer",
     "Shown",

@@ -140,9 +140,12 @@ class View:
                         rescue(place)
                 self._build(wanted, whole)
                 return
+            hand = Hand(self.folder, self._placer, keep)
+            if note.becoming is not None:
+                hand.sweep(steps)
             note = replace(note, becoming=wanted, is_whole=whole)
             self._write(note)
-            Hand(self.folder, self._placer, keep).take(steps)
+            hand.take(steps)
             self._write(replace(note, shown=wanted, becoming=None))
         except OSError as error:
             raise file_error(error) from error

@@ -15,7 +15,7 @@ import os
 import shutil
 import stat
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -30,7 +30,8 @@ from .blobs import Blobs
 
 _FICLONE = 0x40049409
 PLACED = "files placed"
-_TEMPS = (f"{TEMP_PREFIX}place", f"{TEMP_PREFIX}place-2")  # no bench path begins like this (B4.2)
+LEFTOVERS = (f"{TEMP_PREFIX}place", f"{TEMP_PREFIX}place-2")
+"""Names of files on their way to a place; no bench path begins like this (B4.2)."""
 _AT_ONCE = 128  # files that one of two threads places before it takes more
 _MANY = 4 * _AT_ONCE  # files from which a second thread is worth its start
 _CHUNK = 1024 * 1024
@@ -67,7 +68,7 @@ class Placer:
         self._blobs = blobs
         self._methods = set(methods)
 
-    def place(self, file: tree.File, folder: int, name: str, temp: str = _TEMPS[0]) -> None:
+    def place(self, file: tree.File, folder: int, name: str, temp: str = LEFTOVERS[0]) -> None:
         """Create or replace `name` in the folder with the file's content, atomically."""
         mode = 0o555 if file.mode == "755" else 0o444
         with self._blobs.open(file.sha256) as source:
@@ -85,11 +86,11 @@ class Placer:
             for _ in range(_TRIES):
                 before = os.fstat(source)
                 os.lseek(source, 0, os.SEEK_SET)
-                self._fill(source, folder, _TEMPS[0], stat.S_IMODE(before.st_mode))
+                self._fill(source, folder, LEFTOVERS[0], stat.S_IMODE(before.st_mode))
                 after = os.fstat(source)
                 if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
                     break
-            os.rename(_TEMPS[0], name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.rename(LEFTOVERS[0], name, src_dir_fd=folder, dst_dir_fd=folder)
             return before.st_size
         finally:
             os.close(source)
@@ -193,14 +194,27 @@ class Hand:
             done += number
             report(PLACED, done, len(steps))
 
+    def sweep(self, steps: Iterable[BenchPath]) -> None:
+        """Remove what somebody who was killed while placing left where files go."""
+        for folder in {path.rpartition("/")[0] for path in steps}:
+            handle = _reached(self._root, folder.split("/") if folder else ())
+            if handle is None:
+                continue
+            try:
+                for temp in LEFTOVERS:
+                    with suppress(FileNotFoundError):
+                        os.unlink(temp, dir_fd=handle)
+            finally:
+                os.close(handle)
+
     def _placed(self, places: Sequence[tuple[BenchPath, Step, tree.File]]) -> Iterator[int]:
         """Place files in the order they come; yield how many are there by now."""
         if len(places) < _MANY:
-            yield from self._each_placed(places, _TEMPS[0])
+            yield from self._each_placed(places, LEFTOVERS[0])
             return
         parts = (places[at : at + _AT_ONCE] for at in range(0, len(places), _AT_ONCE))
         free: SimpleQueue[str] = SimpleQueue()
-        for temp in _TEMPS:
+        for temp in LEFTOVERS:
             free.put(temp)
 
         def work(part: Sequence[tuple[BenchPath, Step, tree.File]]) -> int:
@@ -210,7 +224,7 @@ class Hand:
             finally:
                 free.put(temp)
 
-        with ThreadPoolExecutor(len(_TEMPS), "placing") as pool:
+        with ThreadPoolExecutor(len(LEFTOVERS), "placing") as pool:
             found = [pool.submit(work, part) for part in parts]
             try:
                 for one in found:
@@ -267,9 +281,6 @@ class Hand:
                     return  # not a folder any more: somebody else's doing, and not in the way
                 os.close(handle)
                 handle = deeper
-            for temp in _TEMPS:
-                with suppress(FileNotFoundError):
-                    os.unlink(temp, dir_fd=handle)  # of somebody who was killed while placing
             there = _looked_at(name, handle)
             if there is not None and not stat.S_ISDIR(there.st_mode):
                 if not self._displace(path, step, there, handle, name):
@@ -453,7 +464,7 @@ def _flatten(path: Path) -> None:
             folder = os.open(waiting.pop(), _FOLDER, dir_fd=top)
             try:
                 for name in _folders(folder):
-                    moved = f"{_TEMPS[0]}-{os.urandom(8).hex()}"
+                    moved = f"{LEFTOVERS[0]}-{os.urandom(8).hex()}"
                     os.rename(name, moved, src_dir_fd=folder, dst_dir_fd=top)
                     waiting.append(moved)
             finally:
