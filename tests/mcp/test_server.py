@@ -428,7 +428,8 @@ def test_a_client_that_asks_is_told_how_far_the_run_is(offering, mode):
 
 
 @pytest.mark.rule("R3.4")
-def test_the_first_root_of_a_client_is_the_project_it_means(offering, tmp_path):
+@pytest.mark.parametrize("mode", MODES)
+def test_the_first_root_of_a_client_is_the_project_it_means(offering, tmp_path, mode):
     project = tmp_path / "my project"
     (project / "workflows").mkdir(parents=True)
     flow = {
@@ -445,10 +446,10 @@ def test_the_first_root_of_a_client_is_the_project_it_means(offering, tmp_path):
         return types.ListRootsResult(roots=[types.Root(uri=uri) for uri in uris])
 
     async def story() -> None:
-        async with Client(build(offering), mode="legacy", list_roots_callback=roots) as client:
+        async with Client(build(offering), mode=mode, list_roots_callback=roots) as client:
             listed = await call(client, "list_workflows", {"query": "project.own"})
             started = await call(client, "start_workflow", {"workflowId": "project.own"})
-        async with Client(build(offering), mode="legacy") as plain:
+        async with Client(build(offering), mode=mode) as plain:
             without = await call(plain, "list_workflows", {"query": "project.own"})
 
         assert [one["workflowId"] for one in listed["workflows"]] == ["project.own"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from backshop.rails import Settings
 from backshop.rails.catalog import Catalog
 from backshop.rails.compile import LoopControl, compile_data, load, snapshot, workflow_hash
 from backshop.rails.compile.compiler import Outcome
@@ -113,11 +114,11 @@ def test_rpi_has_the_steps_the_workshop_walks():
     assert LISTING.find("rpi").workflow_id == "wr.rpi"
 
 
-@pytest.mark.parametrize("mode", ["guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"])
-def test_each_is_walked_to_its_end_by_an_agent_that_knows_none_of_them(tmp_path, mode):
-    agent = Agent(rails_of(tmp_path))
+@pytest.mark.parametrize("preset", ["guided", "full_auto", "full_auto_nonstop"])
+def test_each_is_walked_to_its_end_by_an_agent_that_knows_none_of_them(tmp_path, preset):
+    agent = Agent(rails_of(tmp_path, settings=Settings(preset=preset)))
 
-    walks = {workflow_id: walk(agent.call, workflow_id, autonomy=mode) for workflow_id in HASHES}
+    walks = {name: walk(agent.call, name, ask=agent.approve) for name in HASHES}
 
     assert [one for one, found in walks.items() if not found.is_complete] == []
     assert walks["wr.rpi"].steps[0] == "research"

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import pytest
 
+from backshop.rails import Settings
 from backshop.testing.agent import Agent, rails_of
 from backshop.testing.walker import walk
 
-MODES = ("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")
+PRESETS = ("guided", "full_auto", "full_auto_nonstop")
 FILES = 48
+
+
+def agent_of(home, corpora, preset="guided"):
+    settings = Settings(preset=preset)
+    return Agent(rails_of(home, bundled_dirs=(corpora / "workflows",), settings=settings))
 
 
 @pytest.mark.needs("corpora")
 @pytest.mark.rule("R1.39", "C1", "C96", "R8.7")
 def test_every_corpus_file_is_walked_to_completion_in_every_mode(tmp_path, corpora, scaled):
-    agent = Agent(rails_of(tmp_path, bundled_dirs=(corpora / "workflows",)))
+    agent = agent_of(tmp_path, corpora)
     listed = agent.call("list_workflows", {"limit": 200})
     ids = [one["workflowId"] for one in listed["workflows"]]
     stuck = []
-    for mode in MODES:
+    for preset in PRESETS:
+        agent.rails.settings = Settings(preset=preset)
         for workflow_id in ids[:: scaled(2, 1)]:
-            found = walk(agent.call, workflow_id, autonomy=mode)
-            if not found.is_complete or (mode == MODES[2] and found.blocked):
-                stuck.append((mode, workflow_id, found.last))
+            found = walk(agent.call, workflow_id, ask=agent.approve)
+            if not found.is_complete or (preset == PRESETS[2] and found.blocked):
+                stuck.append((preset, workflow_id, found.last))
 
     assert listed["invalid"] == []
     assert len(ids) >= FILES
@@ -32,10 +39,10 @@ def test_every_corpus_file_is_walked_to_completion_in_every_mode(tmp_path, corpo
 @pytest.mark.needs("corpora")
 @pytest.mark.rule("R8.16", "R8.21")
 def test_what_blocks_in_guided_mode_is_a_gap_in_never_stop(tmp_path, corpora):
-    agent = Agent(rails_of(tmp_path, bundled_dirs=(corpora / "workflows",)))
+    agent, other = agent_of(tmp_path, corpora), agent_of(tmp_path, corpora, PRESETS[2])
 
-    guided = walk(agent.call, "wr.mr-review")
-    nonstop = walk(agent.call, "wr.mr-review", autonomy=MODES[2])
+    guided = walk(agent.call, "wr.mr-review", ask=agent.approve)
+    nonstop = walk(other.call, "wr.mr-review")
 
     assert "USER_ONLY_DEPENDENCY" in guided.blocked
     assert nonstop.blocked == []

@@ -147,6 +147,20 @@ SETTINGS: tuple[Setting, ...] = (
         summary="Whether a step may be acknowledged without notes.",
     ),
     Setting(
+        name="rails.agent_may_automate",
+        default=False,
+        parse=flag,
+        allowed="true or false",
+        summary="Whether an agent over MCP may choose more automation than a run has.",
+    ),
+    Setting(
+        name="rails.agent_may_approve",
+        default=False,
+        parse=flag,
+        allowed="true or false",
+        summary="Whether an agent's word that you approved counts as your approval.",
+    ),
+    Setting(
         name="rails.workspace",
         default=None,
         parse=folder,

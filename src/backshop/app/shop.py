@@ -104,6 +104,8 @@ class Backshop:
         settings = Settings(
             preset=config["rails.preset"],
             notes=config["rails.notes"],
+            agent_may_automate=config["rails.agent_may_automate"],
+            agent_may_approve=config["rails.agent_may_approve"],
             workspace=Path(workspace) if workspace else None,
             max_blocked=config["rails.max_blocked_attempts"],
             retention_days=config["rails.retention_days"],

@@ -193,6 +193,27 @@ def set_(
         door.show(found, lambda value: f"changed at {value['nodeId']}")
 
 
+@run.command()
+@click.argument("run_ref", metavar="RUN")
+@click.argument("decision", type=click.Choice(("approved", "rejected", "provided")))
+@click.option("--input", "input_id", default="approval", show_default=True, help="What is asked.")
+@click.option("--summary", help="Your answer or reason, in words; needed with `provided`.")
+@pass_door
+def answer(door: Door, run_ref: str, decision: str, input_id: str, summary: str | None) -> None:
+    """Answer what the pending step of RUN asks of you; the agent's next call counts it."""
+    if decision == "provided" and not (summary or "").strip():
+        raise click.UsageError("say what you provide with --summary")
+    with door.shop() as shop:
+        run_id = _run_id(shop, run_ref)
+        tip = shop.call("RailsRunGet", {"runId": run_id, "limit": 1})["preferredTip"]
+        request = given(nodeId=tip, inputId=input_id, decision=decision, summary=summary)
+        found = shop.call("RailsUserInputRecord", request)
+        asked = {one["id"]: one for one in shop.call("RailsNodeGet", {"nodeId": tip})["inputs"]}
+        if decision == "provided" and (key := asked[input_id].get("contextKey")):
+            shop.call("RailsRunSetContext", {"runId": run_id, "set": {key: summary}})
+        door.show(found, lambda _: f"{decision}: the agent goes on with its next call")
+
+
 def _output(notes: str | None, artifacts: tuple[Any, ...]) -> dict[str, Any]:
     if notes is not None and notes.startswith("@"):
         notes = read_text(Path(notes[1:]))
@@ -227,6 +248,9 @@ def _step(answer: dict[str, Any]) -> str:
     for blocker in answer.get("blockers", ()):
         lines += [f"blocked: {clean(blocker['message'])}"]
         lines += [f"  fix: {clean(blocker['suggestedFix'])}"] if "suggestedFix" in blocker else []
+    wished = answer["preferences"].get("wished")
+    if wished:
+        lines += [f"the agent asks for: {', '.join(wished.values())}"]
     lines += [f"warning: {clean(one['message'])}" for one in answer["warnings"]]
     lines += [f"gap ({one['severity']}): {clean(one['summary'])}" for one in answer["gaps"]]
     if answer["isComplete"]:

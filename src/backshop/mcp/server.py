@@ -51,7 +51,7 @@ def build(offering: Offering) -> Server[Any]:
 
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    ) -> types.CallToolResult | types.InputRequiredResult:
         tools = await _offered(offering)
         tool = tools.get(params.name)
         if tool is None:
@@ -59,7 +59,9 @@ def build(offering: Offering) -> Server[Any]:
         arguments = dict(params.arguments or {})
         user = user_of(context.request)
         if user is None and tool.takes_workspace and arguments.get("workspacePath") is None:
-            root = await root_of(context.session)
+            root = await root_of(context.session, params)
+            if isinstance(root, types.InputRequiredResult):
+                return root
             arguments |= {"workspacePath": root} if root else {}
         called = await _run(tool, arguments, user)
         if tool.progress is not None and not called.is_error:

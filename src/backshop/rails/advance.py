@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from backshop.base.codec import encode
 from backshop.base.ids import did
@@ -20,14 +20,16 @@ from .decide import (
     notes_warnings,
     observe,
     place_of,
+    refused_warnings,
+    source_of,
 )
 from .errors import RailsError
-from .inputs import Request
-from .interpret import Workflow
-from .judge import Judgement, decides_loop, judge, warning
+from .inputs import Request, Submitted
+from .interpret import Engine, Workflow
+from .judge import Handed, Judgement, decides_loop, judge, warning
 from .plan import Plan, artifact_order
 from .reasons import Reason
-from .respond import Facts
+from .respond import Facts, handed_in
 from .snapshot import Blocked, Snapshot
 from .state import NodeState, SessionState
 
@@ -42,6 +44,8 @@ class Policy:
     notes_required: bool = False
     max_blocked: int = BLOCKED_ATTEMPTS_MAX
     max_blocked_builtin: int = BLOCKED_ATTEMPTS_BUILTIN_MAX
+    agent_may_automate: bool = False
+    agent_may_approve: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +59,23 @@ class Acknowledge:
     snapshot: Snapshot
     request: Request
     policy: Policy
+    kept: Submitted = field(default_factory=Submitted)
+    """What blocked attempts of this step brought (R6.14)."""
     warnings: Sequence[Json] = ()
     observations: Sequence[ev.ObservationRecorded] = ()
     is_intended_fork: bool = False
+
+    @property
+    def output(self) -> Submitted:
+        """What counts as handed in: this call's output, and what is kept of those before it."""
+        return inputs.effective(self.request.output, self.kept)
+
+    def mode(self, node: NodeState) -> tuple[ev.Effective, tuple[ev.PreferenceChange, ...]]:
+        """Return the mode from here on, and what was wished for and not granted (R8.4)."""
+        is_limited = self.request.by == "agent" and not self.policy.agent_may_automate
+        return preferences.granted(
+            node.preferences, self.request.preferences, only_careful=is_limited
+        )
 
 
 def advance(state: SessionState, wish: Acknowledge) -> Decided:
@@ -76,12 +94,16 @@ def advance(state: SessionState, wish: Acknowledge) -> Decided:
         engine,
         node,
         context,
-        wish.request.output,
+        Handed(
+            output=wish.output,
+            context=wish.request.context,
+            is_agents=wish.request.by == "agent",
+            may_approve=wish.request.by != "agent" or wish.policy.agent_may_approve,
+        ),
         to_node=to_node,
         notes_required=wish.policy.notes_required,
     )
-    autonomy = wish.request.preferences.autonomy or node.preferences.autonomy  # R8.4
-    if reasons.blocks(autonomy):
+    if reasons.blocks(wish.mode(node)[0].autonomy):  # R8.4
         found = list(judgement.reasons)
         choice = None
         if not found:
@@ -111,10 +133,10 @@ def _advanced(
     assert choice.engine is not None
     node, workflow = state.nodes[wish.node_id], wish.workflow
     to_node = did("node", node.node_id, wish.attempt_id)
-    mode = preferences.applied(node.preferences, wish.request.preferences)
+    mode, refused = wish.mode(node)
     snapshot = Snapshot(workflow.hash, choice.engine)
     gaps = [*judgement.gaps, *_gaps(as_gaps, choice, to_node)]
-    warnings = _all_warnings(wish, judgement, node.preferences, mode)
+    warnings = _all_warnings(wish, judgement, node, mode)
     warnings += [
         warning(
             "LOOP_LIMIT_REACHED",
@@ -137,6 +159,7 @@ def _advanced(
     facts = Facts(
         place=place_of(state, wish.session_id, node),
         mode=mode,
+        wished=refused or node.wished,
         rendered=prompt.render(workflow, choice.engine, context, mode),
         warnings=warnings,
         gaps=[encode(one) for one in gaps],
@@ -147,7 +170,7 @@ def _advanced(
     event = _record(plan, wish, ev.Outcome("advanced", to_node), body)
     plan.node("step", node.node_id, snapshot)
     plan.edge("acked_step", node.node_id, _cause(node, wish), event)
-    _judged(plan, wish, judgement, gaps, node.preferences, mode)
+    _judged(plan, wish, judgement, gaps, node)
     plan.trace([*_rewind_trace(node), *choice.trace])
     for one in warnings:
         plan.warning(one)
@@ -168,14 +191,13 @@ def _blocked(
     limit = wish.policy.max_blocked
     if run.started.driver == "builtin":
         limit = wish.policy.max_blocked_builtin
-    rendered = prompt.render(
-        workflow, engine, context, preferences.applied(node.preferences, wish.request.preferences)
-    )
+    mode, refused = wish.mode(node)
+    rendered = prompt.render(workflow, engine, context, mode)
     assert rendered is not None
+    rendered = replace(rendered, form=_still_open(rendered, judgement, found, wish.output))
     if node.blocked_depth >= limit:
         raise _too_many(rendered, found, limit)
     to_node = did("node", node.node_id, wish.attempt_id)
-    mode = preferences.applied(node.preferences, wish.request.preferences)
     listed = reasons.blockers(found)
     retryable = all(one.is_retryable for one in found)
     blocked = Blocked(
@@ -185,10 +207,13 @@ def _blocked(
         chain_depth=node.blocked_depth + 1,
     )
     snapshot = Snapshot(workflow.hash, engine, blocked)
-    warnings = _all_warnings(wish, judgement, node.preferences, mode)
+    warnings = _all_warnings(wish, judgement, node, mode)
     facts = Facts(
         place=place_of(state, wish.session_id, node),
         mode=mode,
+        wished=refused or node.wished,
+        context={key: value for one in found for key, value in one.context.items()},
+        more=handed_in(wish.output, rendered.form),
         rendered=rendered,
         warnings=warnings,
         gaps=[encode(one) for one in judgement.gaps],
@@ -202,7 +227,7 @@ def _blocked(
     event = _record(plan, wish, ev.Outcome("blocked", to_node, tuple(listed)), body)
     plan.node("blocked_attempt", node.node_id, snapshot)
     plan.edge("blocked_attempt", node.node_id, "attempt_blocked", event)
-    _judged(plan, wish, judgement, judgement.gaps, node.preferences, mode)
+    _judged(plan, wish, judgement, judgement.gaps, node)
     for one in warnings:
         plan.warning(one)
     observe(plan, state, wish.observations)
@@ -224,17 +249,17 @@ def _judged(
     wish: Acknowledge,
     judgement: Judgement,
     gaps: Sequence[ev.GapRecorded],
-    before: ev.Effective,
-    mode: ev.Effective,
+    node: NodeState,
 ) -> None:
     """Add the facts an acknowledgement brought, in the order of R4.16."""
-    plan.context("agent_delta", wish.request.context)
+    mode, refused = wish.mode(node)
+    plan.context("user" if wish.request.by == "person" else "agent_delta", wish.request.context)
     for one in judgement.relayed:
-        plan.user_input(one.input_id, one.reason, one.decision, one.summary, "agent_relayed")
+        plan.user_input(one.input_id, one.reason, one.decision, one.summary, one.provenance)
     for check in judgement.checks:
         plan.validation(wish.attempt_id, check.contract_ref, check.result)
     unkept = _unkept(wish)
-    order = [index for index, _, _ in artifact_order(wish.request.output, unkept)]
+    order = [index for index, _, _ in artifact_order(wish.output, unkept)]
     for assessed in judgement.assessed:
         assert plan.node_id is not None
         plan.assessment(
@@ -250,8 +275,10 @@ def _judged(
         plan.divergence(divergence.reason, divergence.summary, divergence.related)
     for gap in gaps:
         plan.gap(gap)
-    plan.preferences("user", preferences.delta(before, mode), mode)
-    plan.outputs(wish.request.output, unkept)
+    source = source_of(wish.request)
+    plan.preferences(source, preferences.delta(node.preferences, mode), mode)
+    plan.wish(refused)
+    plan.outputs(wish.output, unkept)
 
 
 def _unkept(wish: Acknowledge) -> frozenset[int]:
@@ -259,14 +286,15 @@ def _unkept(wish: Acknowledge) -> frozenset[int]:
     features = {one.id: one.config or {} for one in wish.workflow.compiled.features}
     if features.get("wr.features.capabilities", {}).get("recordObservationsAs") != "event":
         return frozenset()
-    return capabilities.places(wish.request.output.artifacts)
+    return capabilities.places(wish.output.artifacts)
 
 
 def _all_warnings(
-    wish: Acknowledge, judgement: Judgement, before: ev.Effective, mode: ev.Effective
+    wish: Acknowledge, judgement: Judgement, node: NodeState, mode: ev.Effective
 ) -> list[Json]:
     found = [*wish.warnings, *judgement.warnings, *notes_warnings(wish.request)]
-    return found + (excess_warnings(mode, wish.workflow) if mode != before else [])
+    found += refused_warnings(wish.mode(node)[1], node.run_id)
+    return found + (excess_warnings(mode, wish.workflow) if mode != node.preferences else [])
 
 
 def _gaps(
@@ -294,27 +322,76 @@ def _validation(judgement: Judgement) -> Json | None:
 def _example(
     workflow: Workflow, rendered: prompt.Rendered, found: Sequence[Reason]
 ) -> Mapping[str, object] | None:
-    """Return the payload that would satisfy the first output blocker."""
+    """Return the contract's example for the first output blocker: what such a payload is like."""
     for one in reasons.ordered(found):
         if one.pointer["kind"] != "output_contract":
             continue
-        contract = contracts.contract_of(workflow.compiled, str(one.pointer["contractRef"]))
-        step = rendered.step
-        if contract is not None and step.contract is not None:
+        contract = contracts.asked_of(workflow.compiled, rendered.step)
+        if contract is not None and contract.contract_ref == one.pointer["contractRef"]:
             return contract.example
-        declared = {one.id: one for one in workflow.compiled.assessments}
-        for ref in step.assessment_refs:
-            return contracts.assessment_example(declared[ref])
     return None
+
+
+def still_open(
+    workflow: Workflow,
+    engine: Engine,
+    node: NodeState,
+    rendered: prompt.Rendered,
+    kept: Submitted,
+    policy: Policy,
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Return what a blocked step still asks for: the output and the context of the next call."""
+    judgement = judge(
+        workflow,
+        engine,
+        node,
+        node.context,
+        Handed(output=kept, is_agents=True, may_approve=policy.agent_may_approve),
+        to_node=node.node_id,
+        notes_required=policy.notes_required,
+    )
+    found = list(judgement.reasons)
+    if not found:
+        choice = interpret.after(
+            workflow, engine, node.context, decision=judgement.decision, skip_missing=False
+        )
+        found = [missing_reason(one) for one in choice.missing]
+    form = _still_open(rendered, judgement, found, kept)
+    return form, {key: value for one in found for key, value in one.context.items()}
+
+
+def _still_open(
+    rendered: prompt.Rendered, judgement: Judgement, found: Sequence[Reason], brought: Submitted
+) -> dict[str, object]:
+    """Return what a blocked step still asks for: what it has got is kept (R6.14)."""
+    wrong = {one.pointer.get("contractRef") for one in found}
+    judged = {one.assessment_id for one in judgement.assessed if not one.fired}
+    asked = rendered.form.get("artifacts")
+    artifacts: list[Mapping[str, object]] = []
+    for one in asked if isinstance(asked, list) else ():
+        is_assessment = one["kind"] == "wr.assessment" and "assessmentId" in one
+        if one["assessmentId"] not in judged if is_assessment else _ref(rendered) in wrong:
+            artifacts.append(one)
+    artifacts += [one.artifact for one in found if one.artifact is not None]
+    notes = rendered.form.get("notesMarkdown")
+    is_noted = brought.notes is not None and contracts.CRITERIA_REF not in wrong
+    left: dict[str, object] = {"notesMarkdown": notes} if notes and not is_noted else {}
+    return {**left, "artifacts": artifacts} if artifacts else left
+
+
+def _ref(rendered: prompt.Rendered) -> str | None:
+    use = rendered.step.contract
+    return use.contract_ref if use else None
 
 
 def _too_many(rendered: prompt.Rendered, found: Sequence[Reason], limit: int) -> RailsError:
     first = reasons.ordered(found)[0]
-    example = json.dumps(rendered.example, ensure_ascii=False)
+    wanted = json.dumps(rendered.form, ensure_ascii=False)
     return RailsError(
         "PRECONDITION_FAILED",
         f"continue_workflow: this step was blocked {limit} times in a row; {first.message}",
-        f"Send output = {example}; or rehydrate from the step's stateToken, or switch the mode.",
+        f"Fetch the step anew with the stateToken of the answer before the first refusal and send"
+        f" output = {wanted}, every <…> replaced by what is so.",
     )
 
 

@@ -15,7 +15,6 @@ WarningCode = Literal[
     "WORKFLOW_SOURCE_MISSING",
     "BINDING_DRIFT",
     "MODE_EXCEEDS_RECOMMENDATION",
-    "REPLAY_INPUT_IGNORED",
     "NOTES_MISSING",
     "NOTES_TRUNCATED",
     "CAPABILITY_DEGRADED",
@@ -26,6 +25,8 @@ WarningCode = Literal[
     "LEVEL_NORMALIZED",
     "ARTIFACT_UNRECOGNISED",
     "FILES_OF_ANOTHER_BRANCH",
+    "AUTOMATION_NOT_GRANTED",
+    "INPUT_CLAIMED",
 ]  # R8.10
 
 
@@ -77,6 +78,7 @@ class ContractShown:
 
     contract_ref: str
     required: bool
+    shape: Json
     example: Json
 
 
@@ -114,6 +116,7 @@ class Mode:
 
     autonomy: Autonomy
     risk_policy: RiskPolicy
+    wished: Json | None = None
 
 
 @camel
@@ -151,13 +154,44 @@ class Validation:
 
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactShown:
+    """The beginning of an artifact."""
+
+    kind: str
+    preview: str
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedIn:
+    """What a blocked step has got so far; it counts with the next call."""
+
+    notes_markdown: str | None = None
+    artifact_kinds: tuple[str, ...] | None = None
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guidance:
+    """Advice and references of the whole workflow."""
+
+    meta_guidance: tuple[str, ...] | None = None
+    preconditions: tuple[str, ...] | None = None
+    clarification_prompts: tuple[str, ...] | None = None
+    references: tuple[Json, ...] | None = None
+    omitted: int | None = None
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecapEntry:
-    """The notes of one step."""
+    """The notes and artifacts of one step."""
 
     node_id: str
     step_id: str
     title: str
     notes_markdown: str
+    artifacts: tuple[ArtifactShown, ...] | None = None
     checkpoint: bool | None = None
 
 
@@ -236,7 +270,10 @@ class Execution:
     retryable: bool | None = None
     validation: Validation | None = None
     example: Json | None = None
+    handed_in: HandedIn | None = None
     step_context: Json | None = None
+    goal: str | None = None
+    guidance: Guidance | None = None
     fork: ForkShown | None = None
     checkpoint: CheckpointShown | None = None
     recap: RecapShown | None = None
@@ -353,4 +390,5 @@ class Resumed:
 
     candidates: tuple[Candidate, ...]
     total_eligible: int
+    matched: int
     recommended: int | None

@@ -100,7 +100,7 @@ def ids_of(content: Content) -> tuple[set[str], set[str]]:
 
 _PREFIXES = frozenset(
     {
-        *("sess", "run", "node", "evt", "out", "gap", "chg", "cap"),
+        *("sess", "run", "node", "evt", "out", "gap", "chg", "wsh", "cap"),
         *("div", "trc", "val", "asm", "ctx", "wrn", "uin", "att"),
     }
 )

@@ -6,18 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .compile import CompiledStep
-from .contracts import conforms
+from .contracts import SUPPLY, conforms
 from .inputs import Artifact
 from .packs import CAPABILITIES
 from .reasons import Reason
 from .state import Observed
 
 PROBE_TEMPLATE = "wr.templates.capability_probe"
-_SUPPLY = {
-    "web_browsing": "Add a browsing tool to the client, or hand over the source material.",
-    "delegation": "Enable subagents in the client.",
-}
-_OTHERWISE = " Changing autonomy to full_auto_never_stop goes on with a gap."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,13 +78,13 @@ def probe_reason(
     if status == "available":
         return None
     said = [one.remediation for one in seen if one.capability == capability and one.remediation]
-    fix = (said[-1] if said else _SUPPLY.get(capability, "")) + _OTHERWISE
+    fix = said[-1] if said else SUPPLY.get(capability, "")
     word = "unavailable" if status == "unavailable" else "unknown"
     return Reason(
         detail=f"required_capability_{word}",
         pointer={"kind": "capability", "capability": capability},
         message=f"This workflow needs {capability}, which is {word} here.",
-        fix=fix,
+        fix=f"{fix} Then try it again and send a new observation with the tokens of this answer.",
     )
 
 

@@ -6,15 +6,14 @@ compiled twice. Nothing found is dropped: what cannot run is reported with its f
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from backshop.base.canon import digest
 
+from . import words
 from .compile import Compiled, Library, Outcome, compile_data, template_id, workflow_hash
 from .compile.fields import nearest
 from .definition import Definition
@@ -42,8 +41,6 @@ from .sources import (
     scan,
     warning,
 )
-
-_TOKEN = re.compile(r"[a-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +144,7 @@ class Listing:
         self, *, kind: WorkflowKind | None = None, query: str | None = None
     ) -> tuple[Workflow, ...]:
         """Return what can run: legacy ids first, then by namespace, kind and id (R3.7)."""
-        wanted = words(query or "")
+        wanted = words.words(query or "")
         outcomes = ((entry, self.compile(entry)) for entry in self.entries.values())
         found = [
             one
@@ -181,7 +178,8 @@ class Listing:
         """Return the file that answers to an id or alias.
 
         Raises:
-            RailsError: `WORKFLOW_NOT_FOUND` with the nearest ids.
+            RailsError: `WORKFLOW_NOT_FOUND` with the nearest ids, `WORKFLOW_INVALID` for a file
+                that may not have the id it has.
         """
         for candidate in (workflow_id, f"{RESERVED}.{workflow_id}"):
             entry = self.entries.get(candidate)
@@ -189,6 +187,9 @@ class Listing:
                 continue
             if candidate == workflow_id or entry.source.kind is SourceKind.BUNDLED:
                 return entry
+        refused = self._refused.get(workflow_id)
+        if refused:
+            raise _invalid(refused[0], self.findings(refused[0]))
         near = self._nearest(workflow_id)
         raise RailsError(
             "WORKFLOW_NOT_FOUND",
@@ -208,14 +209,7 @@ class Listing:
         entry = self.find(workflow_id)
         workflow = self._workflow(entry, self.compile(entry))
         if workflow is None:
-            found = [one for one in self.findings(entry) if one.severity is Severity.ERROR]
-            raise RailsError(
-                "WORKFLOW_INVALID",
-                f"`{entry.workflow_id}` has {len(found)} error(s), first "
-                f"{found[0].code} at {found[0].pointer or 'the top'}: {found[0].message}",
-                f"Correct {entry.file}; `backshop workflow validate` shows every finding.",
-                details={"findings": [_brief(one) for one in found[:10]]},
-            )
+            raise _invalid(entry, self.findings(entry))
         return workflow
 
     def compile(self, entry: Entry) -> Outcome:
@@ -363,15 +357,26 @@ class Listing:
         return found
 
 
-def words(text: str) -> tuple[str, ...]:
-    """Return the search tokens of a text (R5.16)."""
-    return tuple(_TOKEN.findall(unicodedata.normalize("NFKC", text).lower()))
-
-
-def _says(definition: Definition, wanted: Sequence[str]) -> bool:
+def _says(definition: Definition, wanted: Collection[str]) -> bool:
+    """Say whether every word stands in what a workflow says of itself, be it as part of one."""
     parts = (definition.id, definition.name, definition.description, *definition.tags)
-    text = unicodedata.normalize("NFKC", "\n".join(parts)).lower()
-    return all(word in text for word in wanted)
+    text = "\n".join(parts)
+    known, plain = words.Text(text), words.plain(text)
+    return all(known.says(word) or word in plain for word in wanted)
+
+
+def _invalid(entry: Entry, findings: Sequence[Finding]) -> RailsError:
+    """Return the refusal of a file that is there and cannot run, with the reason."""
+    found = [one for one in findings if one.severity is Severity.ERROR]
+    first = found[0]
+    fix = f" {first.fix}" if first.fix else ""
+    return RailsError(
+        "WORKFLOW_INVALID",
+        f"`{entry.workflow_id}` ({entry.file}) has {len(found)} error(s), first {first.code} at"
+        f" {first.pointer or 'the top'}: {first.message}",
+        f"Correct {entry.file}.{fix} `backshop workflow validate` shows every finding.",
+        details={"findings": [_brief(one) for one in found[:10]]},
+    )
 
 
 def _flat(groups: Mapping[str, Sequence[Entry]]) -> Iterator[Entry]:

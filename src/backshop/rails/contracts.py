@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from backshop.base.canon import canonical
 from backshop.base.limits import ISSUE_MAX_BYTES, ISSUES_MAX_BYTES, SUGGESTION_MAX_BYTES
 
-from . import conditions, pattern, template
+from . import conditions, form, pattern, template
 from .compile import Assessment, Compiled, CompiledStep, Contract
 from .errors import cut
 from .events import DimensionLevel, Fired, ValidationResult
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 CRITERIA_REF = "wr.validationCriteria"
+SUPPLY = {
+    "web_browsing": "Add a browsing tool to the client, or hand over the source material.",
+    "delegation": "Enable subagents in the client.",
+}
+"""How a person can supply a capability."""
 SHOWN_REQUIREMENTS = 5
 
 
@@ -69,6 +74,32 @@ def contract_of(compiled: Compiled, contract_ref: str) -> Contract | None:
     return None
 
 
+def asked_of(compiled: Compiled, step: CompiledStep) -> Contract | None:
+    """Return the contract of a step; that of a probe is about its own capability (R8.15)."""
+    contract = contract_of(compiled, step.contract.contract_ref) if step.contract else None
+    if contract is None or step.probe is None:
+        return contract
+    properties = contract.schema.get("properties")
+    assert isinstance(properties, Mapping)
+    narrow = {**properties, "capability": {"const": step.probe}}
+    example = {**contract.example, "capability": step.probe}
+    if "remediation" in example:
+        example["remediation"] = f"Example: {SUPPLY.get(step.probe, '')}"
+    return replace(contract, schema={**contract.schema, "properties": narrow}, example=example)
+
+
+def form_of(contract: Contract) -> dict[str, object]:
+    """Return the artifact of a contract as it is to be filled in (R8.33)."""
+    kind = {"kind": kinds_of(contract)[0]}
+    return {**kind, **form.required(contract.schema, kind)}
+
+
+def shape_of(contract: Contract) -> dict[str, object]:
+    """Return everything an artifact of a contract can hold; `name?` may be left out."""
+    kind = {"kind": kinds_of(contract)[0]}
+    return {**kind, **form.shape(contract.schema, kind)}
+
+
 def problems(schema: Mapping[str, object], value: Any) -> list[str]:
     """Return `path: problem` for everything in `value` that its schema does not allow."""
     errors = _validator(canonical(schema)).iter_errors(value)
@@ -79,28 +110,30 @@ def conforms(kind: str, artifact: Artifact) -> list[str]:
     """Return what is wrong with an artifact of a registered kind; empty for other kinds."""
     for pack in PACKS.values():
         if kind == pack.kind or kind in pack.aliases:
-            return problems(pack.schema, {**artifact, "kind": pack.kind})
+            found = problems(pack.schema, {**artifact, "kind": pack.kind})
+            return found or list(form.blanks(artifact))
     return []
 
 
 def check_contract(compiled: Compiled, step: CompiledStep, sent: Submitted) -> Check | None:
     """Check the typed output of a step: the last artifact of its kind (R8.24)."""
-    use = step.contract
-    contract = contract_of(compiled, use.contract_ref) if use else None
+    use, contract = step.contract, asked_of(compiled, step)
     if use is None or contract is None:
         return None
-    kinds = kinds_of(contract)
+    kinds, wanted = kinds_of(contract), form_of(contract)
     mine = [one for one in sent.artifacts if one["kind"] in kinds]
     if not mine:
         if not use.required:
             return None
         message = f"This step needs a {kinds[0]} artifact; {_sent(sent)}."
-        return _failed(use.contract_ref, "missing_required_output", message, [], contract.example)
+        return _failed(use.contract_ref, "missing_required_output", message, [], wanted)
     issues = problems(contract.schema, {**mine[-1], "kind": kinds[0]})
+    issues += [one for one in form.blanks(mine[-1]) if not _is_said(one, issues)]
+    issues += form.copies(contract.schema, contract.example, mine[-1])
     if not issues:
         return Check(contract_ref=use.contract_ref, result=ValidationResult(True, (), ()))
     message = f"The {kinds[0]} artifact is not valid: {issues[0]}"
-    return _failed(use.contract_ref, "invalid_required_output", message, issues, contract.example)
+    return _failed(use.contract_ref, "invalid_required_output", message, issues, wanted)
 
 
 def check_criteria(
@@ -133,10 +166,10 @@ def check_assessments(
     for ref in step.assessment_refs:
         assessment = declared[ref]
         found = _assessment_artifact(step, ref, sent)
-        example = assessment_example(assessment)
+        wanted = assessment_form(assessment)
         if found is None:
             message = f"This step needs a wr.assessment artifact for {ref}; {_sent(sent)}."
-            checks.append(_assessment_failed(ref, "missing_required_output", message, [], example))
+            checks.append(_failed(ASSESSMENT, "missing_required_output", message, [], wanted))
             continue
         index, artifact = found
         issues = conforms("wr.assessment", artifact)
@@ -145,9 +178,7 @@ def check_assessments(
             levels, issues = _levels(assessment, artifact)
         if issues:
             message = f"The assessment {ref} is not valid: {issues[0]}"
-            checks.append(
-                _assessment_failed(ref, "invalid_required_output", message, issues, example)
-            )
+            checks.append(_failed(ASSESSMENT, "invalid_required_output", message, issues, wanted))
             continue
         checks.append(Check(contract_ref=ASSESSMENT, result=ValidationResult(True, (), ())))
         fired = tuple(_fired(step, ref, levels))
@@ -172,9 +203,9 @@ def followups(assessed: Assessed) -> Iterator[Reason]:
         )
 
 
-def assessment_example(assessment: Assessment) -> dict[str, object]:
-    """Return an assessment as it should be sent, at its last declared levels."""
-    dimensions = {one.id: one.levels[-1] for one in assessment.dimensions}
+def assessment_form(assessment: Assessment) -> dict[str, object]:
+    """Return an assessment as it is to be filled in: each dimension with its levels."""
+    dimensions = {one.id: form.one_of(one.levels) for one in assessment.dimensions}
     return {"kind": "wr.assessment", "assessmentId": assessment.id, "dimensions": dimensions}
 
 
@@ -251,10 +282,13 @@ def _fired(
 
 
 def _failed(
-    ref: str, detail: str, message: str, issues: list[str], example: Mapping[str, object]
+    ref: str, detail: str, message: str, issues: list[str], wanted: Mapping[str, object]
 ) -> Check:
-    shown = json.dumps(example, ensure_ascii=False)
-    suggestion = f"Send output.artifacts = [{shown}] with the tokens of this answer."
+    shown = json.dumps(wanted, ensure_ascii=False)
+    suggestion = (
+        f"Send output.artifacts = [{shown}], every <…> replaced by what is so, with the tokens of"
+        " this answer."
+    )
     return Check(
         contract_ref=ref,
         result=ValidationResult(
@@ -271,10 +305,9 @@ def _failed(
     )
 
 
-def _assessment_failed(
-    ref: str, detail: str, message: str, issues: list[str], example: Mapping[str, object]
-) -> Check:
-    return _failed(ASSESSMENT, detail, message, issues, example)
+def _is_said(blank: str, issues: list[str]) -> bool:
+    where = blank.partition(": ")[0]
+    return any(issue.startswith(f"{where}: ") for issue in issues)
 
 
 def _sent(sent: Submitted) -> str:

@@ -49,6 +49,7 @@ class Start:
     references: tuple[ev.ReferenceStatus, ...] = ()
     parent: ev.Parent | None = None
     warnings: Sequence[Json] = ()
+    only_careful: bool = False  # a change of mode may only make the run more careful (R8.4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,9 @@ class Decided:
 
 def start(state: SessionState, wish: Start) -> Decided:
     """Begin a run at the first step its context makes eligible (R7.21)."""
-    mode = preferences.applied(wish.baseline, wish.request.preferences)
+    mode, refused = preferences.granted(
+        wish.baseline, wish.request.preferences, only_careful=wish.only_careful
+    )
     context = inputs.merged({}, wish.request.context)
     is_nonstop = not reasons.blocks(mode.autonomy)
     choice = interpret.begin(wish.workflow, context, skip_missing=is_nonstop)
@@ -84,13 +87,14 @@ def start(state: SessionState, wish: Start) -> Decided:
         raise RailsError(
             "PRECONDITION_FAILED",
             f"start_workflow: {missing.message}",
-            f"Call start_workflow again and send context = {_context_example(missing)} (with the"
-            " real values).",
+            f"Call start_workflow again and send context = {_context_form(missing)}, the <…>"
+            " replaced by the real value.",
             details={"contextKey": missing.key},
         )
     node_id = did("node", wish.run_id, "root")
     snapshot = Snapshot(wish.workflow.hash, choice.engine)
     warnings = [*wish.warnings, *excess_warnings(mode, wish.workflow)]
+    warnings += refused_warnings(refused, wish.run_id)
     gaps = reasons.gaps([missing_reason(one) for one in choice.missing], node_id)
     gaps += [
         reasons.limit_gap(node_id, one.loop_id, one.iteration, one.max_iterations)
@@ -104,10 +108,11 @@ def start(state: SessionState, wish: Start) -> Decided:
     facts = Facts(
         place=place,
         mode=mode,
+        wished=refused,
         rendered=prompt.render(wish.workflow, choice.engine, context, mode),
         warnings=warnings,
         gaps=[encode(one) for one in gaps],
-        guidance=respond.start_guidance(wish.workflow.compiled, wish.references, is_start=True),
+        guidance=respond.guidance_of(wish.workflow.compiled, wish.references, is_start=True),
     )
     body = respond.stored(respond.body(facts, first_offer(node_id, wish.workflow, choice.engine)))
     plan = Plan(wish.session_id, wish.run_id, node_id)
@@ -115,7 +120,8 @@ def start(state: SessionState, wish: Start) -> Decided:
     plan.node("step", None, snapshot)
     plan.context("initial", wish.request.context)
     plan.preferences("system", preferences.delta(None, wish.baseline), wish.baseline)
-    plan.preferences("user", preferences.delta(wish.baseline, mode), mode)
+    plan.preferences(source_of(wish.request), preferences.delta(wish.baseline, mode), mode)
+    plan.wish(refused)
     for one in warnings:
         plan.warning(one)
     plan.trace(choice.trace)
@@ -166,6 +172,7 @@ def checkpoint(state: SessionState, wish: Note) -> Decided:
     facts = Facts(
         place=place_of(state, wish.session_id, node),
         mode=node.preferences,
+        wished=node.wished,
         rendered=prompt.render(workflow, engine, node.context, node.preferences),
         warnings=notes_warnings(wish.request),
         blockers=blocked.blockers if blocked else (),
@@ -221,6 +228,27 @@ def notes_warnings(request: Request) -> list[Json]:
     return [warning("NOTES_TRUNCATED", message, bytes=len(notes.encode()))]
 
 
+def source_of(request: Request) -> str:
+    """Return who a change of mode is recorded to come from."""
+    return {"person": "user", "agent": "agent", "builtin": "system"}[request.by]
+
+
+def refused_warnings(refused: Sequence[ev.PreferenceChange], run_id: str) -> list[Json]:
+    """Return what is said about automation that was asked for and not granted (R8.4)."""
+    ref = respond.resume_ref(run_id)
+    return [
+        warning(
+            "AUTOMATION_NOT_GRANTED",
+            f"The wish for {one.key} {one.value} is noted and not in force: over MCP a run can only"
+            f" be made more careful. The person can allow it in Studio or with `backshop run set"
+            f" {ref}`.",
+            key=one.key,
+            wanted=one.value,
+        )
+        for one in refused
+    ]
+
+
 def excess_warnings(mode: ev.Effective, workflow: Workflow) -> list[Json]:
     recommended = workflow.compiled.recommended_preferences
     within = preferences.highest_within(mode, recommended)
@@ -242,13 +270,14 @@ def missing_reason(missing: MissingKey) -> Reason:
         detail="missing_context_key",
         pointer={"kind": "context_key", "key": missing.key},
         message=missing.message,
-        fix=f"Send context = {_context_example(missing)} (with the real values) and the tokens of"
-        " this answer.",
+        fix=f"Send context = {_context_form(missing)}, the <…> replaced by the real value, with the"
+        " tokens of this answer.",
+        context={missing.key: missing.blank},
     )
 
 
-def _context_example(missing: MissingKey) -> str:
-    return json.dumps({missing.key: missing.example}, ensure_ascii=False)
+def _context_form(missing: MissingKey) -> str:
+    return json.dumps({missing.key: missing.blank}, ensure_ascii=False)
 
 
 def first_offer(node_id: str, workflow: Workflow, engine: Engine) -> Offer:

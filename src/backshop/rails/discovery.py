@@ -8,12 +8,12 @@ from pathlib import Path
 
 from backshop.base.codec import encode
 
-from . import requests
+from . import form, requests
 from . import tokens as tk
 from .catalog import Listing
 from .catalog import Workflow as Found
 from .compile import CompiledStep, ConfirmationKind, StepKind
-from .errors import invalid
+from .errors import RailsError, invalid
 from .events import ReferenceStatus
 from .finding import Finding
 from .identity import IdStatus, WorkflowKind
@@ -46,8 +46,12 @@ def listed(listing: Listing, request: requests.ListWorkflows) -> Answer:
         f"- {one.entry.workflow_id}: {one.compiled.name}. {one.compiled.description}"
         for one in page
     ]
-    if data["invalid"]:
-        lines.append(f"{len(listing.invalid)} files cannot run; see `invalid`.")
+    for bad in listing.invalid:
+        lines.append(f"{bad.file} cannot run:")
+        lines += [f"  {_finding_line(one)}" for one in bad.findings]
+    lines += [f"Warning: {_finding_line(one)}" for one in listing.warnings]
+    if "nextCursor" in data:
+        lines.append(f"There are more: call again with cursor {data['nextCursor']}.")
     lines.append("Look closer with inspect_workflow; begin with start_workflow.")
     return Answer(data, ("\n".join(lines),))
 
@@ -140,17 +144,16 @@ def session_answer(keys: tk.Keys, session_id: str, state: SessionState, attempt:
     return Answer(data, (_session_text(title, data),))
 
 
-def session_replay(keys: tk.Keys, session_id: str, state: SessionState, answer: Answer) -> Answer:
-    """Return the recorded answer with the token that still takes a new note (R6.16)."""
+def session_again(keys: tk.Keys, session_id: str, state: SessionState) -> RailsError:
+    """Return the refusal of a used token with other content, and the token that takes it (R6.16)."""
     current = attempt_id(session_id, "checkpoint", len(state.session_attempts))
-    token = tk.session_checkpoint_token(keys, session_id, current)
-    message = (
-        "This checkpoint was already recorded with other content; use the current checkpointToken"
-        " to record the new note."
+    return RailsError(
+        "ALREADY_RECORDED",
+        "checkpoint_workflow: this checkpointToken was used with other content, which stands; what"
+        " was sent now is not recorded",
+        "To record it too, make the call again with the checkpointToken of `details`.",
+        details={"checkpointToken": tk.session_checkpoint_token(keys, session_id, current)},
     )
-    note = warning("REPLAY_INPUT_IGNORED", message, checkpointToken=token)
-    data: Json = {**answer.structured, "warnings": [note]}
-    return Answer(data, (f"Note: {message}\n\n{answer.texts[0]}",))
 
 
 def _session_text(title: str | None, data: Json) -> str:
@@ -160,11 +163,14 @@ def _session_text(title: str | None, data: Json) -> str:
             "arguments": {
                 "sessionToken": data["sessionToken"],
                 "checkpointToken": data["checkpointToken"],
-                "output": {"notesMarkdown": "<what to keep>"},
+                "output": {"notesMarkdown": form.KEEP},
             },
         }
     }
+    session = data["session"]
+    assert isinstance(session, dict)
     head = f"# Session: {title}" if title else "# Session"
+    head += f"\n\n{session['sessionId']}"
     return f"{head}\n\nRecord notes with the call below.\n\n```json\n{json.dumps(block)}\n```"
 
 
@@ -241,6 +247,11 @@ def _walk(steps: tuple[CompiledStep, ...], depth: int) -> Iterator[tuple[int, Co
 def _finding(one: Finding) -> Json:
     found: Json = encode(one)
     return found
+
+
+def _finding_line(one: Finding) -> str:
+    line = f"{one.severity.value} {one.code} at {one.pointer or 'the top'}: {one.message}"
+    return f"{line} Fix: {one.fix}" if one.fix else line
 
 
 def page_start(cursor: str | None) -> int:

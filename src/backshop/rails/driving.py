@@ -16,7 +16,7 @@ from . import inputs, requests, template
 from . import prompt as prompts
 from . import tokens as tk
 from .beside import Beside
-from .contracts import contract_of
+from .contracts import asked_of, form_of
 from .interpret import scope
 from .ordinal import attempt_id
 from .service import Rails
@@ -44,7 +44,8 @@ class Standing:
     """The whole step as an agent outside would get it, required output included."""
     artifact_kind: str | None = None
     """The kind of artifact its contract asks for."""
-    example: Json | None = None
+    form: Json | None = None
+    """That artifact as it is to be filled in."""
     iteration: int | None = None
     """Which pass of the loop it is in, counted from 0."""
 
@@ -111,9 +112,7 @@ class Driving:
         step = workflow.steps[engine.pending.step_id]
         seen = scope(workflow, engine.stack, node.context)
         rendered = prompts.render(workflow, engine, node.context, node.preferences)
-        contract = None
-        if step.contract is not None:
-            contract = contract_of(workflow.compiled, step.contract.contract_ref)
+        contract = asked_of(workflow.compiled, step)
         return Standing(
             **common,
             step_id=step.step_id,
@@ -122,7 +121,7 @@ class Driving:
             prompt=template.render(step.prompt, seen),
             instructions=rendered.prompt if rendered else "",
             artifact_kind=None if contract is None else str(contract.example.get("kind", "")),
-            example=None if contract is None else contract.example,
+            form=None if contract is None else form_of(contract),
             iteration=engine.stack[-1].iteration if engine.stack else None,
         )
 
@@ -148,6 +147,7 @@ class Driving:
         wanted = inputs.Request(
             context=inputs.context(context),
             output=inputs.output({"notesMarkdown": notes, "artifacts": list(artifacts)}),
+            by="builtin",
         )
         self._rails.execution.advance(tk.ack_token(keys, node_id, attempt), wanted, beside=beside)
 

@@ -39,6 +39,7 @@ RAILS_CODES = (
     "SESSION_NOT_HEALTHY",
     "SESSION_LOCKED",
     "PRECONDITION_FAILED",
+    "ALREADY_RECORDED",
     "STORE_UNAVAILABLE",
     "TIMEOUT",
     "INTERNAL_ERROR",
@@ -113,6 +114,20 @@ def unknown_node() -> RailsError:
         "TOKEN_UNKNOWN_NODE",
         "the token names a step that is not in this store; its session may have been deleted",
         "Call resume_session to find the work, or start_workflow to begin anew.",
+    )
+
+
+def other_request(resume_ref: str | None) -> RailsError:
+    """Return the refusal of an idempotencyKey that has begun something else (R7.6)."""
+    there = f"; it began {resume_ref}" if resume_ref else ""
+    return RailsError(
+        "ALREADY_RECORDED",
+        f"the idempotencyKey was used for another request{there}; nothing was begun now",
+        "Send a new idempotencyKey to begin this one, or continue_workflow with that resumeRef as"
+        " stateToken to go on there."
+        if resume_ref
+        else "Send a new idempotencyKey to begin this one.",
+        details={"resumeRef": resume_ref} if resume_ref else None,
     )
 
 

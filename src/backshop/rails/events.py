@@ -238,16 +238,26 @@ class PreferenceChange:
     value: str
 
 
-@event("preferences_changed")
+@event("preferences_changed", v=2, upgraders={1: dict})  # 2: an agent's change says so
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreferencesChanged:
-    """The mode changed, from this node on."""
+    """The mode changed, from this node on. In version 1 an agent's change says `user`."""
 
     change_id: str
-    source: Literal["user", "workflow_recommendation", "system"]
+    source: Literal["user", "agent", "workflow_recommendation", "system"]
     delta: tuple[PreferenceChange, ...]
     effective: Effective
+
+
+@event("preferences_wished")
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreferencesWished:
+    """An agent asked for more automation than it has; a person may allow it (R8.4)."""
+
+    wish_id: str
+    wanted: tuple[PreferenceChange, ...]
 
 
 @event("capability_observed")
@@ -262,17 +272,17 @@ class CapabilityObserved:
     provenance: Json
 
 
-@event("user_input_recorded")
+@event("user_input_recorded", v=2, upgraders={1: dict})  # 2: handed in by a person's own call
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserInputRecorded:
-    """What a person decided or provided for a step."""
+    """What a person decided or provided for a step, or what an agent says they did (R8.21)."""
 
     user_input_id: str
     input_id: str
     reason: str
     summary: str
-    provenance: Literal["agent_relayed", "studio"]
+    provenance: Literal["agent_relayed", "studio", "person"]
     decision: Literal["approved", "rejected", "provided"] | None = None
 
 
@@ -418,6 +428,7 @@ Fact = (
     | SessionOutputAppended
     | ContextSet
     | PreferencesChanged
+    | PreferencesWished
     | CapabilityObserved
     | UserInputRecorded
     | GapRecorded

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from backshop.base.limits import BLOCKED_ATTEMPTS_BUILTIN_MAX
+from backshop.base.limits import BLOCKED_ATTEMPTS_BUILTIN_MAX, NOTES_KEPT_MAX_BYTES
 
 from . import (
     decide,
     discovery,
+    form,
+    graph,
     inputs,
     preferences,
     prompt,
@@ -22,17 +24,16 @@ from . import (
 )
 from . import tokens as tk
 from . import workspace as places
-from .advance import Acknowledge, Policy
+from .advance import Acknowledge, Policy, still_open
 from .advance import advance as decide_advance
 from .beside import Beside
 from .catalog import Catalog
 from .company import Company
 from .decide import Decided, Note
 from .drift import Drift
-from .errors import RailsError, invalid, mismatch, unknown_node
-from .inputs import Request
+from .errors import RailsError, cut, invalid, mismatch, unknown_node
+from .inputs import Request, Submitted
 from .interpret import Workflow
-from .judge import warning
 from .ordinal import attempt_id
 from .plan import Plan
 from .respond import Answer, Facts, Offer, Place
@@ -49,6 +50,7 @@ class Execution:
     """What tokens can do."""
 
     company: Company | None = None
+    voice: inputs.Voice = "person"
 
     def __init__(self, sessions: Sessions, catalog: Catalog, settings: Settings) -> None:
         self.sessions = sessions
@@ -69,6 +71,7 @@ class Execution:
                 context=inputs.context(request.context),
                 output=requests.raw_output(request.output),
                 preferences=mode_change(request.preferences),
+                by=self.voice,
             )
             return self.advance(request.ack_token, wanted, state_token=request.state_token)
         for name in ("output", "context", "preferences"):
@@ -112,8 +115,10 @@ class Execution:
         is_fork = attempt == attempt_id(located.node.node_id, "fork", located.node.forks)
         if not is_fork:
             _require_attempt(located.node, attempt, "ack", located.node.advances)
+        kept = self._kept(located)
         if beside is None and self.company is not None:
-            beside = self.company.beside(located, request)
+            whole = replace(request, output=inputs.effective(request.output, kept))
+            beside = self.company.beside(located, whole)
         workflow = self.sessions.workflow(located.node.workflow_hash)
         workspace = self._workspace_of(located.session_id)
         wish = Acknowledge(
@@ -124,6 +129,7 @@ class Execution:
             snapshot=self.sessions.snapshot(located.node.snapshot_ref),
             request=request,
             policy=self._policy(),
+            kept=kept,
             warnings=self._drift.warnings(workflow.compiled, workflow.hash, workspace),
             observations=places.observations(workspace),
             is_intended_fork=is_fork or is_intended_fork,
@@ -154,9 +160,12 @@ class Execution:
         workflow = self.sessions.workflow(node.workflow_hash)
         snapshot = self.sessions.snapshot(node.snapshot_ref)
         labels = self.sessions.label(state)
-        more: Json = {"recap": recap.recap(state, node, labels)}
+        previews = self.sessions.preview
+        more: Json = {"recap": recap.recap(state, node, labels, previews)}
+        if isinstance(goal := node.context.get("goal"), str) and goal.strip():
+            more["goal"] = cut(goal, NOTES_KEPT_MAX_BYTES)
         if node.is_rewound:
-            more["branches"] = recap.branches(state, node, labels)
+            more["branches"] = recap.branches(state, node, labels, previews)
         workspace = self._workspace_of(located.session_id)
         started = state.runs[node.run_id].started
         facts = self._facts(
@@ -167,8 +176,19 @@ class Execution:
             snapshot,
             warnings=self._drift.warnings(workflow.compiled, workflow.hash, workspace),
             more=more,
-            guidance=respond.start_guidance(workflow.compiled, started.references, is_start=False),
+            guidance=respond.guidance_of(workflow.compiled, started.references, is_start=False),
         )
+        if facts.blockers and facts.rendered is not None:
+            kept = self._kept(located)
+            asked, context = still_open(
+                workflow, snapshot.engine, node, facts.rendered, kept, self._policy()
+            )
+            facts = replace(
+                facts,
+                rendered=replace(facts.rendered, form=asked),
+                context=context,
+                more={**more, **respond.handed_in(kept, asked)},
+            )
         offer = _offer(node, snapshot)
         if is_fork and offer.ack is not None:
             offer = replace(offer, ack=attempt_id(node.node_id, "fork", node.forks))
@@ -185,7 +205,7 @@ class Execution:
         *,
         warnings: Sequence[Json] = (),
         more: Json | None = None,
-        guidance: str = "",
+        guidance: Json | None = None,
     ) -> Facts:
         """Return what can be told of a node from its record alone."""
         blocked = decide.still_blocked(snapshot, node.preferences)
@@ -196,43 +216,65 @@ class Execution:
                 workflow_id=state.runs[node.run_id].started.workflow_id,
             ),
             mode=node.preferences,
+            wished=node.wished,
             rendered=prompt.render(workflow, snapshot.engine, node.context, node.preferences),
             warnings=warnings,
             blockers=blocked.blockers if blocked else (),
             is_retryable=blocked.retryable if blocked else True,
             more=more or {},
-            guidance=guidance,
+            guidance=guidance or {},
         )
 
     def _replayed(
         self, keys: tk.Keys, state: SessionState, attempt: str, request: Request
     ) -> Answer:
-        """Answer a used token from the record (R6.12, R6.13, R6.16)."""
+        """Answer a used token from the record; other content is refused (R6.12, R6.13, R6.16)."""
         recorded = state.attempts[attempt]
+        if recorded.request_digest != request.digest():
+            raise self._already(keys, state, recorded)
         data = self.sessions.maybe_blob(recorded.response_ref)
         if data is None:
             data = self._rebuilt(state, recorded)
-        if recorded.request_digest == request.digest():
-            return respond.filled(keys, data)
-        node = state.nodes[recorded.node_id]
+        return respond.filled(keys, data)
+
+    def _already(self, keys: tk.Keys, state: SessionState, recorded: Attempt) -> RailsError:
+        """Return the refusal of a used token with other content, and both ways on."""
+        node, led_to = state.nodes[recorded.node_id], state.nodes[recorded.to_node_id]
+        here = tk.state_token(keys, node.node_id, node.workflow_hash)
+        there = tk.state_token(keys, led_to.node_id, led_to.workflow_hash)
+        go_on: Json = {"tool": "continue_workflow", "arguments": {"stateToken": there}}
         if recorded.outcome == "checkpoint":
-            name = "checkpointToken"
             current = attempt_id(node.node_id, "checkpoint", node.checkpoints)
             token = tk.checkpoint_token(keys, node.node_id, current)
-            message = (
-                "This checkpoint was already recorded with other content; use the current"
-                " checkpointToken to record the new note."
+            return RailsError(
+                "ALREADY_RECORDED",
+                "checkpoint_workflow: this checkpointToken was used with other content, which"
+                " stands; what was sent now is not recorded",
+                "To record it too, make the call again with the stateToken and checkpointToken of"
+                " `details`.",
+                details={"stateToken": here, "checkpointToken": token, "nextCall": go_on},
             )
-            note = warning("REPLAY_INPUT_IGNORED", message, checkpointToken=token)
-            return respond.filled(keys, data, warning=note, also={"newCheckpointToken": token})
-        name = "forkAckToken"
         token = tk.ack_token(keys, node.node_id, attempt_id(node.node_id, "ack", node.advances))
-        message = (
-            "This step was already acknowledged with other content, which stands. Use the"
-            " forkAckToken as ackToken to branch with the new content."
+        word = "was blocked" if recorded.outcome == "blocked" else "was acknowledged"
+        return RailsError(
+            "ALREADY_RECORDED",
+            f"continue_workflow: this step {word} with other content, by this or another agent;"
+            " what was sent now is not recorded",
+            "To go on from what is recorded make the nextCall of `details`. To record yours as a"
+            " branch beside it, make your call again with the stateToken and forkAckToken (as"
+            " ackToken) of `details`.",
+            details={"nextCall": go_on, "stateToken": here, "forkAckToken": token},
         )
-        note = warning("REPLAY_INPUT_IGNORED", message, **{name: token})
-        return respond.filled(keys, data, warning=note, also={name: token})
+
+    def _kept(self, located: Located) -> Submitted:
+        """Return what blocked attempts of the pending step brought, the newest of each (R6.14)."""
+        kept = Submitted()
+        for node in graph.upwards(located.state, located.node.node_id):
+            if node.kind == "step":
+                break
+            if node.kind == "blocked_attempt":
+                kept = inputs.effective(kept, self.sessions.handed(node))
+        return kept
 
     def _rebuilt(self, state: SessionState, recorded: Attempt) -> bytes:
         """Return the answer of an imported attempt, rendered from the node it led to."""
@@ -258,6 +300,11 @@ class Execution:
             raise invalid(
                 "checkpoint_workflow: the output has neither notes nor artifacts",
                 f"Send output = {inputs.SHAPE}.",
+            )
+        if form.is_blank(wanted.output.notes):
+            raise invalid(
+                "checkpoint_workflow: output.notesMarkdown is still the placeholder",
+                "Replace it by what is to be kept.",
             )
         keys = self.sessions.keyring.keys()
         checkpoint = tk.verify(keys, request.checkpoint_token, tk.Kind.CHECKPOINT)
@@ -316,7 +363,7 @@ class Execution:
         answer = discovery.session_answer(keys, session_id, state, number + 1)
         if state.attempts[attempt].request_digest == request.digest():
             return answer
-        return discovery.session_replay(keys, session_id, state, answer)
+        raise discovery.session_again(keys, session_id, state)
 
     def remember_workspace(self, session_id: str, workspace: Path | None) -> None:
         """Note where a session's files are on this machine; never an event."""
@@ -352,6 +399,8 @@ class Execution:
             notes_required=self.settings.notes == "required",
             max_blocked=self.settings.max_blocked,
             max_blocked_builtin=BLOCKED_ATTEMPTS_BUILTIN_MAX,
+            agent_may_automate=self.settings.agent_may_automate,
+            agent_may_approve=self.settings.agent_may_approve,
         )
 
     def _workspace_of(self, session_id: str) -> Path | None:

@@ -15,7 +15,7 @@ from .ordinal import attempt_id, count_key, warned_key
 from .state import Attempt, Gap, NodeState, Observed, Output, Recorded, RunState, SessionState
 
 FOLD_NAME = "rails.session"
-FOLD_VERSION = 5
+FOLD_VERSION = 6
 ONCE_PER_LINEAGE = frozenset({"CAPABILITY_DEGRADED", "ARTIFACT_UNRECOGNISED"})
 
 
@@ -115,6 +115,8 @@ def _inherited(node: NodeState, parent: NodeState) -> NodeState:
         node,
         context=parent.context,
         preferences=parent.preferences,
+        wished=parent.wished,
+        from_person=parent.from_person,
         capabilities=parent.capabilities,
         gaps=parent.gaps,
         warned=parent.warned,
@@ -195,17 +197,20 @@ def _node_fact(state: SessionState, event: Recorded, fact: object) -> SessionSta
                 payload=fact.payload,
                 supersedes=fact.supersedes_output_id,
             )
-            if output.channel == "recap":
-                state, node = lineage.noted(state, node)
+            state, node = lineage.noted(state, node)
             node = replace(node, outputs=(*node.outputs, output))
         case ev.ContextSet():
             kept = {k: v for k, v in node.context.items() if k not in fact.removed}
             node = replace(node, context={**kept, **fact.set})
+            node = replace(node, from_person=_from_person(state, node, fact))
         case ev.PreferencesChanged():
-            node = replace(node, preferences=fact.effective)
+            wished = () if fact.source == "user" else node.wished
+            node = replace(node, preferences=fact.effective, wished=wished)
             if fact.source != "system":
                 node = replace(node, badges=node.badges | {"mode_change"})
             state = _baseline(state, node, fact)
+        case ev.PreferencesWished():
+            node = replace(node, wished=fact.wanted, badges=node.badges | {"mode_wish"})
         case ev.CapabilityObserved():
             node = _observed(node, fact)
         case ev.UserInputRecorded():
@@ -229,6 +234,17 @@ def _baseline(state: SessionState, node: NodeState, fact: ev.PreferencesChanged)
     if run is None or run.root != node.node_id or node.advances or node.children:
         return state
     return replace(state, runs=state.runs.put(run.run_id, replace(run, baseline=fact.effective)))
+
+
+def _from_person(state: SessionState, node: NodeState, fact: ev.ContextSet) -> frozenset[str]:
+    """Return which context keys hold a person's own word after a change (R8.21)."""
+    run = state.runs.get(node.run_id)
+    is_theirs = fact.source == "user" or (
+        fact.source == "initial" and run is not None and run.started.driver == "cli"
+    )
+    touched = {*fact.set, *fact.removed}
+    kept = node.from_person - touched
+    return kept | set(fact.set) if is_theirs else kept
 
 
 def _observed(node: NodeState, fact: ev.CapabilityObserved) -> NodeState:

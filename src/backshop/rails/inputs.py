@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from backshop.base.canon import canonical, digest
 from backshop.base.errors import ValidationFailed
@@ -18,15 +19,18 @@ from backshop.base.limits import (
     NOTES_MAX_BYTES,
 )
 
+from . import form
 from .errors import RailsError, invalid
 from .preferences import Change
 
 Artifact = Mapping[str, object]
+Voice = Literal["person", "agent", "builtin"]
+"""Who makes a call: somebody at a door of their own, an agent over MCP, or the product itself."""
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
 _FORBIDDEN_KEYS = frozenset({"__proto__", "constructor", "prototype"})
 _RESERVED_PREFIX = "wr_"
-SHAPE = '{"notesMarkdown": "<what you did>", "artifacts": [{"kind": "…"}]}'
+SHAPE = f'{{"notesMarkdown": "{form.NOTES}", "artifacts": [{{"kind": "<its kind>"}}]}}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class Submitted:
 
     notes: str | None = None
     artifacts: tuple[Artifact, ...] = ()
+    is_blank: bool = False  # the notes that were sent are a placeholder (R8.33)
 
     @property
     def is_empty(self) -> bool:
@@ -60,11 +65,12 @@ class Delta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The part of a call that is recorded: context, output, preferences."""
+    """The part of a call that is recorded: context, output, preferences; and who made it."""
 
     context: Delta = field(default_factory=Delta)
     output: Submitted = field(default_factory=Submitted)
     preferences: Change = field(default_factory=Change)
+    by: Voice = "person"
 
     def digest(self, **more: object) -> str:
         """Return the digest by which a repeated call is recognised (R4.12)."""
@@ -82,6 +88,31 @@ class Request:
                 **more,
             }
         )
+
+
+_FACTS = frozenset(
+    {
+        "wr.user_input",
+        "wr.gap",
+        "wr.workflow_divergence",
+        "workflow_divergence",
+        "wr.capability_observation",
+    }
+)
+"""Kinds that were taken as facts when they were sent; sending them again would say them twice."""
+
+
+def effective(sent: Submitted, kept: Submitted) -> Submitted:
+    """Return an output with what attempts before it brought and it does not (R6.14)."""
+    is_blank = form.is_blank(sent.notes)
+    notes = kept.notes if is_blank or sent.notes is None else sent.notes
+    own = {_name(one) for one in sent.artifacts}
+    more = [one for one in kept.artifacts if _name(one) not in own and one["kind"] not in _FACTS]
+    return Submitted(notes, (*more, *sent.artifacts), is_blank)
+
+
+def _name(artifact: Artifact) -> tuple[object, object]:
+    return artifact["kind"], artifact.get("assessmentId")
 
 
 def output(raw: Mapping[str, object] | None) -> Submitted:

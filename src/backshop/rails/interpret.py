@@ -18,6 +18,7 @@ from .events import TraceEntry
 Decision = Literal["none", "continue", "stop"]
 Context = Mapping[str, object]
 ITEM_SHOWN_CHARS = 60
+NUMBER, LIST, OBJECTS = "<a whole number>", "<a list>", "<a list of objects>"
 MAX_PASSES = 10_000  # begun in one search; only nested loops without eligible steps come here
 
 
@@ -65,7 +66,7 @@ class MissingKey:
     loop_id: str
     key: str
     message: str
-    example: object
+    blank: str  # a placeholder for its value
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,7 @@ class _Walk:
         self._missing: list[MissingKey] = []
         self._limits: list[LimitReached] = []
         self._passes = 0
+        self._declined = False  # a stop was said before the loop it is about began
 
     def finish(self, decision: Decision) -> None:
         """Count the pending step as done and take note of its loop decision."""
@@ -173,11 +175,14 @@ class _Walk:
         self._completed.add(self._pending.key)
         self._pending = None
         if not self._stack:
+            self._declined = decision == "stop"
             return
         frame = self._stack[-1]
         frame = replace(frame, body_index=frame.body_index + 1)
         if decision != "none" and self._loop(frame).control is LoopControl.ARTIFACT:
             frame = replace(frame, decision=decision)
+        else:
+            self._declined = decision == "stop"
         self._stack[-1] = frame
         if frame.decision == "stop":
             self._leave("the agent decided to stop")
@@ -269,6 +274,9 @@ class _Walk:
             case LoopControl.ARTIFACT:
                 wanted: bool | MissingKey = before is None or before.decision != "stop"
                 why = "decision " + before.decision if before else "the first pass is made"
+                if before is None and self._declined:
+                    wanted, why = False, "the agent decided to stop before the first pass"
+                    self._declined = False
             case LoopControl.CONDITION:
                 holds = conditions.holds(
                     loop.condition, scope(self._workflow, [*outer, frame], self._context)
@@ -343,7 +351,7 @@ def _counted(frame: Frame, loop: Loop, seen: Context) -> tuple[bool | MissingKey
                 f"Loop {frame.loop_id} runs context.{key} times; it is"
                 f" {template.type_name(count)}, and a whole number is needed."
             )
-            return MissingKey(frame.loop_id, key, message, 1), f"{key} is not a whole number"
+            return MissingKey(frame.loop_id, key, message, NUMBER), f"{key} is not a whole number"
     assert isinstance(count, int)
     return frame.iteration < count, f"pass {frame.iteration + 1} of {count}"
 
@@ -351,13 +359,13 @@ def _counted(frame: Frame, loop: Loop, seen: Context) -> tuple[bool | MissingKey
 def _itemised(frame: Frame, loop: Loop, seen: Context) -> tuple[bool | MissingKey, str]:
     key = loop.items or ""
     items = template.lookup(key, seen)
-    example: object = [{}] if loop.uses_item_fields else ["…"]
+    blank = OBJECTS if loop.uses_item_fields else LIST
     if not isinstance(items, list | tuple):
         message = (
             f"Loop {frame.loop_id} goes over context.{key}; it is {template.type_name(items)},"
             " and a list is needed."
         )
-        return MissingKey(frame.loop_id, key, message, example), f"{key} is not a list"
+        return MissingKey(frame.loop_id, key, message, blank), f"{key} is not a list"
     wanted = frame.iteration < len(items)
     if wanted and loop.uses_item_fields:
         item = items[frame.iteration]
@@ -367,7 +375,7 @@ def _itemised(frame: Frame, loop: Loop, seen: Context) -> tuple[bool | MissingKe
                 f" {frame.iteration} is {template.type_name(item)},"
                 f" {template.show(item)[:ITEM_SHOWN_CHARS]!r}, and an object is needed."
             )
-            return MissingKey(frame.loop_id, key, message, example), f"{key} holds no object"
+            return MissingKey(frame.loop_id, key, message, blank), f"{key} holds no object"
     return wanted, f"item {frame.iteration + 1} of {len(items)}"
 
 

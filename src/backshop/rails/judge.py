@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from backshop.base.ids import did
 from backshop.base.limits import SUMMARY_MAX_BYTES
 
-from . import capabilities, contracts
+from . import capabilities, contracts, form, template
 from .answers import WarningCode
 from .capabilities import Observation
 from .compile import CompiledStep, UserInput
 from .contracts import Assessed, Check
 from .errors import cut
-from .events import GapReason, GapRecorded, Resolution
-from .inputs import Artifact, Submitted
+from .events import GapReason, GapRecorded, Resolution, UserInputRecorded
+from .inputs import Artifact, Delta, Submitted
 from .interpret import Decision, Engine, Workflow, scope
 from .packs import LOOP_CONTROL, PACKS
-from .prompt import inputs_of
+from .prompt import input_form, inputs_of, needs_person
 from .reasons import Reason
+from .respond import resume_ref
 from .state import NodeState
 
 Json = dict[str, object]
@@ -30,12 +31,13 @@ _DIVERGENCE = "wr.workflow_divergence"
 
 @dataclass(frozen=True, slots=True)
 class Relayed:
-    """What the agent says the person decided or gave."""
+    """What the person decided or gave, and whether it is their own word or the agent's."""
 
     input_id: str
     reason: str
     decision: str
     summary: str
+    provenance: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,23 @@ class Judgement:
     decision: Decision = "none"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handed:
+    """What an acknowledgement hands in, and whose word it is."""
+
+    output: Submitted  # with what an attempt before it brought and this one does not (R6.14)
+    context: Delta = field(default_factory=Delta)
+    is_agents: bool = False
+    may_approve: bool = False
+    """Whether the word of this call counts where only a person's own does."""
+
+
 def judge(
     workflow: Workflow,
     engine: Engine,
     node: NodeState,
     context: Mapping[str, object],
-    sent: Submitted,
+    handed: Handed,
     *,
     to_node: str,
     notes_required: bool,
@@ -76,12 +89,12 @@ def judge(
     assert engine.pending is not None
     step = workflow.steps[engine.pending.step_id]
     seen = scope(workflow, engine.stack, context)
-    found = Judgement()
+    found, sent = Judgement(), handed.output
     found.observations = capabilities.observations(step, sent.artifacts)
     _artifacts(found, step, sent, node, to_node)
     _contract(found, workflow, step, sent, seen)
     _assessments(found, workflow, step, sent)
-    _inputs(found, step, node, context, seen, sent)
+    _inputs(found, step, node, context, seen, handed)
     _notes(found, step, sent, notes_required)
     _capabilities(found, workflow, step, node)
     return found
@@ -191,13 +204,33 @@ def _inputs(
     node: NodeState,
     context: Mapping[str, object],
     seen: Mapping[str, object],
-    sent: Submitted,
+    handed: Handed,
 ) -> None:
     """See whether the person has given what only they can (R8.21)."""
     declared = inputs_of(step, seen)
+    decisions = {one.input_id: one.decision for one in node.inputs if _counts(one, declared)}
+    for one, decision, summary in _said(found, declared, handed):
+        is_word = handed.is_agents and not handed.may_approve
+        provenance = "agent_relayed" if handed.is_agents else "person"
+        found.relayed.append(Relayed(one.id, one.reason, decision, summary, provenance))
+        if not is_word or decision == "rejected" or not needs_person(one):
+            decisions[one.id] = decision  # type: ignore[assignment]  # its contract holds
+        if handed.is_agents:
+            found.warnings.append(_claimed(one, decision, is_counted=one.id in decisions))
+    for one in declared:
+        decision_now = decisions.get(one.id)
+        has_value = _has_value(one, node, context, handed)
+        if decision_now == "rejected" or (decision_now is None and not has_value):
+            is_rejected = decision_now == "rejected"
+            found.reasons.append(_missing_input(step, node, one, is_rejected=is_rejected))
+
+
+def _said(
+    found: Judgement, declared: Sequence[UserInput], handed: Handed
+) -> Iterator[tuple[UserInput, str, str]]:
+    """Yield what this call says that the person decided or gave: input, decision, summary."""
     known = {one.id: one for one in declared}
-    decisions = {one.input_id: one.decision for one in node.inputs}
-    for artifact in sent.artifacts:
+    for artifact in handed.output.artifacts:
         if artifact["kind"] != "wr.user_input" or contracts.conforms("wr.user_input", artifact):
             continue
         one = known.get(str(artifact["inputId"]))
@@ -206,25 +239,42 @@ def _inputs(
             found.warnings.append(warning("ARTIFACT_UNRECOGNISED", message, kind="wr.user_input"))
             continue
         decision = str(artifact["decision"])
-        summary = cut(str(artifact.get("summary") or decision), SUMMARY_MAX_BYTES)
-        found.relayed.append(Relayed(one.id, one.reason, decision, summary))
-        decisions[one.id] = decision  # type: ignore[assignment]  # its contract holds
+        yield one, decision, cut(str(artifact.get("summary") or decision), SUMMARY_MAX_BYTES)
     for one in declared:
-        decision_now = decisions.get(one.id)
-        has_value = one.context_key is not None and context.get(one.context_key) is not None
-        if decision_now == "rejected" or (decision_now is None and not has_value):
-            found.reasons.append(_missing_input(step, one, is_rejected=decision_now == "rejected"))
+        value = handed.context.set.get(one.context_key or "")
+        if value is not None and not form.is_blank(value):
+            yield one, "provided", cut(template.show(value), SUMMARY_MAX_BYTES)
 
 
-def _missing_input(step: CompiledStep, one: UserInput, *, is_rejected: bool) -> Reason:
-    decision = "approved" if one.reason == "needs_user_approval" else "provided"
-    artifact = {"kind": "wr.user_input", "inputId": one.id, "decision": decision}
-    shown = json.dumps(artifact, ensure_ascii=False)
-    how = f"send output.artifacts = [{shown}]"
-    if one.context_key:
-        value = one.options[0] if one.options else "<their answer>"
-        given = json.dumps({one.context_key: value}, ensure_ascii=False)
-        how = f"send context = {given}"
+def _counts(given: UserInputRecorded, declared: Sequence[UserInput]) -> bool:
+    """Say whether a recorded answer counts: an agent's word does not where a person's is needed."""
+    if given.provenance != "agent_relayed" or given.decision == "rejected":
+        return True
+    return not any(one.id == given.input_id and needs_person(one) for one in declared)
+
+
+def _has_value(
+    one: UserInput, node: NodeState, context: Mapping[str, object], handed: Handed
+) -> bool:
+    key = one.context_key
+    if key is None or context.get(key) is None or form.is_blank(context.get(key)):
+        return False
+    if not needs_person(one) or handed.may_approve:
+        return True
+    is_new = key in handed.context.set
+    return not handed.is_agents if is_new else key in node.from_person
+
+
+def _claimed(one: UserInput, decision: str, *, is_counted: bool) -> Json:
+    message = f"That the person answered {one.id!r} with {decision!r} is noted as your word."
+    if not is_counted:
+        message += " It does not count here: the person answers this themselves."
+    return warning("INPUT_CLAIMED", message, inputId=one.id, counted=is_counted)
+
+
+def _missing_input(
+    step: CompiledStep, node: NodeState, one: UserInput, *, is_rejected: bool
+) -> Reason:
     message = f"Only the person can give this ({one.reason}): {one.prompt}"
     if is_rejected:
         message = f"The person rejected this: {one.prompt}"
@@ -233,27 +283,59 @@ def _missing_input(step: CompiledStep, one: UserInput, *, is_rejected: bool) -> 
         if one.context_key
         else {"kind": "workflow_step", "stepId": step.step_id}
     )
+    context, artifact = _answer_form(one)
     return Reason(
         detail=one.reason,
         pointer=pointer,
         message=message,
-        fix=f"Ask the person. When they have answered, {how} with the tokens of this answer.",
+        fix=_ask(node, one, context, artifact),
+        context=context,
+        artifact=artifact,
+    )
+
+
+def _answer_form(one: UserInput) -> tuple[Json, Json | None]:
+    """Return how an agent hands a person's answer on: context, or an artifact; both as forms."""
+    if needs_person(one):
+        return {}, None
+    if one.context_key:
+        return {one.context_key: input_form(one)}, None
+    return {}, {"kind": "wr.user_input", "inputId": one.id, "decision": "<provided|rejected>"}
+
+
+def _ask(node: NodeState, one: UserInput, context: Json, artifact: Json | None) -> str:
+    if needs_person(one):
+        ref = resume_ref(node.run_id)
+        return (
+            f"Ask the person to answer in Studio or with `backshop run answer {ref} --input"
+            f" {one.id}`. When they have, make the call again with the tokens of this answer."
+        )
+    how = f"send context = {json.dumps(context, ensure_ascii=False)}"
+    if artifact is not None:
+        how = f"send output.artifacts = [{json.dumps(artifact, ensure_ascii=False)}]"
+    return (
+        f"Ask the person. When they have answered, {how}, every <…> replaced by what they said,"
+        " with the tokens of this answer."
     )
 
 
 def _notes(found: Judgement, step: CompiledStep, sent: Submitted, required: bool) -> None:
+    pointer = {"kind": "workflow_step", "stepId": step.step_id}
+    fix = (
+        f'Send output = {{"notesMarkdown": "{form.NOTES}"}}, the <…> replaced by what you did, with'
+        " the tokens of this answer."
+    )
+    if sent.is_blank:
+        message = "output.notesMarkdown is still the placeholder; it says nothing of this step."
+        reason = Reason(detail="missing_required_notes", pointer=pointer, message=message, fix=fix)
+        found.reasons.append(reason)
+        return
     if sent.notes is not None or step.notes_optional or step.contract is not None:
         return
     if required:
-        found.reasons.append(
-            Reason(
-                detail="missing_required_notes",
-                pointer={"kind": "workflow_step", "stepId": step.step_id},
-                message="This step needs notes in output.notesMarkdown; none were sent.",
-                fix='Send output = {"notesMarkdown": "<what you did>"} with the tokens of this'
-                " answer.",
-            )
-        )
+        message = "This step needs notes in output.notesMarkdown; none were sent."
+        reason = Reason(detail="missing_required_notes", pointer=pointer, message=message, fix=fix)
+        found.reasons.append(reason)
     else:
         message = f"No notes were sent for step {step.step_id}; the recap will not mention it."
         found.warnings.append(warning("NOTES_MISSING", message, stepId=step.step_id))

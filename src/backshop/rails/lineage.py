@@ -31,7 +31,7 @@ def below(state: SessionState, node: NodeState, parent: NodeState) -> NodeState:
 
 
 def noted(state: SessionState, node: NodeState) -> tuple[SessionState, NodeState]:
-    """Count a node's first notes; those of a checkpoint are also its parent's to tell."""
+    """Count a node's first output; that of a checkpoint is also its parent's to tell."""
     if node.kind == "blocked_attempt" or has_notes(node):
         return state, node
     parent = state.nodes.get(node.parent or "")
@@ -65,8 +65,8 @@ def is_below(state: SessionState, node: NodeState, upper: NodeState) -> bool:
 
 
 def has_notes(node: NodeState) -> bool:
-    """Say whether a node has recap notes of its own."""
-    return any(output.channel == "recap" for output in node.outputs)
+    """Say whether a node has something of its own to tell: notes or artifacts."""
+    return bool(node.outputs)
 
 
 def told(state: SessionState, node: NodeState) -> int:

@@ -115,11 +115,17 @@ class Plan:
         own = self._own("chg", self._ordinal("PreferencesChanged"))
         fact = ev.PreferencesChanged(
             change_id=own,
-            source=source,  # type: ignore[arg-type]  # one of its three words
+            source=source,  # type: ignore[arg-type]  # one of its four words
             delta=tuple(delta),
             effective=effective,
         )
         self._add(fact, own)
+
+    def wish(self, wanted: Sequence[ev.PreferenceChange]) -> None:
+        """Add a wish for more automation, if there is one."""
+        if wanted:
+            own = self._own("wsh", self._ordinal("PreferencesWished"))
+            self._add(ev.PreferencesWished(wish_id=own, wanted=tuple(wanted)), own)
 
     def validation(self, attempt_id: str, contract_ref: str, result: ev.ValidationResult) -> None:
         """Add the result of one check; the first per contract names it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -65,6 +65,25 @@ def applied(now: Effective, wanted: Change) -> Effective:
     )
 
 
+def granted(
+    now: Effective, wanted: Change, *, only_careful: bool
+) -> tuple[Effective, tuple[PreferenceChange, ...]]:
+    """Return the preferences after a change, and what of it was not granted (R8.4).
+
+    `only_careful` grants what makes a run more careful and nothing else.
+    """
+    if not only_careful:
+        return applied(now, wanted), ()
+    refused = []
+    if wanted.autonomy is not None and _above(AUTONOMY, wanted.autonomy, now.autonomy):
+        refused.append(PreferenceChange("autonomy", wanted.autonomy))
+        wanted = replace(wanted, autonomy=None)
+    if wanted.risk_policy is not None and _above(RISK, wanted.risk_policy, now.risk_policy):
+        refused.append(PreferenceChange("riskPolicy", wanted.risk_policy))
+        wanted = replace(wanted, risk_policy=None)
+    return applied(now, wanted), tuple(refused)
+
+
 def delta(before: Effective | None, after: Effective) -> tuple[PreferenceChange, ...]:
     """Return what changed; everything when there was nothing before."""
     found = []
@@ -102,9 +121,13 @@ def highest_within(effective: Effective, recommended: Recommended) -> str:
     return f"{autonomy} with {risk}"
 
 
-def wire(effective: Effective) -> dict[str, object]:
-    """Return preferences as answers show them."""
-    return {"autonomy": effective.autonomy, "riskPolicy": effective.risk_policy}
+def wire(effective: Effective, wished: Sequence[PreferenceChange] = ()) -> dict[str, object]:
+    """Return preferences as answers show them, with what the agent asked for and does not have."""
+    found: dict[str, object] = {
+        "autonomy": effective.autonomy,
+        "riskPolicy": effective.risk_policy,
+    }
+    return {**found, "wished": {one.key: one.value for one in wished}} if wished else found
 
 
 def _above(order: tuple[str, ...], value: str, limit: str | None) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from backshop.base.limits import DEFINITIONS_MAX_BYTES
 
-from . import conditions, contracts, template
+from . import conditions, contracts, form, template
 from .compile import CompiledStep, ConfirmationKind, UserInput
 from .errors import MARKER
 from .events import Effective
@@ -31,6 +31,7 @@ _MODE_LINES = {
     ),
 }
 APPROVAL = "approval"
+_BINDING_CHOICES = ("irreversible_action", "external_side_effect", "policy_or_compliance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class Rendered:
     title: str
     prompt: str
     requires_confirmation: bool
-    example: Mapping[str, object]  # a value for `output`
+    form: Mapping[str, object]  # `output` of the next call, to be filled in
     data: Mapping[str, object]  # `pending` of the answer
 
 
@@ -70,10 +71,11 @@ def render(
     if engine.stack:
         data["loop"] = _loop_data(workflow, engine)
     if step.contract is not None:
-        contract = contracts.contract_of(workflow.compiled, step.contract.contract_ref)
+        contract = contracts.asked_of(workflow.compiled, step)
         data["outputContract"] = {
             "contractRef": step.contract.contract_ref,
             "required": step.contract.required,
+            "shape": contracts.shape_of(contract) if contract else {},
             "example": dict(contract.example) if contract else {},
         }
     data["collapsed"] = step.collapsed
@@ -82,7 +84,7 @@ def render(
         title=title,
         prompt=prompt,
         requires_confirmation=confirms,
-        example=output_example(workflow, step),
+        form=output_form(workflow, step),
         data=data,
     )
 
@@ -106,19 +108,23 @@ def inputs_of(step: CompiledStep, seen: Mapping[str, object]) -> tuple[UserInput
     return (implied, *step.user_inputs)
 
 
-def output_example(workflow: Workflow, step: CompiledStep) -> dict[str, object]:
-    """Return an `output` that would satisfy the step's typed requirements."""
+def output_form(workflow: Workflow, step: CompiledStep) -> dict[str, object]:
+    """Return the `output` a step asks for, with placeholders that no check lets pass (R8.33)."""
     artifacts: list[object] = []
-    if step.contract is not None:
-        contract = contracts.contract_of(workflow.compiled, step.contract.contract_ref)
-        if contract is not None:
-            artifacts.append(dict(contract.example))
+    contract = contracts.asked_of(workflow.compiled, step)
+    if contract is not None:
+        artifacts.append(contracts.form_of(contract))
     declared = {one.id: one for one in workflow.compiled.assessments}
-    artifacts += [contracts.assessment_example(declared[ref]) for ref in step.assessment_refs]
+    artifacts += [contracts.assessment_form(declared[ref]) for ref in step.assessment_refs]
     if step.contract is not None:
         return {"artifacts": artifacts}
-    found: dict[str, object] = {"notesMarkdown": "<what you did>"}
+    found: dict[str, object] = {"notesMarkdown": form.NOTES}
     return {**found, "artifacts": artifacts} if artifacts else found
+
+
+def input_form(one: UserInput) -> str:
+    """Return what stands for a person's answer until they have given it."""
+    return form.one_of(one.options) if one.options else form.ANSWER
 
 
 def _parts(
@@ -152,21 +158,25 @@ def _required(
 ) -> Iterator[str]:
     compiled = workflow.compiled
     if step.contract is not None:
-        contract = contracts.contract_of(compiled, step.contract.contract_ref)
+        contract = contracts.asked_of(compiled, step)
         if contract is not None:
             word = "An artifact" if step.contract.required else "Optionally an artifact"
             kind = contracts.kinds_of(contract)[0]
-            example = _json(contract.example)
-            yield f"{word} of kind {kind} in output.artifacts, for example {example}"
+            yield f"{word} of kind {kind} in output.artifacts (contract {contract.contract_ref}):"
+            yield f"  {_json(contracts.shape_of(contract))}"
+            yield "  Replace every <…> by what is so; `name?` may be left out."
+            yield (
+                "  An example from other work, to show the form; its texts are refused:"
+                f" {_json(contract.example)}"
+            )
     for assessment in compiled.assessments:
         if assessment.id in step.assessment_refs:
-            judged = contracts.assessment_example(assessment)
             yield f"A wr.assessment artifact for {assessment.id} ({assessment.purpose}):"
             for dimension in assessment.dimensions:
                 optional = "" if dimension.required else ", optional"
                 levels = " | ".join(dimension.levels)
                 yield f"  {dimension.id}: {levels}{optional} ({dimension.purpose})"
-            yield f"  for example {_json(judged)}"
+            yield f"  {_json(contracts.assessment_form(assessment))}"
     if step.contract is None:
         yield from contracts.requirements(step.validation)
     for one in inputs_of(step, seen):
@@ -179,14 +189,24 @@ def _required(
         yield NOTES_LINE if not step.notes_optional else f"Optional: {NOTES_LINE}"
 
 
+def needs_person(one: UserInput) -> bool:
+    """Say whether only a person's own call answers this, never an agent's word (R8.21)."""
+    return one.reason == "needs_user_approval" or one.choice_kind in _BINDING_CHOICES
+
+
 def _asked(one: UserInput) -> str:
     options = f" Options: {', '.join(one.options)}." if one.options else ""
+    if needs_person(one):
+        return (
+            f'{one.prompt}{options} The person answers this themselves (input "{one.id}"), in'
+            " Studio or with `backshop run answer`; what you say of it is noted as your word."
+        )
     way = (
         f"set context.{one.context_key}"
         if one.context_key
         else f'send a wr.user_input artifact with inputId "{one.id}"'
     )
-    return f"{one.prompt}{options} When the person has answered, {way}."
+    return f"{one.prompt}{options} When the person has answered, {way}; it is noted as your word."
 
 
 def _delegations(step: CompiledStep, seen: Mapping[str, object]) -> str:

@@ -7,7 +7,7 @@ reasons into gaps and goes on. Nothing is ever both or neither.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from backshop.base.canon import canonical
 from backshop.base.ids import did
@@ -61,6 +61,10 @@ class Reason:
     pointer: Pointer
     message: str
     fix: str | None = None
+    context: Mapping[str, object] = field(default_factory=dict)
+    """What the next call's context should hold, as placeholders."""
+    artifact: Mapping[str, object] | None = None
+    """An artifact the next call should hold, as a form."""
 
     @property
     def category(self) -> str:

@@ -16,7 +16,7 @@ from backshop.base.limits import (
 
 from . import graph, lineage
 from .errors import cut
-from .state import NodeState, SessionState
+from .state import NodeState, Output, SessionState
 
 POLICY = "kept_most_recent"
 
@@ -33,6 +33,10 @@ Labels = Callable[[NodeState], Label]
 """Tells which step a node's notes are about; asked only for entries that are shown."""
 
 
+Previews = Callable[[Output], str]
+"""Returns the beginning of an artifact as text."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry:
     node: NodeState
@@ -40,12 +44,17 @@ class _Entry:
     is_checkpoint: bool
 
 
-def recap(state: SessionState, node: NodeState, labels: Labels) -> dict[str, object]:
-    """Return the notes of a node's lineage, with those of checkpoints beside it (R5.19)."""
-    return fitted(_upwards(state, node), lineage.told(state, node), labels, RECAP_MAX_BYTES)
+def recap(
+    state: SessionState, node: NodeState, labels: Labels, previews: Previews
+) -> dict[str, object]:
+    """Return notes and artifacts of a node's lineage, and of checkpoints beside it (R5.19)."""
+    entries, count = _upwards(state, node), lineage.told(state, node)
+    return fitted(entries, count, labels, previews, RECAP_MAX_BYTES)
 
 
-def branches(state: SessionState, node: NodeState, labels: Labels) -> dict[str, object]:
+def branches(
+    state: SessionState, node: NodeState, labels: Labels, previews: Previews
+) -> dict[str, object]:
     """Return what became of a rewound node: its children and the way to the newest tip."""
     children = graph.acked_children(state, node)
     tip = graph.preferred_tip_below(state, node)
@@ -56,18 +65,18 @@ def branches(state: SessionState, node: NodeState, labels: Labels) -> dict[str, 
     return {
         "children": [_child(child, labels, child.node_id == taken.node_id) for child in shown],
         "omittedChildren": len(children) - len(shown),
-        "downstream": fitted(entries, count, labels, DOWNSTREAM_RECAP_MAX_BYTES),
+        "downstream": fitted(entries, count, labels, previews, DOWNSTREAM_RECAP_MAX_BYTES),
     }
 
 
 def fitted(
-    newest_first: Iterable[_Entry], count: int, labels: Labels, budget: int
+    newest_first: Iterable[_Entry], count: int, labels: Labels, previews: Previews, budget: int
 ) -> dict[str, object]:
     """Return whole entries, newest first while they fit, listed oldest first; `count` is all."""
     kept: list[dict[str, object]] = []
     left = budget
     for entry in newest_first:
-        shown = _shown(entry, labels)
+        shown = _shown(entry, labels, previews)
         left -= len(canonical(shown))
         if left < 0:
             break
@@ -90,7 +99,9 @@ def notes_to_keep(notes: str) -> tuple[str, bool]:
 def _upwards(
     state: SessionState, node: NodeState, after: NodeState | None = None
 ) -> Iterator[_Entry]:
-    """Yield entries newest first; blocked attempts' notes are no part of a recap (R5.10)."""
+    """Yield entries newest first; what blocked attempts brought counts with the one that was
+    accepted (R5.10, R6.14).
+    """
     for here, child in lineage.tellers(state, node):
         if after is not None and here.depth <= after.depth:
             return
@@ -101,9 +112,10 @@ def _upwards(
 
 
 def _entry(node: NodeState) -> Iterator[_Entry]:
-    notes = graph.notes_of(node)
-    if notes is not None and node.kind != "blocked_attempt":
-        yield _Entry(node, notes.payload.notes_markdown or "", node.kind == "checkpoint")
+    if lineage.has_notes(node) and node.kind != "blocked_attempt":
+        notes = graph.notes_of(node)
+        text = (notes.payload.notes_markdown or "") if notes else ""
+        yield _Entry(node, text, node.kind == "checkpoint")
 
 
 def _counts_twice(taken: NodeState) -> int:
@@ -111,14 +123,19 @@ def _counts_twice(taken: NodeState) -> int:
     return int(taken.kind == "checkpoint" and lineage.has_notes(taken))
 
 
-def _shown(entry: _Entry, labels: Labels) -> dict[str, object]:
+def _shown(entry: _Entry, labels: Labels, previews: Previews) -> dict[str, object]:
     label = labels(entry.node)
+    artifacts = [
+        {"kind": one.payload.kind or "", "preview": previews(one)}
+        for one in graph.artifacts_of(entry.node)
+    ]
     shown: dict[str, object] = {
         "nodeId": entry.node.node_id,
         "stepId": label.step_id,
         "title": label.title,
         "notesMarkdown": entry.notes,
     }
+    shown |= {"artifacts": artifacts} if artifacts else {}
     return {**shown, "checkpoint": True} if entry.is_checkpoint else shown
 
 

@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from backshop.base.ids import b32
-from backshop.base.limits import GUIDANCE_MAX_BYTES
+from backshop.base.limits import GUIDANCE_MAX_BYTES, NOTES_KEPT_MAX_BYTES
 
 from . import preferences, tokens
-from .compile import Compiled
+from .compile import Compiled, Reference
 from .errors import cut
-from .events import Effective, ReferenceStatus
+from .events import Effective, PreferenceChange, ReferenceStatus
+from .inputs import Submitted
 from .prompt import Rendered
 
 Json = dict[str, object]
@@ -25,8 +26,8 @@ Json = dict[str, object]
 _ORDER = (
     *("kind", "stateToken", "ackToken", "checkpointToken", "sessionToken", "isComplete"),
     *("pending", "blockers", "retryable", "validation", "example", "nextIntent", "nextCall"),
-    *("session", "preferences", "warnings", "gaps", "stepContext", "fork", "checkpoint"),
-    *("recap", "branches"),
+    *("session", "preferences", "warnings", "gaps", "handedIn", "stepContext", "fork"),
+    *("checkpoint", "goal", "guidance", "recap", "branches"),
 )
 _CLOSING = {
     "perform_pending_then_continue": (
@@ -93,6 +94,8 @@ class Facts:
     place: Place
     mode: Effective
     rendered: Rendered | None
+    wished: Sequence[PreferenceChange] = ()
+    context: Mapping[str, object] = field(default_factory=dict)  # of the next call, to be filled in
     warnings: Sequence[Json] = ()
     gaps: Sequence[Json] = ()
     blockers: Sequence[Json] = ()
@@ -100,7 +103,7 @@ class Facts:
     validation: Json | None = None
     example: Mapping[str, object] | None = None
     more: Mapping[str, object] = field(default_factory=dict)  # recap, branches, fork, …
-    guidance: str = ""
+    guidance: Mapping[str, object] = field(default_factory=dict)
 
 
 def resume_ref(run_id: str) -> str:
@@ -130,11 +133,13 @@ def body(facts: Facts, offer: Offer) -> Json:
         "pending": dict(rendered.data) if rendered else None,
         "nextIntent": intent,
         "session": facts.place.wire(),
-        "preferences": preferences.wire(facts.mode),
+        "preferences": preferences.wire(facts.mode, facts.wished),
         "warnings": list(facts.warnings),
         "gaps": list(facts.gaps),
         **facts.more,
     }
+    if facts.guidance:
+        data["guidance"] = dict(facts.guidance)
     if facts.blockers:
         data["blockers"] = list(facts.blockers)
         data["retryable"] = facts.is_retryable
@@ -150,9 +155,10 @@ def body(facts: Facts, offer: Offer) -> Json:
             "ack": offer.ack,
             "checkpoint": offer.checkpoint,
         },
-        "output": dict(rendered.example) if rendered else None,
+        "output": dict(rendered.form) if rendered else None,
+        "context": dict(facts.context),
         "text": _text(facts, intent),
-        "guidance": facts.guidance,
+        "guidance": _guidance_text(facts.guidance),
     }
 
 
@@ -165,14 +171,9 @@ def filled(
     keys: tokens.Keys,
     data: bytes,
     *,
-    warning: Json | None = None,
-    also: Mapping[str, str] | None = None,
     with_session: str | None = None,
 ) -> Answer:
-    """Return the answer a body stands for: its tokens minted, its text finished.
-
-    `warning` and `also` (a token by name, shown with the call) are what a replay adds.
-    """
+    """Return the answer a body stands for: its tokens minted, its text finished."""
     found = json.loads(data)
     offer = found["offer"]
     node_id = offer["nodeId"]
@@ -184,50 +185,107 @@ def filled(
     if offer["ack"] is not None:
         answer["ackToken"] = tokens.ack_token(keys, node_id, offer["ack"])
         if answer["nextIntent"] != "rehydrate_only":
-            arguments |= {"ackToken": answer["ackToken"], "output": found["output"]}
+            arguments["ackToken"] = answer["ackToken"]
+            arguments |= {key: found[key] for key in ("context", "output") if found.get(key)}
     if with_session is not None:
         answer["sessionToken"] = tokens.session_token(keys, with_session)
     answer["nextCall"] = (
         None if answer["isComplete"] else {"tool": "continue_workflow", "arguments": arguments}
     )
     text = found["text"]
-    if warning is not None:
-        answer["warnings"] = [*found["data"]["warnings"], warning]
-        text = f"Note: {warning['message']}\n\n{text}"
-    block: Json = {} if answer["isComplete"] else {"next": answer["nextCall"]}
+    block: Json = {"next": answer["nextCall"]}
+    if answer["isComplete"]:
+        block = {"stateToken": state}
     block["checkpointToken"] = checkpoint
     if with_session is not None:
         block["sessionToken"] = answer["sessionToken"]
-    block |= also or {}
     fenced = f"{text}\n\n```json\n{json.dumps(block, ensure_ascii=False)}\n```"
     texts = (fenced, found["guidance"]) if found["guidance"] else (fenced,)
     return Answer({key: answer[key] for key in _ORDER if key in answer}, texts)
 
 
-def start_guidance(
+def guidance_of(
     compiled: Compiled, references: Sequence[ReferenceStatus], *, is_start: bool
-) -> str:
-    """Return the second text of start and rehydrate: advice and references (R7.12)."""
+) -> Json:
+    """Return the advice and references of a workflow, as start and rehydrate give them (R7.12).
+
+    What does not fit the budget is counted, not cut.
+    """
+    resolved = {one.id: one.status for one in references}
+    groups: dict[str, list[Json | str]] = {
+        "metaGuidance": list(compiled.meta_guidance),
+        "preconditions": list(compiled.preconditions),
+        "clarificationPrompts": list(compiled.clarification_prompts) if is_start else [],
+        "references": [_reference(one, resolved, is_start) for one in compiled.references],
+    }
+    found: Json = {}
+    left, omitted = GUIDANCE_MAX_BYTES, 0
+    for name, lines in groups.items():
+        kept = []
+        for line in lines:
+            left -= len(json.dumps(line, ensure_ascii=False).encode())
+            if left >= 0:
+                kept.append(line)
+            else:
+                omitted += 1
+        if kept:
+            found[name] = kept
+    return {**found, "omitted": omitted} if omitted else found
+
+
+def handed_in(output: Submitted, still_asked: Mapping[str, object]) -> Json:
+    """Return what a blocked step has got and need not be sent again (R6.14)."""
+    found: Json = {}
+    if output.notes is not None and "notesMarkdown" not in still_asked:
+        found["notesMarkdown"] = cut(output.notes, NOTES_KEPT_MAX_BYTES)
+    asked = still_asked.get("artifacts")
+    wrong = {one["kind"] for one in asked} if isinstance(asked, list) else set()
+    kinds = {str(one["kind"]) for one in output.artifacts} - wrong
+    if kinds:
+        found["artifactKinds"] = sorted(kinds)
+    return {"handedIn": found} if found else {}
+
+
+def details_text(details: object) -> str:
+    """Return small facts as text: JSON, as the structured view has them."""
+    return json.dumps(details, ensure_ascii=False)
+
+
+def _reference(one: Reference, status: Mapping[str, str], is_start: bool) -> Json:
+    found: Json = {"title": one.title, "source": one.source}
+    if is_start:
+        found |= {"purpose": one.purpose, "authoritative": one.authoritative}
+        found["status"] = status.get(one.id, "unresolved")
+    return found
+
+
+_GUIDANCE = {
+    "metaGuidance": "Guidance for the whole workflow:",
+    "preconditions": "Preconditions:",
+    "clarificationPrompts": "Worth clarifying first:",
+}
+
+
+def _guidance_text(guidance: Mapping[str, object]) -> str:
     parts = []
-    if compiled.meta_guidance:
-        parts.append(_list("Guidance for the whole workflow:", compiled.meta_guidance))
-    if compiled.preconditions:
-        parts.append(_list("Preconditions:", compiled.preconditions))
-    if is_start and compiled.clarification_prompts:
-        parts.append(_list("Worth clarifying first:", compiled.clarification_prompts))
-    unresolved = {one.id for one in references if one.status == "unresolved"}
-    lines = []
-    for one in compiled.references:
-        line = f"{one.title}: {one.source}"
-        if is_start:
-            line += (
-                f" ({one.purpose}; {'authoritative' if one.authoritative else 'for orientation'})"
-            )
-            line += " [unresolved]" if one.id in unresolved else ""
-        lines.append(line)
-    if lines:
-        parts.append(_list("References:", lines))
-    return cut("\n\n".join(parts), GUIDANCE_MAX_BYTES)
+    for name, heading in _GUIDANCE.items():
+        lines = guidance.get(name)
+        if isinstance(lines, list):
+            parts.append(_list(heading, lines))
+    references = guidance.get("references")
+    if isinstance(references, list):
+        parts.append(_list("References:", [_reference_line(one) for one in references]))
+    if guidance.get("omitted"):
+        parts.append(f"Omitted {guidance['omitted']} lines.")
+    return "\n\n".join(parts)
+
+
+def _reference_line(one: Json) -> str:
+    line = f"{one['title']}: {one['source']}"
+    if "purpose" in one:
+        word = "authoritative" if one["authoritative"] else "for orientation"
+        line += f" ({one['purpose']}; {word}) [{one['status']}]"
+    return line
 
 
 def _text(facts: Facts, intent: str) -> str:
@@ -237,26 +295,124 @@ def _text(facts: Facts, intent: str) -> str:
         parts = ["# Complete", where[0].upper() + where[1:]]
     else:
         parts = [f"# {rendered.title}", f"Step {rendered.step.step_id} · {where}"]
+    parts.append(_place_text(facts))
     if facts.blockers:
-        parts.append(_blocked_text(facts.blockers))
+        parts.append(_blocked_text(facts))
     if facts.gaps:
-        parts.append(_list("Gaps recorded by this call:", [str(g["summary"]) for g in facts.gaps]))
+        lines = [_gap_line(one) for one in facts.gaps]
+        parts.append(_list("Gaps recorded by this call:", lines))
     if facts.warnings:
-        parts.append(_list("Warnings:", [str(one["message"]) for one in facts.warnings]))
+        lines = [_warning_line(one) for one in facts.warnings]
+        parts.append(_list("Warnings:", lines))
+    parts += _more_text(facts.more)
     if rendered is not None:
-        parts.append(rendered.prompt)
+        parts += [_about_step(rendered), rendered.prompt]
     parts += _recap_text(facts.more)
     parts.append(_CLOSING[intent])
     return "\n\n".join(filter(None, parts))
 
 
-def _blocked_text(blockers: Sequence[Json]) -> str:
+def _place_text(facts: Facts) -> str:
+    mode = f"mode {facts.mode.autonomy}, {facts.mode.risk_policy}"
+    line = f"Session {facts.place.session_id} · run {facts.place.run_id} · {mode}"
+    if facts.wished:
+        wishes = ", ".join(f"{one.key} {one.value}" for one in facts.wished)
+        line += f"\nThe agent's wish waits for the person: {wishes}"
+    return line
+
+
+def _about_step(rendered: Rendered) -> str:
     lines = []
-    for one in blockers:
-        lines.append(f"- {one['code']}: {one['message']}")
+    loop = rendered.data.get("loop")
+    if isinstance(loop, Mapping):
+        lines.append(
+            f"Loop {loop['loopId']}, pass {loop['iteration']} of at most {loop['maxIterations']}."
+        )
+    if "modelTier" in rendered.data:
+        lines.append(f"Model tier: {rendered.data['modelTier']}.")
+    if rendered.requires_confirmation:
+        lines.append("This step asks for the person's confirmation.")
+    if rendered.step.collapsed:
+        lines.append("This step was added by Backshop, not by the workflow's author.")
+    return "\n".join(lines)
+
+
+def _blocked_text(facts: Facts) -> str:
+    lines = []
+    for one in facts.blockers:
+        pointer = one["pointer"]
+        assert isinstance(pointer, Mapping)
+        about = " ".join(str(value) for value in pointer.values())
+        lines.append(f"- {one['code']} ({about}): {one['message']}")
         if "suggestedFix" in one:
             lines.append(f"  Fix: {one['suggestedFix']}")
-    return "\n".join(("Blocked. This step is still pending:", *lines))
+    head = "Blocked. This step is still pending:"
+    if not facts.is_retryable:
+        head = "Blocked, and not by anything you can send. This step is still pending:"
+    parts = ["\n".join((head, *lines))]
+    if facts.validation is not None:
+        issues, more = facts.validation["issues"], facts.validation["suggestions"]
+        assert isinstance(issues, list)
+        assert isinstance(more, list)
+        more = [one for one in more if not any(one in line for line in lines)]
+        parts.append(_list("What was wrong with the output:", [*issues, *more]))
+    if facts.example is not None:
+        shown = details_text(dict(facts.example))
+        parts.append(f"An example from other work; its texts are refused: {shown}")
+    return "\n\n".join(parts)
+
+
+def _gap_line(one: Json) -> str:
+    reason, resolution = one["reason"], one["resolution"]
+    assert isinstance(reason, Mapping)
+    assert isinstance(resolution, Mapping)
+    line = f"{one['gapId']} ({one['severity']}, {reason['category']}: {reason['detail']}):"
+    line += f" {one['summary']}"
+    if resolution.get("resolvesGapId"):
+        line += f" Resolves {resolution['resolvesGapId']}."
+    return line
+
+
+def _warning_line(one: Json) -> str:
+    line = f"{one['code']}: {one['message']}"
+    return f"{line} {details_text(one['details'])}" if "details" in one else line
+
+
+def _more_text(more: Mapping[str, object]) -> list[str]:
+    """Put the rest of what a call led to into words."""
+    parts = []
+    match more.get("handedIn"):
+        case {**handed}:
+            head = "Already handed in for this step; it counts with the next call:"
+            kinds = handed.get("artifactKinds")
+            shown = [f"artifacts: {', '.join(kinds)}"] if isinstance(kinds, list) else []
+            shown += [f"notes: {handed['notesMarkdown']}"] if "notesMarkdown" in handed else []
+            parts.append(_list(head, shown))
+    match more.get("stepContext"):
+        case {"assessments": list() as assessments}:
+            parts.append(_list("Assessments recorded:", [_assessed(one) for one in assessments]))
+    match more.get("fork"):
+        case {"fromNodeId": origin, "siblings": list() as siblings}:
+            parts.append(f"A new branch from {origin}, beside {', '.join(siblings)}.")
+    match more.get("checkpoint"):
+        case {"nodeId": node_id}:
+            parts.append(f"Recorded as checkpoint {node_id}.")
+    if more.get("goal"):
+        parts.append(f"Goal: {more['goal']}")
+    return parts
+
+
+def _assessed(one: Json) -> str:
+    dimensions = one["dimensions"]
+    assert isinstance(dimensions, list)
+    shown = (
+        f"{each['dimensionId']} {each['level']}"
+        + (f" ({each['rationale']})" if "rationale" in each else "")
+        for each in dimensions
+    )
+    notes = one["normalizationNotes"]
+    assert isinstance(notes, list)
+    return f"{one['assessmentId']}: {'; '.join((*shown, *notes))}"
 
 
 def _recap_text(more: Mapping[str, object]) -> list[str]:
@@ -268,11 +424,13 @@ def _recap_text(more: Mapping[str, object]) -> list[str]:
         children = branches["children"]
         assert isinstance(children, list)
         lines = [
-            f"- {one['stepId']} ({one['cause']}{', the newest' if one['isPreferred'] else ''}):"
-            f" {one['snippet']}"
+            f"- {one['title']} [{one['stepId']}, {one['nodeId']}] ({one['cause']}"
+            f"{', the newest' if one['isPreferred'] else ''}): {one['snippet']}"
             for one in children
         ]
         head = "## Already done from here\nAcknowledging this step again makes a new branch."
+        if branches["omittedChildren"]:
+            head += f" {branches['omittedChildren']} older branches are left out."
         parts.append("\n".join((head, *lines)))
         downstream = branches["downstream"]
         assert isinstance(downstream, Mapping)
@@ -292,7 +450,10 @@ def _entries(heading: str, recap: Mapping[str, object]) -> list[str]:
         )
     for one in entries:
         mark = " (checkpoint)" if one.get("checkpoint") else ""
-        parts.append(f"### {one['title']} [{one['stepId']}]{mark}\n{one['notesMarkdown']}")
+        lines = [f"### {one['title']} [{one['stepId']}, {one['nodeId']}]{mark}"]
+        lines += [one["notesMarkdown"]] if one["notesMarkdown"] else []
+        lines += [f"{each['kind']}: {each['preview']}" for each in one.get("artifacts", ())]
+        parts.append("\n".join(lines))
     return ["\n\n".join(parts)]
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from backshop.base.limits import RESUME_CANDIDATES_MAX, RESUME_DEEP_MAX_BYTES
 
+from . import words
 from .errors import MARKER
 
-_TOKEN = re.compile(r"[a-z0-9_-]+")
 EXACT, IDENTITY, NOTES, DEEP, PARTIAL, HEAD_SHA, BRANCH, REST = range(8)
 _WHY = (
     "matched_exact_id",
@@ -78,6 +76,7 @@ class Found:
 
     candidates: tuple[Ranked, ...]
     total: int
+    matched: int  # of how many something was recognised, be it only the branch
     recommended: int | None
 
 
@@ -85,17 +84,19 @@ def rank(asked: Asked, works: Iterable[Work]) -> Found:
     """Return the candidates that answer a question best."""
     eligible = [work for work in works if _is_eligible(asked, work)]
     ranked = sorted((_placed(asked, work) for work in eligible), key=lambda one: _order(asked, one))
+    if exact := [one for one in ranked if one.tier == EXACT]:
+        ranked = exact  # who is named is meant, and nobody else
     best = tuple(ranked[:RESUME_CANDIDATES_MAX])
+    matched = sum(one.tier < REST for one in ranked)
     clear = bool(best) and best[0].confidence == "strong"
     if clear and len(best) > 1:
         clear = best[1].tier > best[0].tier
-    return Found(best, len(eligible), 0 if clear else None)
+    return Found(best, len(eligible), matched, 0 if clear else None)
 
 
-def tokens(text: str) -> frozenset[str]:
-    """Return the words of a text for search; the truncation marker is none (R5.16)."""
-    plain = unicodedata.normalize("NFKC", text.replace(MARKER, " ")).lower()
-    return frozenset(_TOKEN.findall(plain))
+def text_of(text: str) -> words.Text:
+    """Return a text for search; the truncation marker is none of its words (R5.16)."""
+    return words.Text(text.replace(MARKER, " "))
 
 
 def bounded(parts: Iterable[str]) -> str:
@@ -127,7 +128,7 @@ def _placed(asked: Asked, work: Work) -> Ranked:
 def _tier(asked: Asked, work: Work) -> tuple[int, Sequence[str]]:
     if _is_exact(asked, work):
         return EXACT, ()
-    wanted = tokens(asked.query)
+    wanted = words.words(asked.query)
     if wanted:
         tier = _text_tier(wanted, work)
         if tier is not None:
@@ -148,15 +149,16 @@ def _is_exact(asked: Asked, work: Work) -> bool:
 
 
 def _text_tier(wanted: frozenset[str], work: Work) -> int | None:
-    identity = tokens(work.identity)
-    if wanted <= identity:
+    identity = text_of(work.identity)
+    if all(map(identity.says, wanted)):
         return IDENTITY
-    if wanted <= tokens(work.notes()):
+    if all(map(text_of(work.notes()).says, wanted)):
         return NOTES
-    deep = identity | tokens(work.deep())
-    if wanted <= deep:
+    deep = text_of(work.deep())
+    said = sum(identity.says(word) or deep.says(word) for word in wanted)
+    if said == len(wanted):
         return DEEP
-    return PARTIAL if 2 * len(wanted & deep) >= len(wanted) else None
+    return PARTIAL if said and 2 * said >= len(wanted) else None
 
 
 def _same_branch(asked: str | None, known: str | None) -> bool:

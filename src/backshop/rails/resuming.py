@@ -11,7 +11,7 @@ from . import graph, resume
 from . import tokens as tk
 from .errors import RailsError, cut
 from .ordinal import attempt_id
-from .respond import Answer, resume_ref
+from .respond import Answer, details_text, resume_ref
 from .resume import Work
 from .sessions import Sessions
 from .state import NodeState, Output, RunState, SessionState
@@ -52,9 +52,10 @@ def resumed(sessions: Sessions, asked: resume.Asked) -> Answer:
     data: Json = {
         "candidates": candidates,
         "totalEligible": found.total,
+        "matched": found.matched,
         "recommended": found.recommended,
     }
-    return Answer(data, (_text(candidates, found.recommended),))
+    return Answer(data, (_text(asked, found, candidates),))
 
 
 def title_of(sessions: Sessions, state: SessionState, run: RunState) -> str | None:
@@ -121,8 +122,6 @@ def _work(sessions: Sessions, source: _Source) -> Work:
 
 
 def _node_texts(sessions: Sessions, node: NodeState) -> Iterator[str]:
-    if node.kind == "blocked_attempt":
-        return
     notes = graph.notes_of(node)
     if notes is not None:
         yield notes.payload.notes_markdown or ""
@@ -135,12 +134,11 @@ def _deep_texts(sessions: Sessions, source: _Source) -> Iterator[str]:
         chain = graph.lineage(source.state, source.tip.node_id)
         for node in chain:
             notes = graph.notes_of(node)
-            if notes is not None and node.kind != "blocked_attempt":
+            if notes is not None:
                 yield notes.payload.notes_markdown or ""
         for node in chain:
-            if node.kind != "blocked_attempt":
-                for artifact in graph.artifacts_of(node):
-                    yield _preview(sessions, artifact)
+            for artifact in graph.artifacts_of(node):
+                yield _preview(sessions, artifact)
     for output in source.state.outputs:
         if output.channel == "recap":
             yield output.payload.notes_markdown or ""
@@ -191,7 +189,7 @@ def _snippet(source: _Source) -> str:
     if source.tip is not None:
         for node in graph.upwards(source.state, source.tip.node_id):
             notes = graph.notes_of(node)
-            if notes is not None and node.kind != "blocked_attempt":
+            if notes is not None:
                 return notes.payload.notes_markdown or ""
         return ""
     for output in reversed(source.state.outputs):
@@ -200,15 +198,55 @@ def _snippet(source: _Source) -> str:
     return ""
 
 
-def _text(candidates: list[Json], recommended: object) -> str:
+_WHY = {
+    "matched_exact_id": "this is the one you named",
+    "matched_identity": "your words are in its title, goal, context, workflow or branch",
+    "matched_notes": "your words are in its newest notes and artifacts",
+    "matched_deep": "your words are in its notes and artifacts",
+    "matched_partial": "some of your words are in its notes and artifacts",
+    "matched_head_sha": "it was at the same commit",
+    "matched_branch": "it was on the same branch",
+    "matched_repo_root": "it is of the same repository",
+    "recency_fallback": "only because it is recent",
+}
+
+
+def _text(asked: resume.Asked, found: resume.Found, candidates: list[Json]) -> str:
     if not candidates:
         return "There is no earlier work here. Begin with list_workflows and start_workflow."
-    lines = ["Earlier work, the best match first:"]
+    lines = [_heading(asked, found)]
     for number, one in enumerate(candidates):
-        mark = " (recommended)" if number == recommended else ""
+        mark = " (recommended)" if number == found.recommended else ""
         lines.append(
-            f"{number + 1}. {one['title'] or one['sessionId']} [{one['status']}]"
+            f"{number + 1}. {one['title'] or 'untitled'} [{one['status']}]"
             f" {one['workflowId'] or 'notes only'} {one['resumeRef'] or ''}{mark}"
         )
-    lines.append("Take one up with its nextCall; ask the person if it is not clear which.")
-    return "\n".join(lines)
+        lines += [f"   {line}" for line in _about(one)]
+    lines.append("Take one up with its call below; ask the person if it is not clear which.")
+    calls = [{"n": n + 1, "next": one["nextCall"]} for n, one in enumerate(candidates)]
+    return "\n".join(lines) + f"\n\n```json\n{details_text(calls)}\n```"
+
+
+def _heading(asked: resume.Asked, found: resume.Found) -> str:
+    of = f" ({len(found.candidates)} of {found.total} are shown; {found.matched} matched)"
+    if found.matched:
+        return f"Earlier work, the best match first{of}:"
+    named = asked.resume_ref or asked.run_id or asked.session_id
+    if named is not None:
+        return f"There is no work {named!r} here. What is recent{of}:"
+    if asked.query:
+        return f"Nothing here matches {asked.query!r}. What is recent{of}:"
+    return f"Earlier work, the most recent first{of}:"
+
+
+def _about(one: Json) -> Iterator[str]:
+    why = one["whyMatched"]
+    assert isinstance(why, list)
+    yield f"{one['confidence']}: {'; '.join(_WHY[word] for word in why)}"
+    place = [f"session {one['sessionId']}"]
+    place += [f"run {one['runId']}"] if one["runId"] else []
+    place += [f"branch {one['gitBranch']}"] if one["gitBranch"] else []
+    place += [f"waits for {one['pendingStepId']}"] if one["pendingStepId"] else []
+    yield ", ".join(place)
+    if one["snippet"]:
+        yield f"Notes: {one['snippet']}"

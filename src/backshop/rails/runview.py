@@ -126,7 +126,7 @@ def node_page(sessions: Sessions, node_id: str) -> Json:
             output_row(sessions, one, is_current=one in current_outputs(node.outputs))
             for one in node.outputs
         ],
-        "preferences": preferences.wire(node.preferences),
+        "preferences": preferences.wire(node.preferences, node.wished),
         "preferencesSource": _source(sessions, found, node),
         "context": dict(node.context),
         "capabilities": _capabilities(node, workflow),
@@ -217,6 +217,8 @@ def _step(state: SessionState, node: NodeState, workflow: Workflow, position: Sn
             **encode(one),
             "decision": given[one.id].decision if one.id in given else None,
             "summary": given[one.id].summary if one.id in given else None,
+            "provenance": given[one.id].provenance if one.id in given else None,
+            "needsPerson": prompt.needs_person(one),
         }
         for one in prompt.inputs_of(rendered.step, seen)
     ]

@@ -7,7 +7,7 @@ data; refusals are `RailsError`.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backshop.base.ambient import random_bits
@@ -35,7 +35,7 @@ from .beside import Beside
 from .catalog import Catalog
 from .company import Company
 from .decide import Decided, Start
-from .errors import mismatch, unknown_node
+from .errors import mismatch, other_request, unknown_node
 from .execution import Execution, mode_change
 from .inputs import Request
 from .plan import Plan
@@ -93,6 +93,13 @@ class Rails:
         shared.execution.company = company
         return shared
 
+    def for_agent(self) -> Rails:
+        """Return the same rails for calls an agent makes: its word is not the person's (R8.4)."""
+        shared = copy.copy(self)
+        shared.execution = self.execution.over(self.sessions)
+        shared.execution.voice = "agent"
+        return shared
+
     def acknowledges(self, ack_token: str) -> tuple[str, str] | None:
         """Return the run and node an ack token belongs to; None for one that is refused."""
         return belonging.step_of(self.sessions, ack_token, tk.Kind.ACK)
@@ -142,7 +149,9 @@ class Rails:
             session_id = did("sess", "start", key, request.workflow_id, *self._whose)
         session_id = session_id or self._id("sess")
         run_id = did("run", session_id, key, request.workflow_id) if key else self._id("run")
-        return self.begin(request, session_id, run_id, parent=parent, driver=driver)
+        return self.begin(
+            request, session_id, run_id, parent=parent, driver=driver, is_same=_same_request
+        )
 
     def begin(
         self,
@@ -153,9 +162,13 @@ class Rails:
         parent: ev.Parent | None = None,
         driver: ev.Driver | None = None,
         beside: Beside | None = None,
+        is_same: Callable[[ev.RunStarted, str], bool] | None = None,
     ) -> Answer:
-        """Begin a run under these ids, making the session if it is new; once, if asked twice."""
-        wanted = self._start_request(request)
+        """Begin a run under these ids, making the session if it is new; once, if asked twice.
+
+        `is_same` says whether a run that is there was begun by the request with this digest.
+        """
+        wanted = self._start_request(request, driver or self.settings.driver)
         workspace = self._workspace(request)
         listing = self.catalog.look(workspace)
         found = listing.load(request.workflow_id)
@@ -189,25 +202,31 @@ class Rails:
                     references=references,
                     parent=parent,
                     warnings=warnings,
+                    only_careful=wanted.by == "agent" and not self.settings.agent_may_automate,
                 ),
             )
 
         state, decided = self.sessions.decide(session_id, rule, beside)
         keys = self.sessions.keyring.keys()
         if decided is None:
-            data = self.sessions.blob(state.runs[run_id].started.response_ref)
+            started = state.runs[run_id].started
+            if is_same is not None and not is_same(started, digest):
+                raise other_request(respond.resume_ref(run_id))
+            data = self.sessions.blob(started.response_ref)
             return respond.filled(keys, data, with_session=session_id)
         self.sessions.remember(decided.snapshot)
         if is_new:
             self.execution.remember_workspace(session_id, workspace)
         return respond.filled(keys, decided.body, with_session=session_id)
 
-    def _start_request(self, request: requests.StartWorkflow) -> Request:
+    def _start_request(self, request: requests.StartWorkflow, driver: ev.Driver) -> Request:
         context = dict(request.context or {})
         if request.goal is not None and request.goal.strip():
             context.setdefault("goal", request.goal)
         return Request(
-            context=inputs.context(context), preferences=mode_change(request.preferences)
+            context=inputs.context(context),
+            preferences=mode_change(request.preferences),
+            by="builtin" if driver == "builtin" else self.execution.voice,
         )
 
     def _session_for(self, request: requests.StartWorkflow) -> tuple[str | None, ev.Parent | None]:
@@ -282,8 +301,11 @@ class Rails:
             decide.observe(plan, state, seen)
             return plan
 
+        was_there = bool(key) and self.sessions.exists(session_id)
         with outside_tokens():
             state = self.sessions.update(session_id, rule)
+        if was_there and not _is_titled(state, seen):
+            raise other_request(None)
         self.execution.remember_workspace(session_id, workspace)
         return discovery.session_answer(self.sessions.keyring.keys(), session_id, state, 0)
 
@@ -321,3 +343,13 @@ class Rails:
 
     def _id(self, prefix: str) -> str:
         return f"{prefix}_{b32(self._random(128).to_bytes(16, 'big'))}"
+
+
+def _is_titled(state: SessionState, seen: Sequence[ev.ObservationRecorded]) -> bool:
+    """Say whether a session has the title that is asked for, if one is."""
+    wanted = [str(one.value.get("value")) for one in seen if one.key == "title"]
+    return not wanted or state.observations.get("title") == wanted[0]
+
+
+def _same_request(started: ev.RunStarted, digest: str) -> bool:
+    return started.request_digest == digest

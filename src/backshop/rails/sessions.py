@@ -11,8 +11,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import BlobId
+from backshop.base.limits import NOTES_KEPT_MAX_BYTES
 from backshop.store import (
     Beginning,
     Event,
@@ -32,8 +34,17 @@ from . import local, template
 from . import snapshot as snapshots
 from .beside import Arrived, Beside, written
 from .decide import Decided
-from .errors import RailsError, is_of_later_program, not_healthy, unknown_node, unknown_version
+from .errors import (
+    RailsError,
+    cut,
+    is_of_later_program,
+    not_healthy,
+    unknown_node,
+    unknown_version,
+)
 from .fold import FOLD_NAME, FOLD_VERSION, apply
+from .form import is_blank
+from .inputs import Submitted
 from .interpret import Workflow, scope
 from .kept import Kept
 from .keyring import Keyring
@@ -41,7 +52,7 @@ from .local import Local, Origin
 from .plan import Plan
 from .recap import Label
 from .snapshot import UNKNOWN_VERSION, Snapshot
-from .state import EMPTY, NodeState, SessionState
+from .state import EMPTY, NodeState, Output, SessionState, current_outputs
 
 STREAM = "session"
 _WORKFLOWS_KEPT = 64
@@ -262,6 +273,25 @@ class Sessions:
             return Label(step.step_id, template.render(step.title, seen))
 
         return of
+
+    def preview(self, output: Output) -> str:
+        """Return the beginning of an artifact as text, empty where it is lost."""
+        data = self.maybe_blob(output.payload.sha256 or "") or b""
+        return cut(data.decode(errors="replace"), NOTES_KEPT_MAX_BYTES)
+
+    def handed(self, node: NodeState) -> Submitted:
+        """Return the whole output of a node as it was handed in."""
+        notes, artifacts = None, []
+        for one in current_outputs(node.outputs):
+            if one.channel == "recap":
+                whole = self.maybe_blob(one.payload.full_ref) if one.payload.full_ref else None
+                text = whole.decode() if whole else one.payload.notes_markdown
+                notes = None if is_blank(text) else text
+                continue
+            value = parse(self.maybe_blob(one.payload.sha256 or "") or b"null")
+            if isinstance(value, dict):
+                artifacts.append(value)
+        return Submitted(notes, tuple(artifacts))
 
     # ------------------------------------------------------------ writing
 

@@ -20,6 +20,8 @@ class Settings:
     max_blocked: int = BLOCKED_ATTEMPTS_MAX
     retention_days: int = RETENTION_DAYS
     driver: Driver = "mcp"
+    agent_may_automate: bool = False
+    agent_may_approve: bool = False
     checkpoint_workflow: bool = True
     resume_session: bool = True
     start_session: bool = True

@@ -102,6 +102,8 @@ class NodeState:
 
     context: Mapping[str, object] = field(default_factory=dict)
     preferences: ev.Effective = GUIDED
+    wished: tuple[ev.PreferenceChange, ...] = ()  # what the agent asked for and does not have
+    from_person: frozenset[str] = frozenset()  # context keys a person set
     capabilities: Mapping[str, Observed] = field(default_factory=dict)
     gaps: PMap[Gap] = field(default_factory=PMap)  # unresolved ones
     warned: frozenset[str] = frozenset()  # codes of warnings that are given once per lineage

@@ -281,7 +281,7 @@ class Studio:
             "sessionId": session_id,
             "runId": node.run_id,
             "nodeId": node_id,
-            "preferences": preferences.wire(node.preferences),
+            "preferences": preferences.wire(node.preferences, node.wished),
             "openGaps": [encode(gap.fact) for gap in graph.critical_gaps(node)],
         }
 

@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Any
 
 from backshop.base.codec import compact, schema
-from backshop.base.errors import BackshopError
+from backshop.base.errors import BackshopError, Retry, RetryKind
 
 from . import answers, requests
 from .errors import SHARED_CODES, RailsError
-from .respond import Answer
+from .respond import Answer, details_text
 from .service import Rails
 from .sessions import translated
 from .settings import Settings
@@ -65,7 +65,8 @@ class RailsTool:
         try:
             with translated():
                 asked: Any = requests.parsed(self.request, self.name, arguments, hidden=self.hidden)
-                return self.run(rails if admit is None else admit(asked), asked)
+                chosen = rails if admit is None else admit(asked)
+                return self.run(chosen.for_agent(), asked)
         except RailsError as error:
             return refused(error)
         except BackshopError as error:
@@ -80,8 +81,19 @@ class RailsTool:
 
 def refused(error: RailsError) -> Answer:
     """Return a refusal as an answer."""
-    text = f"{error.rails_code}: {error.message}\n{error.suggestion}"
+    text = f"{error.rails_code}: {error.message}\n{error.suggestion}\n{_again(error.retry)}"
+    if error.details:
+        text += f"\n\n```json\n{details_text({'details': error.details})}\n```"
     return Answer(error.envelope(), (text,), is_error=True)
+
+
+def _again(retry: Retry) -> str:
+    """Say in words whether the same call can be made again."""
+    if retry.kind is RetryKind.NO:
+        return "The same call again will be refused again."
+    if retry.after_ms is None:
+        return "The same call can be made again at once."
+    return f"The same call can be made again after {retry.after_ms} ms."
 
 
 def offered(settings: Settings) -> tuple[RailsTool, ...]:

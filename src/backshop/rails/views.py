@@ -14,13 +14,15 @@ from backshop.base.codec import encode
 from backshop.base.limits import DORMANT_DAYS
 from backshop.store import Head
 
-from . import graph, preferences, resume, template
+from . import graph, preferences, template
 from .errors import RailsError
 from .interpret import scope
 from .respond import resume_ref
 from .resuming import status_of, title_of
 from .sessions import Readable, Sessions, stream_of
 from .state import NodeState, Output, RunState, SessionState, current_outputs
+from .words import Text
+from .words import words as words_of
 
 Json = dict[str, object]
 _DAY_MS = 86_400_000
@@ -178,7 +180,7 @@ def _row(sessions: Sessions, head: Head, now_ms: int) -> Json:
         found = sessions.readable(session_id)
     except RailsError as error:
         status = str(error.details.get("status") or "corrupt_head")
-        named = resume.tokens(session_id)
+        named = Text(session_id)
         return {**row, "health": status, "runs": 0, "workflowIds": [], "_words": named}
     state = found.state
     runs = [state.runs[one] for one in state.run_order]
@@ -195,7 +197,7 @@ def _row(sessions: Sessions, head: Head, now_ms: int) -> Json:
         "workflowIds": sorted({run.started.workflow_id for run in runs}),
         "workflowHashes": sorted({run.started.workflow_hash for run in runs}),
         "currentStepId": pending_id(sessions, tip) if tip else None,
-        "preferences": preferences.wire(tip.preferences) if tip else None,
+        "preferences": preferences.wire(tip.preferences, tip.wished) if tip else None,
         "criticalGaps": len(graph.critical_gaps(tip)) if tip else 0,
         "lastActivity": timestamp(state.last_ms),
         "gitBranch": state.observations.get("git_branch"),
@@ -208,7 +210,7 @@ def _row(sessions: Sessions, head: Head, now_ms: int) -> Json:
     words = [str(title or ""), session_id, *(run.started.workflow_id for run in runs)]
     words += [resume_ref(run.run_id) for run in runs]
     words += [title_of(sessions, state, run) or "" for run in runs[1:]]
-    row["_words"] = resume.tokens(" ".join(words))
+    row["_words"] = Text(" ".join(words))
     return row
 
 
@@ -232,9 +234,9 @@ def _fits(row: Json, wanted: Filter) -> bool:
         return False
     if wanted.branch is not None and row.get("gitBranch") != wanted.branch:
         return False
-    words = row["_words"]
-    assert isinstance(words, frozenset)
-    return resume.tokens(wanted.query or "") <= words
+    text = row["_words"]
+    assert isinstance(text, Text)
+    return all(map(text.says, words_of(wanted.query or "")))
 
 
 def _timeline(sessions: Sessions, found: Readable) -> Iterator[Json]:

@@ -18,6 +18,7 @@ from backshop.rails import (
     RailsError,
     Settings,
 )
+from backshop.rails.tokens import Kind, verify
 from backshop.store import Store
 
 Json = dict[str, Any]
@@ -107,6 +108,13 @@ class Agent:
             body: Json = error.envelope()["error"]  # type: ignore[assignment]  # the envelope of R7.3
             return body
         raise AssertionError(f"{name} was not refused: {found}")
+
+    def approve(self, answer: Json, input_id: str = "approval") -> Json:
+        """Have the person approve an input of the step an answer stands at."""
+        token = verify(self.rails.sessions.keyring.keys(), answer["stateToken"], Kind.STATE)
+        return self.studio(
+            "RailsUserInputRecord", nodeId=token.node_id, inputId=input_id, decision="approved"
+        )
 
     def events(self, answer: Json) -> int:
         """Return how many events the session of an answer has."""

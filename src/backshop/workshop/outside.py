@@ -67,7 +67,7 @@ class Outside:
         self._publish = publish
         self._seat = Seat(book, bench_id)
         self._wanted: str | None = None  # the step the agent has gone back to
-        self.rails = rails.accompanied(self)
+        self.rails = rails.accompanied(self).for_agent()
         """The rails this agent uses: what it does there the conversation follows."""
 
     # ------------------------------------------------------------ runs
@@ -109,8 +109,13 @@ class Outside:
         wanted = replace(request, context={"goal": text, **context, **about})
         assert wish.session_id is not None
         assert wish.run_id is not None
-        if self._driving.root_of(wish.run_id, wish.session_id) is not None:
-            return self.rails.begin(wanted, wish.session_id, wish.run_id)  # the same call again
+        root = self._driving.root_of(wish.run_id, wish.session_id)
+        if root is not None:  # the same call again, or the same key for something else
+            said_then = self._driving.standing(root).context.get("goal")
+            is_same = {"goal": text, **context}["goal"] == said_then
+            return self.rails.begin(
+                wanted, wish.session_id, wish.run_id, is_same=lambda *_: is_same
+            )
         said = decide.Send(
             message_id=wish.user_message_id,
             text=text,

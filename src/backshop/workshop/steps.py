@@ -133,10 +133,10 @@ def _asked(run: Run, standing: Standing, number: int, attempt: int) -> Handed:
         kind = standing.artifact_kind
         if kind is None or any(one.get("kind") == kind for one in found.artifacts):
             return found
-        example = json.dumps(standing.example, ensure_ascii=False)
+        form = json.dumps(standing.form, ensure_ascii=False)
         notes = (
             HAND_OVER,
-            f"Your text lacked the artifact of kind {kind}. Its form: {example}",
+            f"Your text lacked the artifact of kind {kind}. Its form: {form}",
         )
     return found
 

@@ -52,7 +52,7 @@ ENGINE = (
             "capability": "web_browsing",
             "status": "unavailable",
             "attempt": {"result": "failure", "failureCode": "tool_missing"},
-            "remediation": "Add a browsing tool or paste the sources.",
+            "remediation": "Example: add a browsing tool, or paste the sources.",
         },
     ),
     pack(
@@ -62,8 +62,8 @@ ENGINE = (
         {"relatedStepId": text()},
         example={
             "reason": "efficiency_skip",
-            "summary": "Skipped the second scan; the first was exhaustive.",
-            "relatedStepId": "scan-2",
+            "summary": "Example: skipped the second scan; the first was exhaustive.",
+            "relatedStepId": "example-step",
         },
         aliases=("workflow_divergence",),
     ),
@@ -73,7 +73,7 @@ ENGINE = (
         {"severity": SEVERITY, "summary": text(1, 1024)},
         {"detail": text(high=200), "resolvesGapId": text()},
         kind="wr.gap",
-        example={"severity": "warning", "summary": "No design doc was available."},
+        example={"severity": "warning", "summary": "Example: no design doc was available."},
     ),
     pack(
         "user_input",
@@ -83,7 +83,7 @@ ENGINE = (
         example={
             "inputId": "approval",
             "decision": "approved",
-            "summary": "User approved in chat.",
+            "summary": "Example: approved, as long as the totals stay.",
         },
     ),
     pack(
@@ -115,8 +115,14 @@ ENGINE = (
             "summary": text(1, 1024),
         },
         example={
-            "checks": [{"name": "unit tests", "result": "pass", "evidence": "212 passed"}],
-            "summary": "All tests pass.",
+            "checks": [
+                {
+                    "name": "Example: unit tests of the parser",
+                    "result": "pass",
+                    "evidence": "Example: 212 passed in 3.1 s",
+                }
+            ],
+            "summary": "Example: all checks pass.",
         },
     ),
     pack(

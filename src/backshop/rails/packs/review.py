@@ -30,8 +30,8 @@ REVIEWS = (
         example={
             "verdict": "minor",
             "confidence": "high",
-            "findings": [{"severity": "minor", "summary": "The empty list is not tested."}],
-            "summary": "Sound; one test is missing.",
+            "findings": [{"severity": "minor", "summary": "Example: the empty list is not tested."}],
+            "summary": "Example: sound; one test is missing.",
         },
     ),
     pack(
@@ -47,7 +47,7 @@ REVIEWS = (
             "version": 1,
             "verdict": "approved",
             "confidence": "high",
-            "rationale": "Section 2 names the owner and the date the brief asked for.",
+            "rationale": "Example: section 2 names the owner and the date that were asked for.",
         },
     ),
     pack(
@@ -59,7 +59,7 @@ REVIEWS = (
             )
         },
         kind="mr_review.changed_files",
-        example={"changedFiles": [{"path": "src/a.py", "summary": "new parser", "risk": "M"}]},
+        example={"changedFiles": [{"path": "src/example.py", "summary": "Example: new parser", "risk": "M"}]},
         renderer="table",
     ),
     pack(
@@ -94,9 +94,9 @@ REVIEWS = (
             "findings": [
                 {
                     "severity": "Minor",
-                    "location": {"file": "src/a.py", "line": 12},
-                    "title": "Empty input",
-                    "rationale": "parse('') raises IndexError.",
+                    "location": {"file": "src/example.py", "line": 12},
+                    "title": "Example: empty input",
+                    "rationale": "Example: parse('') raises IndexError.",
                 }
             ]
         },
@@ -116,7 +116,11 @@ REVIEWS = (
         kind="working_agreement_patch",
         example={
             "changes": [
-                {"topic": "tests", "statement": "Run them before asking.", "source": "user_quote"}
+                {
+                    "topic": "Example: tests",
+                    "statement": "Example: run them before asking.",
+                    "source": "user_quote",
+                }
             ]
         },
     ),

@@ -286,8 +286,14 @@ def record_input(visit: Visit) -> Redirect:
 
 
 def set_preferences(visit: Visit) -> Redirect:
-    """Change the mode of a run from its newest step on."""
+    """Change the mode of a run from its newest step on, or allow what its agent asked for."""
     run_id = visit.params["run_id"]
+    if allowed := visit.form.get("allow"):
+        wished = visit.call("RailsNodeGet", nodeId=str(allowed))["preferences"].get("wished")
+        if not wished:
+            raise ValidationFailed("the agent asks for nothing there", reason="bad_params")
+        visit.call("RailsRunSetPreferences", runId=run_id, preferences=wished)
+        return Redirect(f"/studio/run/{run_id}")
     preset = PRESETS.get(str(visit.form.get("preset")))
     if preset is None:
         raise ValidationFailed("there is no such mode", reason="bad_params")
