@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.conftest import PROOF
 from tests.histories import Histories
 
-from backshop.rails import graph, lineage, recap
+from backshop.rails import Settings, graph, lineage, recap
 from backshop.rails.fold import apply
 from backshop.rails.state import EMPTY
 from backshop.testing.agent import Agent, rails_of
@@ -50,13 +50,14 @@ class _Died(BaseException):
 def test_whatever_happens_the_state_says_what_the_events_say(acts):
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        agents = [Agent(rails_of(home, workflows=[WORK])), Agent(rails_of(home))]
+        bold = Settings(agent_may_automate=True)
+        agents = [Agent(rails_of(home, workflows=[WORK], settings=bold)) for _ in range(2)]
         places: list[tuple[Any, set[str]]] = [(agents[0].start("user.flow"), set())]
         for number, (act, where, who, moment) in enumerate(acts):
             place, sent = places[where % len(places)]
             if moment == "opened anew":
                 agents[who].rails.sessions.store.close()
-                agents[who] = Agent(rails_of(home))
+                agents[who] = Agent(rails_of(home, settings=bold))
             at = agents[who].look(place)
             before = agents[who].events(at)
             if moment.startswith("died"):
@@ -88,7 +89,7 @@ def test_whatever_happens_the_state_says_what_the_events_say(acts):
         notes = {key for one in chain for key in _keys(state, one)}
         assert set(node.context) == notes
         assert node.is_rewound == bool(graph.acked_children(state, node))
-        assert recap.recap(state, node, _label)["entries"] == _told(state, chain)
+        assert recap.recap(state, node, _label, _preview)["entries"] == _told(state, chain)
         assert lineage.told(state, node) == len(_told(state, chain))
         for upper in chain:
             assert lineage.at_depth(state, node, upper.depth) == upper
@@ -98,7 +99,7 @@ def test_whatever_happens_the_state_says_what_the_events_say(acts):
 
 def _die(home, moment, act, at, number):
     """Let a third program do the act, and end before or right after its first commit."""
-    dying = Agent(rails_of(home))
+    dying = Agent(rails_of(home, settings=Settings(agent_may_automate=True)))
     database = dying.rails.sessions.store.database
     run = database.execute
 
@@ -119,6 +120,10 @@ def _label(node):
     return recap.Label(node.node_id, node.kind)
 
 
+def _preview(output):
+    return output.output_id
+
+
 def _told(state, chain):
     """What a recap of a lineage tells, found by looking at every node of it (R5.15, R5.19)."""
     inside = {one.node_id for one in chain}
@@ -133,11 +138,19 @@ def _told(state, chain):
             "nodeId": one.node_id,
             "stepId": one.node_id,
             "title": one.kind,
-            "notesMarkdown": notes.payload.notes_markdown,
+            "notesMarkdown": notes.payload.notes_markdown if notes else "",
+            **({"artifacts": artifacts} if (artifacts := _artifacts(one)) else {}),
             **({"checkpoint": True} if one.kind == "checkpoint" else {}),
         }
         for one in order
-        if one.kind != "blocked_attempt" and (notes := graph.notes_of(one)) is not None
+        if one.kind != "blocked_attempt" and one.outputs
+        for notes in [graph.notes_of(one)]
+    ]
+
+
+def _artifacts(node):
+    return [
+        {"kind": one.payload.kind, "preview": one.output_id} for one in graph.artifacts_of(node)
     ]
 
 
@@ -148,7 +161,7 @@ def _check_branches(state, node):
         if node in graph.lineage(state, one.node_id)[:-1]
     ]
     path = graph.lineage(state, below[0].node_id)[node.depth + 1 :]
-    shown: Any = recap.branches(state, node, _label)
+    shown: Any = recap.branches(state, node, _label, _preview)
 
     assert shown["downstream"]["entries"] == _told(state, path)
     assert shown["downstream"]["omittedEntries"] == 0

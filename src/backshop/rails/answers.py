@@ -298,7 +298,7 @@ class SessionAnswer:
     session: SessionPlace
     session_token: str
     checkpoint_token: str
-    warnings: tuple[Warned, ...] | None = None
+    next_call: NextCall
 
 
 @camel

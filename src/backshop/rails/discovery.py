@@ -135,13 +135,25 @@ def session_answer(keys: tk.Keys, session_id: str, state: SessionState, attempt:
     """Return a session's tokens; the checkpoint is the one of attempt number `attempt`."""
     title = state.observations.get("title")
     current = attempt_id(session_id, "checkpoint", attempt)
-    data: Json = {
-        "kind": "ok",
-        "session": {"sessionId": session_id, "title": title},
+    tokens: Json = {
         "sessionToken": tk.session_token(keys, session_id),
         "checkpointToken": tk.session_checkpoint_token(keys, session_id, current),
     }
+    data: Json = {
+        "kind": "ok",
+        "session": {"sessionId": session_id, "title": title},
+        **tokens,
+        "nextCall": note_call(tokens),
+    }
     return Answer(data, (_session_text(title, data),))
+
+
+def note_call(tokens: Json) -> Json:
+    """Return the call that records a note of a session, to be filled in (R8.33)."""
+    return {
+        "tool": "checkpoint_workflow",
+        "arguments": {**tokens, "output": {"notesMarkdown": form.KEEP}},
+    }
 
 
 def session_again(keys: tk.Keys, session_id: str, state: SessionState) -> RailsError:
@@ -157,16 +169,7 @@ def session_again(keys: tk.Keys, session_id: str, state: SessionState) -> RailsE
 
 
 def _session_text(title: str | None, data: Json) -> str:
-    block = {
-        "next": {
-            "tool": "checkpoint_workflow",
-            "arguments": {
-                "sessionToken": data["sessionToken"],
-                "checkpointToken": data["checkpointToken"],
-                "output": {"notesMarkdown": form.KEEP},
-            },
-        }
-    }
+    block = {"next": data["nextCall"]}
     session = data["session"]
     assert isinstance(session, dict)
     head = f"# Session: {title}" if title else "# Session"

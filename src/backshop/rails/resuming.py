@@ -9,6 +9,7 @@ from backshop.base.limits import RESUME_SNIPPET_MAX_BYTES
 
 from . import graph, resume
 from . import tokens as tk
+from .discovery import note_call
 from .errors import RailsError, cut
 from .ordinal import attempt_id
 from .respond import Answer, details_text, resume_ref
@@ -172,11 +173,7 @@ def _candidate(sessions: Sessions, keys: tk.Keys, source: _Source, ranked: resum
             "sessionToken": tk.session_token(keys, source.session_id),
             "checkpointToken": tk.session_checkpoint_token(keys, source.session_id, current),
         }
-        return {
-            **found,
-            **arguments,
-            "nextCall": {"tool": "checkpoint_workflow", "arguments": arguments},
-        }
+        return {**found, **arguments, "nextCall": note_call(arguments)}
     pending = sessions.snapshot(tip.snapshot_ref).engine.pending
     found["pendingStepId"] = pending.step_id if pending else None
     token = tk.state_token(keys, tip.node_id, tip.workflow_hash)
