@@ -17,15 +17,15 @@ from backshop.testing.walker import walk
 # A changed hash means that new runs follow another text; runs under way keep the old one (R2.6).
 HASHES = {
     "wr.bug_investigation": "4ee4ba0dd38d38050c4817b162501a73ede3eec76f5d4c96471347de7c4adf5a",
-    "wr.change_review": "c4eeecaced1910f386df54c0729f57e16ccbcd63c0f7552ced3ee7dff0a6db2c",
-    "wr.data_cleanup": "5493c9ab88e245d2bf6e7209b5acfd1ccb23e72a42ccb296294084f43fd8b226",
-    "wr.document_review": "9c2840ab439ed1cbde8867ee68e070f3bd49526c37c6791cdded681c2eacae98",
-    "wr.report_from_data": "dd4c75494ab6f06611fa5a40946f6b5a1a2a2312459a64961e094712e3054d27",
+    "wr.change_review": "c663b7bf0ec64b40b1e737215a3ea601d0d81d309671c0285c2b6f51198042af",
+    "wr.data_cleanup": "11e2c9f4e0447fc617d8ea12626c005bfa7e37772b3034e058f2b5db863ad934",
+    "wr.document_review": "22b91951fc3e24e006468d5688cd83180c28303b99cd8853e74c50b3f8355417",
+    "wr.report_from_data": "5aae203abbd7b27b08aca4f86811d09470568e4fd10b4cbb6040e07cb4bf415b",
     "wr.routine-challenge": "6c6f91043b3e7226e5e8ca932140172fb4184787e9361364f18e9006aeaf06d5",
     "wr.routine-survey": "83f02f830aae12684dd4297734397bc7f02e18461992a16393d4c8c90f39b5cd",
-    "wr.routine-verify": "9b87b2d06c98df67319de8fc5d4a794c34325574d0325123db169dcae3b10c3c",
-    "wr.rpi": "e2cb33ca62d3d3f50ab0ca34e7a0ee28377cf4a5ed4a761b408214bc38341841",
-    "wr.spreadsheet_audit": "0ac3546e4e7f17c1ed1ede47a4f0c25342a3cd4c6b2d7bfecbb13f009b777525",
+    "wr.routine-verify": "9f257bfe87252870c777be35d000d41fcaa9c677dee1c657a6594091093417bb",
+    "wr.rpi": "b7b217ba7085a064a07493d97f88386c339a60994d798ce37039049edd8e06ad",
+    "wr.spreadsheet_audit": "3e8612fa0a33534d42f22d88cbc22f743014ab9d1e5f7f6b82991108dbbae2ec",
     "wr.workflow_authoring": "8bc5f5a9f279fd719797911bce14d79f03ed80f59f62535c42eaa59c9dbae85a",
 }
 LISTING = Catalog(Places()).look()

@@ -61,6 +61,11 @@ class Scene:
         other = self.ann.start("user.flow")
         return self.go_on(stateToken=self.first["stateToken"], ackToken=other["ackToken"])
 
+    def twice(self) -> Any:
+        """Acknowledge one step with two different contents."""
+        self.ann.go(self.first, "one way")
+        return self.ann.go(self.first, "another way")["error"]
+
     def nowhere(self) -> Any:
         return self.ann.error(
             "start_workflow", workflowId="user.flow", workspacePath="/no/such/place"
@@ -188,6 +193,7 @@ PROVOKED: dict[str, Callable[[Scene], Any]] = {
     "SESSION_NOT_HEALTHY": Scene.damaged,
     "SESSION_LOCKED": Scene.renamed,
     "PRECONDITION_FAILED": Scene.nowhere,
+    "ALREADY_RECORDED": Scene.twice,
     "STORE_UNAVAILABLE": Scene.no_place,
     "TIMEOUT": lambda _: timed_out(),
     "INTERNAL_ERROR": Scene.defect,

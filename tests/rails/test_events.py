@@ -16,7 +16,7 @@ KINDS = {
     *("advance_recorded", "checkpoint_recorded", "validation_performed", "node_output_appended"),
     *("session_output_appended", "context_set", "preferences_changed", "capability_observed"),
     *("user_input_recorded", "gap_recorded", "divergence_recorded", "assessment_recorded"),
-    *("warning_recorded", "decision_trace_appended"),
+    *("warning_recorded", "decision_trace_appended", "preferences_wished"),
 }
 KEY = re.compile(r"[a-z0-9_:>-]{1,256}")
 RICH = flow(
@@ -61,7 +61,7 @@ def test_the_facts_of_a_session_are_a_closed_set():
 
 @pytest.mark.rule("R4.16", "R4.2", "R4.10", "R4.3")
 def test_facts_come_in_their_order_with_derived_ids(agent, tmp_path):
-    ann = agent(RICH)
+    ann = agent(RICH, agent_may_automate=True, agent_may_approve=True)
     first = ann.start(
         "user.flow",
         workspacePath=str(tmp_path),

@@ -57,7 +57,7 @@ def test_for_each_runs_the_body_once_per_item(agent):
 
 @pytest.mark.rule("C17", "R1.25")
 def test_a_missing_list_blocks_until_it_is_sent_or_is_skipped_with_a_gap(agent):
-    ann = agent(flow(step("s"), loop("l", step("a"), **OVER), step("end")))
+    ann = agent(flow(step("s"), loop("l", step("a"), **OVER), step("end")), agent_may_automate=True)
     first = ann.start("user.flow")
     blocked = ann.go(first)
     entered = ann.go(blocked, context={"list": [{}]})
@@ -73,7 +73,7 @@ def test_a_missing_list_blocks_until_it_is_sent_or_is_skipped_with_a_gap(agent):
 
 @pytest.mark.rule("R1.25")
 def test_a_loop_at_the_start_names_the_missing_key_and_records_nothing(agent):
-    ann = agent(flow(loop("l", step("a"), **OVER), step("end")))
+    ann = agent(flow(loop("l", step("a"), **OVER), step("end")), agent_may_automate=True)
     refused = ann.start("user.flow")
     nonstop = ann.start("user.flow", preferences={"autonomy": "full_auto_never_stop"})
 
@@ -143,7 +143,7 @@ def test_a_pass_that_has_begun_is_finished(agent):
 
 @pytest.mark.rule("C24")
 def test_a_loop_decision_is_required_or_counts_as_stop(agent):
-    ann = agent(flow(loop("l", DECIDE, step("rest"), **WHILE), step("end")))
+    ann = agent(flow(loop("l", DECIDE, step("rest"), **WHILE), step("end")), agent_may_automate=True)
     first = ann.start("user.flow")
     blocked = ann.go(first, "no artifact")
     nonstop = ann.go(ann.look(first), preferences={"autonomy": "full_auto_never_stop"})

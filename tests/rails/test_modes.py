@@ -44,7 +44,7 @@ def facts(agent, answer, kind):
 @pytest.mark.rule("C54", "R8.16", "R7.14")
 @pytest.mark.parametrize("mode", [{}, STOPPING])
 def test_a_missing_output_blocks_in_blocking_modes(agent, mode):
-    ann = agent(flow(step("decide", **LOOP_CONTROL), step("end")))
+    ann = agent(flow(step("decide", **LOOP_CONTROL), step("end")), agent_may_automate=True)
     first = ann.start("user.flow", preferences=mode)
     blocked = ann.go(first, "none")
 
@@ -54,7 +54,8 @@ def test_a_missing_output_blocks_in_blocking_modes(agent, mode):
             "pointer": {"kind": "output_contract", "contractRef": "wr.contracts.loop_control"},
             "message": "This step needs a wr.loop_control artifact; no artifacts were sent.",
             "suggestedFix": 'Send output.artifacts = [{"kind": "wr.loop_control",'
-            ' "decision": "stop"}] with the tokens of this answer.',
+            ' "decision": "<continue|stop>"}], every <…> replaced by what is so, with the tokens'
+            " of this answer.",
         }
     ]
     assert blocked["example"] == STOP
@@ -64,7 +65,7 @@ def test_a_missing_output_blocks_in_blocking_modes(agent, mode):
 
 @pytest.mark.rule("C54", "R8.7")
 def test_a_missing_output_is_a_critical_gap_in_never_stop(agent):
-    ann = agent(flow(step("decide", **LOOP_CONTROL), step("end")))
+    ann = agent(flow(step("decide", **LOOP_CONTROL), step("end")), agent_may_automate=True)
     second = ann.go(ann.start("user.flow", preferences=NONSTOP), "none")
 
     assert second["kind"] == "ok"
@@ -191,13 +192,15 @@ HUMAN = {"requireConfirmation": {"kind": "human_approval"}}
 @pytest.mark.rule("C64", "R8.21")
 @pytest.mark.parametrize("mode", [{}, STOPPING])
 def test_only_the_person_can_approve(agent, mode):
-    ann = agent(flow(step("s", **HUMAN), step("end")))
+    ann = agent(flow(step("s", **HUMAN), step("end")), agent_may_automate=True)
     first = ann.start("user.flow", preferences=mode)
     blocked = ann.go(first)
     rejected = ann.go(blocked, artifacts=[{**APPROVED, "decision": "rejected"}])
-    approved = ann.go(rejected, artifacts=[APPROVED])
+    claimed = ann.go(rejected, artifacts=[APPROVED])
+    ann.approve(claimed)
+    approved = ann.go(claimed)
 
-    assert codes(blocked) == ["USER_ONLY_DEPENDENCY"]
+    assert codes(blocked) == codes(claimed) == ["USER_ONLY_DEPENDENCY"]
     assert blocked["nextIntent"] == "await_user_confirmation"
     assert "rejected" in rejected["blockers"][0]["message"]
     assert approved["pending"]["stepId"] == "end"
@@ -205,7 +208,7 @@ def test_only_the_person_can_approve(agent, mode):
 
 @pytest.mark.rule("C64")
 def test_missing_approval_is_a_critical_gap_in_never_stop(agent):
-    ann = agent(flow(step("s", **HUMAN), step("end")))
+    ann = agent(flow(step("s", **HUMAN), step("end")), agent_may_automate=True)
     second = ann.go(ann.start("user.flow", preferences=NONSTOP))
 
     assert second["pending"]["stepId"] == "end"
@@ -217,7 +220,7 @@ def test_missing_approval_is_a_critical_gap_in_never_stop(agent):
 
 @pytest.mark.rule("C65", "R8.5", "R7.27")
 def test_confirmation_pauses_guided_runs_and_never_blocks(agent):
-    ann = agent(flow(step("s", requireConfirmation=True), step("end")))
+    ann = agent(flow(step("s", requireConfirmation=True), step("end")), agent_may_automate=True)
     guided = ann.start("user.flow")
     auto = ann.start("user.flow", preferences=STOPPING)
 
@@ -239,7 +242,7 @@ REQUIRED: dict[str, Any] = {"capabilities": {"web_browsing": "required"}}
 
 @pytest.mark.rule("C66", "C67", "R8.15", "R8.17", "R8.31")
 def test_a_required_capability_is_probed_first(agent):
-    ann = agent(flow(step("s"), **REQUIRED))
+    ann = agent(flow(step("s"), **REQUIRED), agent_may_automate=True)
     first = ann.start("user.flow")
     silent = ann.go(first)
     gone = ann.go(silent, artifacts=observed("unavailable", remediation="Switch it on."))
@@ -284,8 +287,7 @@ def test_claims_inform_and_only_attempts_count(agent):
 @pytest.mark.rule("C70", "R8.8", "R8.9")
 def test_a_mode_above_the_recommendation_is_warned_about_once(agent):
     ann = agent(
-        flow(step("a"), step("b"), recommendedPreferences={"recommendedAutonomy": "guided"})
-    )
+        flow(step("a"), step("b"), recommendedPreferences={"recommendedAutonomy": "guided"}), agent_may_automate=True)
     first = ann.start("user.flow", preferences=NONSTOP)
     second = ann.go(first)
 
@@ -329,7 +331,7 @@ def test_a_divergence_has_one_of_five_reasons(agent, reason):
 
 @pytest.mark.rule("R11.3", "R8.22")
 def test_a_gap_is_told_whole_and_is_never_edited(agent):
-    ann = agent(flow(step("decide", **LOOP_CONTROL), step("b"), step("c"), step("d")))
+    ann = agent(flow(step("decide", **LOOP_CONTROL), step("b"), step("c"), step("d")), agent_may_automate=True)
     second = ann.go(ann.start("user.flow", preferences=NONSTOP), "none")
     own = {"kind": "wr.gap", "severity": "warning", "summary": "No design.", "detail": "design"}
     third = ann.go(second, artifacts=[own])
@@ -407,7 +409,7 @@ def test_a_person_gives_inputs_by_context_or_artifact(agent):
 
 @pytest.mark.rule("R8.12", "R7.17", "R8.5")
 def test_full_auto_prompts_state_the_duty_and_guided_ones_do_not(agent):
-    ann = agent(flow(step("s", requireConfirmation=True)))
+    ann = agent(flow(step("s", requireConfirmation=True)), agent_may_automate=True)
 
     def prompt(mode):
         return ann.start("user.flow", preferences=mode)["pending"]["prompt"]
@@ -421,7 +423,7 @@ def test_full_auto_prompts_state_the_duty_and_guided_ones_do_not(agent):
 @pytest.mark.rule("R8.7", "R8.22")
 def test_reasons_that_look_alike_are_disclosed_one_by_one(agent):
     inputs = [{"id": n, "reason": "needs_user_artifact", "prompt": f"File {n}"} for n in "abc"]
-    ann = agent(flow(step("s", userInputs=inputs)))
+    ann = agent(flow(step("s", userInputs=inputs)), agent_may_automate=True)
     done = ann.go(ann.start("user.flow", preferences=NONSTOP))
 
     assert len({gap["gapId"] for gap in done["gaps"]}) == 3

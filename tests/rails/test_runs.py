@@ -63,23 +63,19 @@ def test_a_later_program_with_other_words_repeats_what_was_said_before(agent, mo
 
 
 @pytest.mark.rule("C28", "R6.13")
-def test_other_content_for_a_used_ack_is_ignored_and_offered_a_branch(agent):
+def test_other_content_for_a_used_ack_is_refused_and_offered_a_branch(agent):
     ann = agent(TWO)
     first = ann.start("user.flow")
     once = ann.go(first, "did one")
     count = ann.events(first)
-    other = ann.go(first, "did it differently")
-    note = other["warnings"][-1]
+    other = ann.go(first, "did it differently")["error"]
     branch = ann.answer(
         "continue_workflow",
-        ackToken=note["details"]["forkAckToken"],
+        ackToken=other["details"]["forkAckToken"],
         output={"notesMarkdown": "did it differently"},
     ).structured
 
-    assert note["code"] == "REPLAY_INPUT_IGNORED"
-    assert {k: v for k, v in other.items() if k != "warnings"} == {
-        k: v for k, v in once.items() if k != "warnings"
-    }
+    assert other["code"] == "ALREADY_RECORDED"
     assert ann.events(first) > count
     assert branch["stateToken"] != once["stateToken"]
     assert branch["fork"]["siblings"]
@@ -145,7 +141,7 @@ def test_an_old_token_shows_what_came_of_it_and_branches(agent):
 
 @pytest.mark.rule("C31", "C32", "C33", "R5.13", "R5.12", "R11.10")
 def test_facts_of_one_branch_never_show_in_another(agent):
-    ann = agent(THREE)
+    ann = agent(THREE, agent_may_automate=True)
     first = ann.start("user.flow")
     left = ann.go(first, "left", context={"k": 1}, preferences={"autonomy": "full_auto_never_stop"})
     right = ann.go(ann.look(first), "right", context={"k": 2})
@@ -190,11 +186,11 @@ def test_two_users_of_one_fork_ack_make_one_sibling_and_then_another(agent):
     late = ann.go(offered, "fork b")
     again = ann.answer(
         "continue_workflow",
-        ackToken=late["warnings"][-1]["details"]["forkAckToken"],
+        ackToken=late["error"]["details"]["forkAckToken"],
         output={"notesMarkdown": "fork b"},
     ).structured
 
-    assert late["stateToken"] == one["stateToken"]
+    assert late["error"]["code"] == "ALREADY_RECORDED"
     assert len({one["stateToken"], again["stateToken"]}) == 2
     assert len(again["fork"]["siblings"]) == 2
 
@@ -328,7 +324,7 @@ def test_content_without_an_ack_is_refused(agent, more):
 
 @pytest.mark.rule("C56", "C57", "C58", "R6.14", "R8.4")
 def test_a_blocked_step_is_retried_with_the_tokens_of_the_blocked_answer(agent):
-    ann = agent(flow(step("decide", **LOOP_CONTROL), step("after")))
+    ann = agent(flow(step("decide", **LOOP_CONTROL), step("after")), agent_may_automate=True)
     first = ann.start("user.flow")
     blocked = ann.go(first, "no artifact")
     again = ann.go(first, "no artifact")
@@ -341,8 +337,7 @@ def test_a_blocked_step_is_retried_with_the_tokens_of_the_blocked_answer(agent):
     assert blocked["kind"] == "blocked"
     assert blocked["pending"]["stepId"] == "decide"
     assert blocked == again
-    assert other["warnings"][-1]["code"] == "REPLAY_INPUT_IGNORED"
-    assert other["kind"] == "blocked"
+    assert other["error"]["code"] == "ALREADY_RECORDED"
     assert advanced["pending"]["stepId"] == "after"
     assert nonstop["kind"] == "ok"
     assert [gap["severity"] for gap in nonstop["gaps"]] == ["critical"]
@@ -406,8 +401,8 @@ def test_a_checkpoint_of_a_blocked_step_is_as_blocked_as_the_step(agent):
         output={"notesMarkdown": "asked by mail"},
     ).structured
     looked = ann.look(noted)
-    approval = {"kind": "wr.user_input", "inputId": "approval", "decision": "approved"}
-    on = ann.go(noted, artifacts=[approval])
+    ann.approve(noted)
+    on = ann.go(noted)
 
     assert noted["kind"] == looked["kind"] == "blocked"
     assert noted["blockers"] == looked["blockers"] == blocked["blockers"]
@@ -508,8 +503,7 @@ def test_a_start_weighs_goal_context_and_preferences_before_it_chooses(agent):
         flow(
             step("careful", runCondition={"var": "goal", "contains": "careful"}),
             step("plain", prompt="{{goal}} {{k}}"),
-        )
-    )
+        ), agent_may_automate=True)
     careful = ann.start("user.flow", goal="Be careful")
     plain = ann.start("user.flow", goal="Be quick", context={"k": 7})
     own = ann.start("user.flow", goal="Be careful", context={"goal": "Be quick"})
@@ -538,8 +532,8 @@ def test_another_note_for_a_used_checkpoint_token_is_offered_a_new_one(agent):
     given = {"stateToken": first["stateToken"], "checkpointToken": first["checkpointToken"]}
     ann.answer("checkpoint_workflow", **given, output={"notesMarkdown": "a"})
     count = ann.events(first)
-    other = ann.answer("checkpoint_workflow", **given, output={"notesMarkdown": "b"}).structured
-    token = other["warnings"][-1]["details"]["checkpointToken"]
+    other = ann.error("checkpoint_workflow", **given, output={"notesMarkdown": "b"})
+    token = other["details"]["checkpointToken"]
     third = ann.answer(
         "checkpoint_workflow",
         stateToken=first["stateToken"],
@@ -574,12 +568,12 @@ def test_a_session_without_a_run_takes_notes(agent):
     given = {"sessionToken": made["sessionToken"], "checkpointToken": made["checkpointToken"]}
     noted = ann.answer("checkpoint_workflow", **given, output={"notesMarkdown": "a"})
     same = ann.answer("checkpoint_workflow", **given, output={"notesMarkdown": "a"})
-    other = ann.answer("checkpoint_workflow", **given, output={"notesMarkdown": "b"})
+    other = ann.error("checkpoint_workflow", **given, output={"notesMarkdown": "b"})
     state = ann.rails.sessions.state(made["session"]["sessionId"])
 
     assert made["session"]["title"] == "Tuning"
     assert bytes_of(noted) == bytes_of(same)
-    assert other.structured["warnings"][0]["code"] == "REPLAY_INPUT_IGNORED"
+    assert other["code"] == "ALREADY_RECORDED"
     assert [one.payload.notes_markdown for one in state.outputs] == ["a"]
     assert ann.start("user.flow", sessionToken=made["sessionToken"])["kind"] == "ok"
 
@@ -677,7 +671,7 @@ def test_a_resume_ref_fetches_the_tip_and_acknowledges_nothing(agent):
 
 @pytest.mark.rule("C75", "R5.9", "R5.11")
 def test_a_gap_is_open_until_it_is_resolved(agent):
-    ann = agent(flow(step("decide", **LOOP_CONTROL), step("after"), step("end")))
+    ann = agent(flow(step("decide", **LOOP_CONTROL), step("after"), step("end")), agent_may_automate=True)
     first = ann.start("user.flow", preferences={"autonomy": "full_auto_never_stop"})
     second = ann.go(first, "no artifact")
     gap = second["gaps"][0]["gapId"]

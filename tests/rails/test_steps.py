@@ -321,7 +321,7 @@ def test_references_are_pointed_at_and_never_read(agent, tmp_path):
         "own": "resolved",
         **dict.fromkeys(lost, "unresolved"),
     }
-    assert "Rules: rules.md (How; authoritative)\n" in first.texts[1]
+    assert "Rules: rules.md (How; authoritative) [resolved]\n" in first.texts[1]
     assert "Rules: no.md (How; authoritative) [unresolved]" in first.texts[1]
     assert "Rules: rules.md\n" in later.texts[1]
     assert "SECRET" not in "".join((*first.texts, *later.texts))

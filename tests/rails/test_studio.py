@@ -42,7 +42,7 @@ def test_the_person_changes_mode_and_inputs_at_the_tip(agent):
 
 @pytest.mark.rule("R5.11", "R5.9", "R7.19")
 def test_the_person_closes_a_gap(agent):
-    ann = agent(flow(step("one", **LOOP_CONTROL)))
+    ann = agent(flow(step("one", **LOOP_CONTROL)), agent_may_automate=True)
     done = ann.go(ann.start("user.flow", preferences=NONSTOP))
     run, gap = done["session"]["runId"], done["gaps"][0]["gapId"]
     before = ann.studio("RailsRunGet", runId=run)["status"]
@@ -319,7 +319,7 @@ def test_nothing_the_person_does_completes_a_step(agent):
 
 
 @pytest.mark.rule("R5.10", "R8.28")
-def test_what_a_blocked_attempt_brought_is_shown_and_not_in_the_recap(agent):
+def test_what_a_blocked_attempt_brought_is_shown_found_and_counts_with_the_next(agent):
     ann = agent(flow(step("one", **LOOP_CONTROL), step("two")))
     blocked = ann.go(ann.start("user.flow"), "only words")
     node = ann.studio("RailsRunGet", runId=blocked["session"]["runId"])["preferredTip"]
@@ -328,8 +328,9 @@ def test_what_a_blocked_attempt_brought_is_shown_and_not_in_the_recap(agent):
 
     assert [one["notesMarkdown"] for one in page["outputs"]] == ["only words"]
     assert looked["recap"]["entries"] == []
+    assert looked["handedIn"] == {"notesMarkdown": "only words"}
     assert ann.call("resume_session", {"query": "only words"})["candidates"][0]["whyMatched"] == [
-        "recency_fallback"
+        "matched_notes"
     ]
 
 

@@ -338,17 +338,19 @@ def still_open(
     node: NodeState,
     rendered: prompt.Rendered,
     kept: Submitted,
-    policy: Policy,
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """Return what a blocked step still asks for: the output and the context of the next call."""
+    """Return what a blocked step still asks for: the output and the context of the next call.
+
+    From the record alone: what the settings say does not change what is told of a step (R7.25).
+    """
     judgement = judge(
         workflow,
         engine,
         node,
         node.context,
-        Handed(output=kept, is_agents=True, may_approve=policy.agent_may_approve),
+        Handed(output=kept, is_agents=True),
         to_node=node.node_id,
-        notes_required=policy.notes_required,
+        notes_required=False,
     )
     found = list(judgement.reasons)
     if not found:

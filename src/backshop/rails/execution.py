@@ -180,9 +180,7 @@ class Execution:
         )
         if facts.blockers and facts.rendered is not None:
             kept = self._kept(located)
-            asked, context = still_open(
-                workflow, snapshot.engine, node, facts.rendered, kept, self._policy()
-            )
+            asked, context = still_open(workflow, snapshot.engine, node, facts.rendered, kept)
             facts = replace(
                 facts,
                 rendered=replace(facts.rendered, form=asked),
