@@ -16,7 +16,7 @@ from backshop.testing.walker import walk
 from backshop.testing.workflows import ARTIFACT, GO_ON, LOOP_CONTROL, STOP, flow, loop, step
 
 REPORT = {"outputContract": {"contractRef": "wr.contracts.verification_report"}}
-REAL = {
+REAL: dict[str, Any] = {
     "kind": "wr.verification_report",
     "checks": [{"name": "unit tests", "result": "pass", "evidence": "7 passed"}],
     "summary": "All seven pass.",
@@ -95,9 +95,7 @@ def test_no_suggested_call_of_a_published_workflow_passes_as_it_is(tmp_path, cor
     listed = tried.agent.call("list_workflows", {"limit": 200})["workflows"]
 
     stuck = [
-        one["workflowId"]
-        for one in listed[:: scaled(6, 1)]
-        if not tried.walked(one["workflowId"])
+        one["workflowId"] for one in listed[:: scaled(6, 1)] if not tried.walked(one["workflowId"])
     ]
 
     assert tried.passed == []
@@ -156,7 +154,10 @@ def test_one_text_of_an_example_among_ones_own_is_refused_and_words_of_closed_se
     ann = agent(flow(step("one", **REPORT), step("two")))
     first = ann.start("user.flow")
     example = first["pending"]["outputContract"]["example"]
-    borrowed = {**REAL, "checks": [{**REAL["checks"][0], "evidence": "example: 212  passed in 3.1 s"}]}
+    borrowed = {
+        **REAL,
+        "checks": [{**REAL["checks"][0], "evidence": "example: 212  passed in 3.1 s"}],
+    }
 
     blocked = ann.go(first, None, artifacts=[borrowed])
     own = ann.go(blocked, None, artifacts=[REAL])
@@ -240,7 +241,9 @@ def test_a_probe_asks_for_its_own_capability_and_takes_the_answer(agent, capabil
     (suggested,) = first["nextCall"]["arguments"]["output"]["artifacts"]
     other = {"delegation": "web_browsing", "web_browsing": "delegation"}[capability]
     blocked = literal(ann, first)
-    wrong = ann.go(blocked, None, artifacts=[{**suggested, "capability": other, "status": "available"}])
+    wrong = ann.go(
+        blocked, None, artifacts=[{**suggested, "capability": other, "status": "available"}]
+    )
 
     went = ann.go(wrong, None, artifacts=[{**suggested, "status": "available"}])
 
@@ -297,7 +300,11 @@ def test_artifacts_that_were_right_need_not_be_sent_again(agent):
     assert again["nextCall"]["arguments"]["output"] == {"artifacts": [asked]}
     assert blocked["handedIn"] == again["handedIn"] == {"artifactKinds": ["my.table", REAL["kind"]]}
     assert went["pending"]["stepId"] == "two"
-    assert {one["kind"] for one in entry["artifacts"]} == {"my.table", REAL["kind"], "wr.assessment"}
+    assert {one["kind"] for one in entry["artifacts"]} == {
+        "my.table",
+        REAL["kind"],
+        "wr.assessment",
+    }
 
 
 @pytest.mark.rule("R7.13", "R5.15")
@@ -473,7 +480,11 @@ def test_no_refusal_suggests_to_lift_the_brakes(agent):
     (suggested,) = probe["nextCall"]["arguments"]["output"]["artifacts"]
     blocked = ann.go(probe, None, artifacts=[{**suggested, "status": "unavailable"}])
     limit = ann.go(blocked, None)
-    approval = ann.go(ann.go(probe := ann.start("user.flow"), None, artifacts=[{**suggested, "status": "available"}]))
+    approval = ann.go(
+        ann.go(
+            probe := ann.start("user.flow"), None, artifacts=[{**suggested, "status": "available"}]
+        )
+    )
 
     for said in (blocked["blockers"], limit["error"], approval["blockers"], approval["nextCall"]):
         text = json.dumps(said)
@@ -546,7 +557,11 @@ def test_a_choice_in_the_context_is_the_agents_word_where_it_binds_nobody(agent,
     assert codes(sent) == ["USER_ONLY_DEPENDENCY"]
     assert went["pending"]["stepId"] == "two"
     (claim,) = facts(ann, went, "user_input_recorded")
-    assert (claim.provenance, claim.decision, claim.summary) == ("agent_relayed", "provided", "prod")
+    assert (claim.provenance, claim.decision, claim.summary) == (
+        "agent_relayed",
+        "provided",
+        "prod",
+    )
 
 
 @pytest.mark.rule("R8.21", "R8.4")

@@ -143,7 +143,9 @@ def test_a_pass_that_has_begun_is_finished(agent):
 
 @pytest.mark.rule("C24")
 def test_a_loop_decision_is_required_or_counts_as_stop(agent):
-    ann = agent(flow(loop("l", DECIDE, step("rest"), **WHILE), step("end")), agent_may_automate=True)
+    ann = agent(
+        flow(loop("l", DECIDE, step("rest"), **WHILE), step("end")), agent_may_automate=True
+    )
     first = ann.start("user.flow")
     blocked = ann.go(first, "no artifact")
     nonstop = ann.go(ann.look(first), preferences={"autonomy": "full_auto_never_stop"})

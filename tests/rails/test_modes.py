@@ -287,7 +287,9 @@ def test_claims_inform_and_only_attempts_count(agent):
 @pytest.mark.rule("C70", "R8.8", "R8.9")
 def test_a_mode_above_the_recommendation_is_warned_about_once(agent):
     ann = agent(
-        flow(step("a"), step("b"), recommendedPreferences={"recommendedAutonomy": "guided"}), agent_may_automate=True)
+        flow(step("a"), step("b"), recommendedPreferences={"recommendedAutonomy": "guided"}),
+        agent_may_automate=True,
+    )
     first = ann.start("user.flow", preferences=NONSTOP)
     second = ann.go(first)
 
@@ -331,7 +333,10 @@ def test_a_divergence_has_one_of_five_reasons(agent, reason):
 
 @pytest.mark.rule("R11.3", "R8.22")
 def test_a_gap_is_told_whole_and_is_never_edited(agent):
-    ann = agent(flow(step("decide", **LOOP_CONTROL), step("b"), step("c"), step("d")), agent_may_automate=True)
+    ann = agent(
+        flow(step("decide", **LOOP_CONTROL), step("b"), step("c"), step("d")),
+        agent_may_automate=True,
+    )
     second = ann.go(ann.start("user.flow", preferences=NONSTOP), "none")
     own = {"kind": "wr.gap", "severity": "warning", "summary": "No design.", "detail": "design"}
     third = ann.go(second, artifacts=[own])

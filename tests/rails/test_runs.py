@@ -503,7 +503,9 @@ def test_a_start_weighs_goal_context_and_preferences_before_it_chooses(agent):
         flow(
             step("careful", runCondition={"var": "goal", "contains": "careful"}),
             step("plain", prompt="{{goal}} {{k}}"),
-        ), agent_may_automate=True)
+        ),
+        agent_may_automate=True,
+    )
     careful = ann.start("user.flow", goal="Be careful")
     plain = ann.start("user.flow", goal="Be quick", context={"k": 7})
     own = ann.start("user.flow", goal="Be careful", context={"goal": "Be quick"})
@@ -671,7 +673,9 @@ def test_a_resume_ref_fetches_the_tip_and_acknowledges_nothing(agent):
 
 @pytest.mark.rule("C75", "R5.9", "R5.11")
 def test_a_gap_is_open_until_it_is_resolved(agent):
-    ann = agent(flow(step("decide", **LOOP_CONTROL), step("after"), step("end")), agent_may_automate=True)
+    ann = agent(
+        flow(step("decide", **LOOP_CONTROL), step("after"), step("end")), agent_may_automate=True
+    )
     first = ann.start("user.flow", preferences={"autonomy": "full_auto_never_stop"})
     second = ann.go(first, "no artifact")
     gap = second["gaps"][0]["gapId"]

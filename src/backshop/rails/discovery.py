@@ -157,7 +157,7 @@ def note_call(tokens: Json) -> Json:
 
 
 def session_again(keys: tk.Keys, session_id: str, state: SessionState) -> RailsError:
-    """Return the refusal of a used token with other content, and the token that takes it (R6.16)."""
+    """Return the refusal of other content for a used token, and the token it needs (R6.16)."""
     current = attempt_id(session_id, "checkpoint", len(state.session_attempts))
     return RailsError(
         "ALREADY_RECORDED",

@@ -342,7 +342,8 @@ def _blocked_text(facts: Facts) -> str:
     for one in facts.blockers:
         pointer = one["pointer"]
         assert isinstance(pointer, Mapping)
-        about = " ".join(str(value) for value in pointer.values())
+        rest = (str(value) for key, value in sorted(pointer.items()) if key != "kind")
+        about = " ".join((str(pointer["kind"]), *rest))
         lines.append(f"- {one['code']} ({about}): {one['message']}")
         if "suggestedFix" in one:
             lines.append(f"  Fix: {one['suggestedFix']}")

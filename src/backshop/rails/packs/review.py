@@ -30,7 +30,9 @@ REVIEWS = (
         example={
             "verdict": "minor",
             "confidence": "high",
-            "findings": [{"severity": "minor", "summary": "Example: the empty list is not tested."}],
+            "findings": [
+                {"severity": "minor", "summary": "Example: the empty list is not tested."}
+            ],
             "summary": "Example: sound; one test is missing.",
         },
     ),
@@ -59,7 +61,11 @@ REVIEWS = (
             )
         },
         kind="mr_review.changed_files",
-        example={"changedFiles": [{"path": "src/example.py", "summary": "Example: new parser", "risk": "M"}]},
+        example={
+            "changedFiles": [
+                {"path": "src/example.py", "summary": "Example: new parser", "risk": "M"}
+            ]
+        },
         renderer="table",
     ),
     pack(
