@@ -106,6 +106,31 @@ def test_mode_and_inputs_are_changed_from_outside(backshop):
     assert backshop("session", "start", "--title", "Notes")[0] == 0
 
 
+@pytest.mark.rule("R8.21", "R8.35", "S4.2")
+def test_a_person_answers_what_a_step_asks_of_them(backshop, tmp_path):
+    choice = {"id": "where", "reason": "needs_user_choice", "prompt": "Where?", "contextKey": "to"}
+    asking = flow(
+        step("one", requireConfirmation={"kind": "human_approval"}),
+        step("two", userInputs=[{**choice, "choiceKind": "irreversible_action"}]),
+        step("three", prompt="Go to {{to}}."),
+        name="user.ask",
+    )
+    (tmp_path / "home" / "workflows" / "user.ask.json").write_text(json.dumps(asking))
+    ref = json.loads(backshop("run", "start", "user.ask", "--json")[1])["session"]["resumeRef"]
+    blocked = backshop("run", "continue", ref, "--notes", "did one")
+    approved = backshop("run", "answer", ref, "approved")
+    second = backshop("run", "continue", ref, "--done")
+    silent = backshop("run", "answer", ref, "provided", "--input", "where")
+    given = backshop("run", "answer", ref, "provided", "--input", "where", "--summary", "prod")
+    third = backshop("run", "continue", ref, "--notes", "did two")
+
+    assert f"backshop run answer {ref} --input approval" in blocked[1]
+    assert approved[0] == given[0] == 0
+    assert "Two [two]" in second[1]
+    assert silent[0] == 2
+    assert "Go to prod." in third[1]
+
+
 @pytest.mark.rule("S4.3")
 def test_a_session_or_run_is_named_by_its_beginning(backshop):
     starts = [json.loads(backshop("run", "start", "user.flow", "--json")[1]) for _ in range(2)]

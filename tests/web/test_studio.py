@@ -334,6 +334,37 @@ def test_actions_work_as_plain_posts(served, ann):
     assert (wrong.status_code, missing.status_code) == (422, 404)
 
 
+@pytest.mark.rule("R8.4", "R8.21", "R10.5")
+def test_a_wish_is_allowed_and_an_agents_word_is_shown_as_such(served):
+    asking = flow(step("one", requireConfirmation={"kind": "human_approval"}), name="user.ask")
+    folder = served.shop.config.home / "workflows"
+    (folder / "user.ask.json").write_text(json.dumps(asking), encoding="utf-8")
+    agent, wish = Agent(served.shop.rails), {"autonomy": "full_auto_stop_on_user_deps"}
+    word = {"kind": "wr.user_input", "inputId": "approval", "decision": "approved"}
+    claimed = agent.go(agent.start("user.ask", preferences=wish), artifacts=[word])
+    run = claimed["session"]["runId"]
+    node = served.call("RailsRunGet", runId=run)["preferredTip"]
+    with closing(served.client()) as client:
+        before = client.get(f"/studio/node/{node}").text
+        client.post(
+            f"/studio/run/{run}/preferences",
+            data={"allow": node},
+            headers={"origin": served.address},
+        )
+        after = client.get(f"/studio/node/{node}").text
+        again = client.post(
+            f"/studio/run/{run}/preferences",
+            data={"allow": node},
+            headers={"origin": served.address},
+        )
+
+    assert "Allow it from here on" in before
+    assert "It does not count until you answer here." in before
+    assert "Allow it from here on" not in after
+    assert "Set by a person." in after
+    assert again.status_code == 422
+
+
 @pytest.mark.rule("U6.3", "R10.3", "R10.10")
 def test_the_timeline_has_a_lane_for_each_run_and_one_for_notes(served, ann, new_page):
     made = ann.answer("start_session", title="Two things at once").structured
