@@ -579,6 +579,24 @@ def test_a_person_at_a_door_of_their_own_speaks_for_themselves(agent):
     assert [one.source for one in facts(ann, first, "preferences_changed")] == ["system", "user"]
 
 
+@pytest.mark.rule("R8.22", "R8.21")
+def test_a_gap_that_only_the_person_can_fill_is_not_closed_by_an_agent(agent):
+    ann = agent(flow(step("one", **APPROVAL), step("two")), preset="full_auto_nonstop")
+    second = ann.go(ann.start("user.flow"))
+    gap = second["gaps"][0]["gapId"]
+    solved = {"kind": "wr.gap", "severity": "info", "summary": "Ok.", "resolvesGapId": gap}
+
+    done = ann.go(second, artifacts=[solved])
+    run = done["session"]["runId"]
+    before = ann.studio("RailsRunGet", runId=run)["status"]
+    ann.studio("RailsGapResolve", gapId=gap, summary="Approved afterwards.")
+
+    assert done["isComplete"] is True
+    assert [one["code"] for one in done["warnings"]] == ["ARTIFACT_UNRECOGNISED"]
+    assert before == "complete_with_gaps"
+    assert ann.studio("RailsRunGet", runId=run)["status"] == "complete"
+
+
 def node_of(ann: Agent, answer: Any) -> str:
     found: str = ann.studio("RailsRunGet", runId=answer["session"]["runId"])["preferredTip"]
     return found

@@ -97,8 +97,8 @@ def advance(state: SessionState, wish: Acknowledge) -> Decided:
         Handed(
             output=wish.output,
             context=wish.request.context,
-            is_agents=wish.request.by == "agent",
-            may_approve=wish.request.by != "agent" or wish.policy.agent_may_approve,
+            is_agents=wish.request.by != "person",
+            may_approve=wish.request.by == "person" or wish.policy.agent_may_approve,
         ),
         to_node=to_node,
         notes_required=wish.policy.notes_required,

@@ -91,7 +91,7 @@ def judge(
     seen = scope(workflow, engine.stack, context)
     found, sent = Judgement(), handed.output
     found.observations = capabilities.observations(step, sent.artifacts)
-    _artifacts(found, step, sent, node, to_node)
+    _artifacts(found, step, handed, node, to_node)
     _contract(found, workflow, step, sent, seen)
     _assessments(found, workflow, step, sent)
     _inputs(found, step, node, context, seen, handed)
@@ -107,12 +107,12 @@ def warning(code: WarningCode, message: str, **details: object) -> Json:
 
 
 def _artifacts(
-    found: Judgement, step: CompiledStep, sent: Submitted, node: NodeState, to_node: str
+    found: Judgement, step: CompiledStep, handed: Handed, node: NodeState, to_node: str
 ) -> None:
     """Sort the artifacts by what they are; the unknown are stored and mentioned once."""
     unknown = []
     required = step.contract.contract_ref if step.contract else None
-    for artifact in sent.artifacts:
+    for artifact in handed.output.artifacts:
         kind = str(artifact["kind"])
         pack = _KNOWN_KINDS.get(kind)
         if pack is None:
@@ -124,7 +124,7 @@ def _artifacts(
                 message = f"A {kind} artifact was stored but not understood: {issues[0]}"
                 found.warnings.append(warning("ARTIFACT_UNRECOGNISED", message, kind=kind))
             continue
-        _understood(found, pack.kind, artifact, node, to_node)
+        _understood(found, pack.kind, artifact, handed, node, to_node)
     if unknown and "ARTIFACT_UNRECOGNISED:unknown_kind" not in node.warned:
         message = f"Artifacts of these kinds are stored as they are: {', '.join(unknown)}"
         found.warnings.append(
@@ -133,7 +133,7 @@ def _artifacts(
 
 
 def _understood(
-    found: Judgement, kind: str, artifact: Artifact, node: NodeState, to_node: str
+    found: Judgement, kind: str, artifact: Artifact, handed: Handed, node: NodeState, to_node: str
 ) -> None:
     if kind == "wr.loop_control":
         found.decision = "stop" if artifact["decision"] == "stop" else "continue"
@@ -144,11 +144,19 @@ def _understood(
             Diverged(str(artifact["reason"]), summary, str(related) if related else None)
         )
     elif kind == "wr.gap":
-        _agent_gap(found, artifact, node, to_node)
+        _agent_gap(found, artifact, handed, node, to_node)
 
 
-def _agent_gap(found: Judgement, artifact: Artifact, node: NodeState, to_node: str) -> None:
+def _agent_gap(
+    found: Judgement, artifact: Artifact, handed: Handed, node: NodeState, to_node: str
+) -> None:
     resolves = artifact.get("resolvesGapId")
+    known = node.gaps.get(str(resolves)) if resolves is not None else None
+    is_persons = known is not None and known.fact.reason.category == "user_only_dependency"
+    if is_persons and not handed.may_approve:
+        message = "Only the person can close this gap; the artifact was stored only."
+        found.warnings.append(warning("ARTIFACT_UNRECOGNISED", message, kind="wr.gap"))
+        return
     if resolves is not None and resolves not in node.gaps:
         message = f"There is no open gap {str(resolves)[:60]}; the artifact was stored only."
         found.warnings.append(warning("ARTIFACT_UNRECOGNISED", message, kind="wr.gap"))

@@ -22,6 +22,7 @@ from .inputs import Submitted
 from .prompt import Rendered
 
 Json = dict[str, object]
+BODY_VERSION = 2  # of recorded answers; those of version 1 do not say theirs
 
 _ORDER = (
     *("kind", "stateToken", "ackToken", "checkpointToken", "sessionToken", "isComplete"),
@@ -148,6 +149,7 @@ def body(facts: Facts, offer: Offer) -> Json:
         if facts.example is not None:
             data["example"] = dict(facts.example)
     return {
+        "v": BODY_VERSION,
         "data": data,
         "offer": {
             "nodeId": offer.node_id,
@@ -194,8 +196,8 @@ def filled(
     )
     text = found["text"]
     block: Json = {"next": answer["nextCall"]}
-    if answer["isComplete"]:
-        block = {"stateToken": state}
+    if answer["isComplete"]:  # an answer of the first version stays as it was given
+        block = {"stateToken": state} if found.get("v", 1) > 1 else {}
     block["checkpointToken"] = checkpoint
     if with_session is not None:
         block["sessionToken"] = answer["sessionToken"]
