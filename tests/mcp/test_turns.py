@@ -360,6 +360,9 @@ def test_an_agent_that_goes_back_finds_the_files_its_step_began_with(chat, agent
     assert names == ["begins", "ends"] * (len(names) // 2)
 
 
+INSTEAD = {"notesMarkdown": "Wrote other.txt instead."}
+
+
 @pytest.mark.rule("W13.7", "R6.13")
 def test_who_writes_before_saying_where_it_stands_is_told_what_the_files_hold(chat, agent):
     agent.start()
@@ -372,12 +375,11 @@ def test_who_writes_before_saying_where_it_stands_is_told_what_the_files_hold(ch
     agent.write("other.txt")
 
     agent.at = earlier
-    agent.item(1, report_markdown="Wrote other.txt instead.")
-    [ignored] = agent.at["warnings"]
-    agent.at = {**agent.at, "ackToken": ignored["details"]["forkAckToken"]}
+    told = agent.refused("continue_workflow", ackToken=earlier["ackToken"], output=INSTEAD)
+    agent.at = {**earlier, "ackToken": told["details"]["forkAckToken"]}
     agent.item(1, report_markdown="Wrote other.txt instead.")
 
-    assert ignored["code"] == "REPLAY_INPUT_IGNORED"
+    assert told["code"] == "ALREADY_RECORDED"
     assert [one["code"] for one in agent.at["warnings"]] == ["FILES_OF_ANOTHER_BRANCH"]
     assert set(chat.draft() or {}) == {"one.txt", "two.txt", "other.txt"}
     at = chat.state()["active_turn"]

@@ -80,9 +80,7 @@ class StartWorkflow:
     goal: str | None = _says("What this run is for, in one sentence", max_length=500)
     context: Json | None = _says("External inputs: ids, parameters, constraints")
     workspace_path: str | None = _says(_WORKSPACE)
-    preferences: Preferences | None = _says(
-        "A more careful mode; a wish for more automation is noted for the person"
-    )
+    preferences: Preferences | None = _says("A more careful mode; more is noted as a wish")
     session_token: str | None = _says("Put the run into this session")
     parent_state_token: str | None = _says("The step of another run this one is done for")
     idempotency_key: str | None = _says(
@@ -100,9 +98,7 @@ class ContinueWorkflow:
     ack_token: str | None = _says("Says the pending step is done; from the same answer")
     output: Output | None = _says("What the step brought; only with ackToken")
     context: Json | None = _says("External inputs that changed; null deletes a key")
-    preferences: Preferences | None = _says(
-        "A more careful mode from here on; more is noted as a wish"
-    )
+    preferences: Preferences | None = _says("As in start_workflow, from here on")
 
 
 @camel

@@ -42,9 +42,11 @@ from .plan import Plan
 from .respond import Answer
 from .sessions import Sessions, outside_tokens
 from .settings import Settings
-from .state import SessionState
+from .state import RunState, SessionState
 
 Json = dict[str, object]
+IsSame = Callable[[ev.RunStarted, str], bool]
+"""Says whether a run that is there was begun by the request with this digest."""
 
 
 class Rails:
@@ -162,13 +164,11 @@ class Rails:
         parent: ev.Parent | None = None,
         driver: ev.Driver | None = None,
         beside: Beside | None = None,
-        is_same: Callable[[ev.RunStarted, str], bool] | None = None,
+        is_same: IsSame | None = None,
     ) -> Answer:
-        """Begin a run under these ids, making the session if it is new; once, if asked twice.
-
-        `is_same` says whether a run that is there was begun by the request with this digest.
-        """
-        wanted = self._start_request(request, driver or self.settings.driver)
+        """Begin a run under these ids, making the session if it is new; once, if asked twice."""
+        driven = driver or self.settings.driver
+        wanted = self._start_request(request, driven)
         workspace = self._workspace(request)
         listing = self.catalog.look(workspace)
         found = listing.load(request.workflow_id)
@@ -176,7 +176,6 @@ class Rails:
             found.workflow_hash, lambda: pinned.snapshot(found.compiled)
         )
         is_new = not self.sessions.exists(session_id)
-        driven = driver or self.settings.driver
         references, more = discovery.resolved(found, workspace)
         warnings = [*discovery.id_warnings(listing, found, request.workflow_id), *more]
         seen = places.observations(workspace)
@@ -207,17 +206,21 @@ class Rails:
             )
 
         state, decided = self.sessions.decide(session_id, rule, beside)
-        keys = self.sessions.keyring.keys()
         if decided is None:
-            started = state.runs[run_id].started
-            if is_same is not None and not is_same(started, digest):
-                raise other_request(respond.resume_ref(run_id))
-            data = self.sessions.blob(started.response_ref)
-            return respond.filled(keys, data, with_session=session_id)
+            return self._again(session_id, state.runs[run_id], digest, is_same)
         self.sessions.remember(decided.snapshot)
         if is_new:
             self.execution.remember_workspace(session_id, workspace)
-        return respond.filled(keys, decided.body, with_session=session_id)
+        return self._told(decided.body, session_id)
+
+    def _again(self, session_id: str, run: RunState, digest: str, is_same: IsSame | None) -> Answer:
+        """Answer a start that was asked for before from its record."""
+        if is_same is not None and not is_same(run.started, digest):
+            raise other_request(respond.resume_ref(run.run_id))
+        return self._told(self.sessions.blob(run.started.response_ref), session_id)
+
+    def _told(self, body: bytes, session_id: str) -> Answer:
+        return respond.filled(self.sessions.keyring.keys(), body, with_session=session_id)
 
     def _start_request(self, request: requests.StartWorkflow, driver: ev.Driver) -> Request:
         context = dict(request.context or {})
