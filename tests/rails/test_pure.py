@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from backshop.rails import prompt, respond
+from backshop.base.ids import did
+from backshop.rails import prompt, respond, tokens
 from backshop.rails.compile import Library, compile_data, template_id
 from backshop.testing.workflows import LOOP_CONTROL, flow, loop, step
 
@@ -227,3 +228,43 @@ def test_rendering_needs_no_clock_no_files_and_no_network(agent):
 
     assert touched(render) == set()
     assert told[0] == told[1]
+
+
+OLD: dict[str, Any] = {
+    "data": {
+        "kind": "ok",
+        "isComplete": True,
+        "pending": None,
+        "nextIntent": "complete",
+        "session": {"sessionId": "sess_x", "runId": "run_x", "resumeRef": "r-x", "workflowId": "w"},
+        "preferences": {"autonomy": "guided", "riskPolicy": "conservative"},
+        "warnings": [],
+        "gaps": [],
+    },
+    "offer": {
+        "nodeId": did("node", "x"),
+        "workflowHash": "sha256:" + "0" * 64,
+        "ack": None,
+        "checkpoint": did("att", "x"),
+    },
+    "output": None,
+    "text": "# Complete",
+    "guidance": "",
+}
+"""An answer as version 0.1.0 recorded it."""
+
+
+@pytest.mark.rule("R6.12", "C41")
+def test_an_answer_of_an_earlier_version_is_given_back_as_it_was():
+    keys = tokens.Keys(b"k" * 32)
+    done = respond.filled(keys, respond.stored(dict(OLD)))
+    data = {**OLD["data"], "isComplete": False, "nextIntent": "perform_pending_then_continue"}
+    example = {"artifacts": [{"kind": "wr.loop_control", "decision": "stop"}]}
+    offer = {**OLD["offer"], "ack": did("att", "y")}
+    old = respond.stored({**OLD, "data": data, "offer": offer, "output": example})
+    pending: Any = respond.filled(keys, old)
+
+    block = json.dumps({"checkpointToken": done.structured["checkpointToken"]})
+    assert done.texts == (f"# Complete\n\n```json\n{block}\n```",)
+    assert list(pending.structured["nextCall"]["arguments"]) == ["stateToken", "ackToken", "output"]
+    assert pending.structured["nextCall"]["arguments"]["output"] == example
