@@ -105,6 +105,15 @@ class Chat(Room):
         answers: list[dict[str, Any]] = [m for m in found if m["type"] == "assistant_message"]
         return answers[-1]
 
+    def facts(self) -> list[str]:
+        """Return what stands beside the newest answer."""
+        return list(self.answer()["facts_lines"])
+
+    def told(self) -> str:
+        """Return all that the person reads of the newest answer: its text, and the facts."""
+        answer = self.answer()
+        return "\n".join((answer["text"], *answer.get("facts_lines", ())))
+
     def kinds(self) -> list[str]:
         """Return what the bench's stream holds."""
         return [event.kind for event in self.shop.store.read(f"bench:{self.id}")]

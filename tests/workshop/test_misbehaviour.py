@@ -33,9 +33,8 @@ def problem(chat) -> tuple[str, str | None]:
 
 def told(chat) -> str:
     """Return what the person reads as the answer."""
-    answer = chat.answer()
-    assert answer["status"] != "streaming"
-    return str(answer["text"])
+    assert chat.answer()["status"] != "streaming"
+    return str(chat.told())
 
 
 @pytest.mark.rule("W9.2", "W23.21", "W9.6", "W19.4", "W21.1")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # rooms load when something of theirs is first asked for (S2.
         RedoDone,
         Sent,
         State,
+        TurnFacts,
         Undone,
     )
 
@@ -48,6 +49,10 @@ class Answer:
     turn_id: str
     message_id: str | None = None
     run_id: str | None = None
+    facts: TurnFacts | None = None
+    """What is true of the turn, whatever its text says; None of one that could not write."""
+    facts_lines: tuple[str, ...] = ()
+    """The same in words."""
     warnings: tuple[str, ...] = ()
 
 
@@ -225,5 +230,7 @@ class BenchWorkshop:
             turn_id=done.turn_id,
             message_id=done.message_id,
             run_id=done.run_id,
+            facts=done.facts,
+            facts_lines=done.facts_lines,
             warnings=done.warnings,
         )

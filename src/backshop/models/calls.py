@@ -16,6 +16,7 @@ from .forgive import forgiven
 from .messages import Json, ToolCall, ToolCallDone, ToolSpec
 from .strict import drop_nulls
 
+OVER_CAP = "too_many_calls"
 _PROBLEMS_MAX = 10  # M9.6
 _ALIASES = {  # tool, what models write in an operation, what it means (M9.5, F16.5)
     ("docx_operations", "find"): "search",
@@ -67,7 +68,12 @@ def normalise(
     for position, (call, call_id) in enumerate(zip(calls, ids, strict=True)):
         arguments, problem = parse_arguments(call.arguments)
         if position >= limit:
-            problem = Problem("too_many_calls", f"at most {limit} calls run in one turn")
+            problem = Problem(
+                OVER_CAP,
+                f"not run: an answer may hold {limit} calls, and this was one more; "
+                "those before it ran",
+                ("Make this call again in your next answer.",),
+            )
         elif call.name not in known:
             problem = Problem(
                 "tool_not_available", f"there is no tool {call.name[:64]!r} here", tuple(known)

@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 from backshop.base.ambient import Clock
 from backshop.base.limits import ERROR_BODY_MAX_BYTES, FIRST_EVENT_LOCAL_S
 
+from . import faults
 from .address import Resolver, resolve
 from .catalog import ProviderRecord
-from .errors import EgressBlocked, ModelError
+from .errors import AuthFailed, EgressBlocked, ModelError, RequestRejected
 from .messages import Purpose
 from .policy import is_loopback_url, policy
 from .proxy import proxy_for, read_proxy
@@ -81,8 +82,15 @@ class Channel:
     """Keeps what a provider said about an error in the log; returns the reference to it."""
 
     def referred(self, error: ModelError, said: str) -> ModelError:
-        """Return the error with a reference to what the provider said (M11.6)."""
-        error.detail_ref = self.keep(said[:ERROR_BODY_MAX_BYTES])
+        """Return the error with what the provider said about it (M11.6).
+
+        Where it refuses the key or the request, only its own words say what to change.
+        """
+        body = said[:ERROR_BODY_MAX_BYTES]
+        error.detail_ref = self.keep(body)
+        reason = faults.said(body, self.key)
+        if reason and isinstance(error, AuthFailed | RequestRejected):
+            error.message = f"{error.message} ({reason})"
         return error
 
     @property

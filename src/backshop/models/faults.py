@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,6 +10,7 @@ from email.utils import parsedate_to_datetime
 
 from backshop.base.errors import Retry, RetryKind
 from backshop.base.limits import ERROR_BODY_MAX_BYTES
+from backshop.base.redact import MASK, Redactor
 
 from .errors import (
     AuthFailed,
@@ -42,6 +44,12 @@ _QUOTA = (
     "spending limit",
 )
 _WORD = re.compile(r"[a-z_]{1,64}")
+_SAID_MAX_CHARS = 300
+_QUOTED = re.compile(r"""(['"`])(?:(?!\1).){40,}\1""")  # long enough to be what was sent
+_KEY_LIKE = re.compile(
+    r"(?<![\w/])(?:(?:sk|pk|rk|gsk|xai|key|AIza)[-_*.…][-\w*.…]{3,}|[-\w]*\*{3,}[-\w*]*"
+    r"|(?=[-\w]*\d)(?=[-\w]*[A-Za-z])[-\w]{24,})"
+)
 _WAIT_MAX_MS = 10**12  # thirty years; a later moment is no time a calendar has
 _MODEL_OR_REGION = ("model", "region", "country", "location")
 _RESET_HEADERS = (  # how long until the limit is lifted, by provider
@@ -90,6 +98,26 @@ def from_code(kind: str, body: str) -> ModelError:
     if word.startswith("invalid") or word in ("not_found_error", "request_too_large"):
         return RequestRejected("the provider refuses the request", detail=detail)
     return ProviderUnavailable("the provider broke off its answer", detail=detail)
+
+
+def said(body: str, key: str | None = None) -> str:
+    """Return the reason a provider gives in its own words, in one line, without keys (M11.6).
+
+    Nothing where the body is not the JSON that providers describe their errors in.
+    """
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    for name in ("error", "message"):
+        value = value.get(name, value) if isinstance(value, dict) else value
+    if not isinstance(value, str):
+        return ""
+    redactor = Redactor()
+    redactor.learn([key])
+    plain = _QUOTED.sub("…", " ".join(value.split()))
+    plain = _KEY_LIKE.sub(MASK, redactor.scrub(plain)).rstrip(". ")
+    return plain if len(plain) <= _SAID_MAX_CHARS else f"{plain[: _SAID_MAX_CHARS - 1]}…"
 
 
 def retry_after_ms(headers: Mapping[str, str], *, now_ms: int) -> int | None:

@@ -193,17 +193,28 @@ class ToolRunner:
 
 
 def failure_text(result: ToolResult, hints: tuple[str, ...] = ()) -> str:
-    """Return the error answer of W8.3."""
-    code = result.code or "tool_failed"
+    """Return the error answer of W8.3: one envelope, whoever refused.
+
+    What the tool itself says about its refusal (code, detail, hints) counts before what follows
+    from the reason alone.
+    """
+    reason = result.code or "tool_failed"
     error: dict[str, Any] = {
-        "error_code": _CODES.get(code, "VALIDATION_FAILED"),
-        "reason": code,
+        "error_code": _CODES.get(reason, "VALIDATION_FAILED"),
+        "reason": reason,
         "detail": result.message,
         "hints": list(hints),
     }
     payload: dict[str, Any] = {"error": error}
-    if result.value is not None:
-        payload["value"] = result.data()
+    said = result.data()
+    if isinstance(said, dict) and "error_code" in said:
+        own = {key: value for key, value in said.items() if key not in ("detail", "hints")}
+        where = said.get("detail")
+        detail = f"{result.message} ({where})" if where else result.message
+        more = [str(one) for one in said.get("hints") or ()]
+        payload["error"] = error | own | {"detail": detail, "hints": [*hints, *more]}
+    elif said is not None:
+        payload["value"] = said
     return json.dumps(payload, ensure_ascii=False, sort_keys=True)
 
 

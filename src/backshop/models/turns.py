@@ -9,7 +9,7 @@ from backshop.prompts import LimitReached, RunLimits, Session, ToolInvoked
 
 from .asking import Answer, Asker
 from .attendant import Attendant, Called
-from .calls import Checked, Problem, normalise
+from .calls import OVER_CAP, Checked, Problem, normalise
 from .errors import BadResponse, LoopDetected
 from .loopguard import LoopGuard, Verdict
 from .messages import FinishReason, Message, Role, ToolChoice, ToolSpec
@@ -202,6 +202,8 @@ class Turns:
             return
         if one.problem is not None and one.problem.reason == _REPEATED:
             raise self._loop(f"{one.call.name} was called again and again", _REPEATED)
+        if one.problem is not None and one.problem.reason == OVER_CAP:
+            return  # answered, not run: it says nothing about those that were (W8.1)
         is_unparsable = one.problem is not None and one.problem.unparsable
         watch.unparsable = watch.unparsable + 1 if is_unparsable else 0
         watch.failing = 0 if ok else watch.failing + 1

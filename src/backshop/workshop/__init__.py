@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .service import Workshop
     from .sisters import sister_streams
     from .summing import draft_summary
+    from .turnfacts import TurnFacts, told
 
 __all__ = [
     "CLUTTER_COMMANDS",
@@ -60,12 +61,14 @@ __all__ = [
     "Settings",
     "State",
     "TurnActive",
+    "TurnFacts",
     "Undone",
     "Workshop",
     "agent_tools",
     "draft_summary",
     "message_of",
     "sister_streams",
+    "told",
     "workshop_prompts",
 ]
 
@@ -93,12 +96,14 @@ _HOMES = {
     "Settings": "run",
     "State": "answers",
     "TurnActive": "errors",
+    "TurnFacts": "turnfacts",
     "Undone": "answers",
     "Workshop": "service",
     "agent_tools": "bundle",
     "draft_summary": "summing",
     "message_of": "answers",
     "sister_streams": "sisters",
+    "told": "turnfacts",
     "workshop_prompts": "bundle",
 }
 

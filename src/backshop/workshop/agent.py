@@ -18,9 +18,9 @@ from . import artifacts, closing, compat, items, steps, thinking
 from .closing import Finished
 from .events import Problem
 from .run import LoopFailed, Run, Stopped, problem_of
+from .state import RPI
 from .thinking import Refused
 
-RPI = "wr.rpi"
 _LOG = logging.getLogger(__name__)
 
 
@@ -58,7 +58,7 @@ def _ended(run: Run) -> None:
         if stopped.why == "cancel":
             closing.cancel(run)
         else:
-            closing.pause(run, stopped.problem)
+            closing.stop(run, stopped.problem)
     except LeaseLost:
         raise
     except BackshopError as error:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from backshop.base.ambient import timestamp
+from backshop.base.codec import decode
 from backshop.bench import ChangedFile, DraftState
 
 from .state import Record
+from .turnfacts import TurnFacts, told
 
 Json = Mapping[str, object]
 
@@ -43,6 +45,8 @@ class Message:
     status: str | None = None
     event_kind: str | None = None
     metadata: Json = field(default_factory=dict)
+    facts_lines: tuple[str, ...] | None = None
+    """What is true of the turn, in words; `metadata.facts` is the same as data (W11.20)."""
     active: bool = True
     tool_calls: tuple[ToolCallShape, ...] | None = None
     tool_call_id: str | None = None
@@ -108,6 +112,10 @@ class Answered:
     turn_id: str
     status: str
     run_id: str | None = None
+    facts: TurnFacts | None = None
+    """What is true of the turn; None of one that could not write (W11.20)."""
+    facts_lines: tuple[str, ...] = ()
+    """The same in words."""
     warnings: tuple[str, ...] = ()
 
 
@@ -279,8 +287,15 @@ class ToolLog:
     has_more: bool
 
 
+def facts_of(record: Record | None) -> TurnFacts | None:
+    """Return what is true of the turn a record answers for."""
+    data = None if record is None else record.metadata.get("facts")
+    return decode(TurnFacts, data) if isinstance(data, dict) else None
+
+
 def message_of(record: Record, *, active: bool) -> Message:
     """Return a record as commands show it."""
+    facts = facts_of(record)
     return Message(
         message_id=record.message_id,
         type=record.type,
@@ -293,5 +308,6 @@ def message_of(record: Record, *, active: bool) -> Message:
         status=record.status,
         event_kind=record.event_kind,
         metadata=record.metadata,
+        facts_lines=None if facts is None else told(facts),
         active=active,
     )

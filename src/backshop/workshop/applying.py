@@ -16,11 +16,12 @@ from backshop.bench.events import BatchApplied
 from backshop.bench.state import BenchState
 from backshop.formats import Applied, OpsRequest, Source
 
-from . import decide, proposal
+from . import decide, proposal, witness
 from .book import Book
 from .events import ProposalClosed
 from .proposal import Changeset
 from .state import Proposal, WorkshopState
+from .witness import Noticed
 
 NOTE_MAX_CHARS = 280  # of a change note (W7.7)
 
@@ -34,8 +35,10 @@ def stored(book: Book, own: Proposal) -> Changeset:
 
 def apply(
     book: Book, bench_id: str, own: Proposal, author: Author, *, turn_id: TurnId | None = None
-) -> Batched:
+) -> tuple[Batched, Noticed]:
     """Write what a proposal says as one batch, and close the proposal with it.
+
+    The second value says which parts of it came to nothing.
 
     Raises:
         PublishedChanged: a file it is about is not the one it was made for.
@@ -68,7 +71,7 @@ def apply(
 
     _require_same(book, book.state(bench_id).bench, own, changes)
     room = Workspace(book.bench, bench_id, author, commit)
-    return room.write_all(
+    done, results = room.write_all(
         [
             *(
                 (one.path, partial(_text, book.bench, one), _note(one.summary))
@@ -79,6 +82,16 @@ def apply(
                 for one in changes.ops
             ),
         ]
+    )
+    operations: list[tuple[str, object]] = [(one.path, None) for one in changes.writes]
+    operations += [(one.path, one.ops) for one in changes.ops]
+    seen = [
+        witness.noticed(path, said, ops)
+        for (path, ops), said in zip(operations, results, strict=True)
+    ]
+    return done, Noticed(
+        dropped=tuple(one for part in seen for one in part.dropped),
+        not_computed=tuple(one for part in seen for one in part.not_computed),
     )
 
 

@@ -16,6 +16,7 @@ from .state import WorkshopState
 
 RESEARCH, PLAN = "workshop.research", "workshop.plan"
 ITEM, SUMMARY = "workshop.item_result", "workshop.summary"
+FACTS = "workshop.facts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +48,9 @@ class HandedOver:
     def marks(self) -> dict[int, Mark]:
         """What became of each item."""
         return {
-            one.number: Mark(Status.FAILED, one.reason)
-            if one.status == "failed"
-            else Mark(Status.DONE)
+            one.number: Mark(Status.DONE)
+            if one.status == "done"
+            else Mark(Status.FAILED, _why(one))
             for one in self.results
         }
 
@@ -71,6 +72,10 @@ class HandedOver:
         """Return an item's label."""
         items = self.plan.items if self.plan else ()
         return next((item.label for item in items if item.number == number), f"Item {number}")
+
+
+def _why(one: ItemResult) -> str:
+    return f"unfinished: {one.reason}" if one.status == "unfinished" else one.reason
 
 
 def read(driving: Driving, standing: Standing) -> HandedOver:

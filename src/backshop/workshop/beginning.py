@@ -13,10 +13,9 @@ from backshop.rails import Arrived, Beside, Driving
 from backshop.store import Write
 
 from . import decide
-from .agent import RPI
 from .book import Book, rails_session
 from .holding import Hold
-from .state import Turn, WorkshopState
+from .state import RPI, Turn, WorkshopState
 from .stream import FOLD
 
 Rule = Callable[[WorkshopState, str | None], Sequence[object]]

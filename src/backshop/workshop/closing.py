@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from backshop.base import tree
 from backshop.base.ids import TurnId
 from backshop.base.limits import KIB, NOTES_MAX_BYTES
 from backshop.bench.values import PathChange
 from backshop.rails import Standing
 
-from . import artifacts, decide, outcome
+from . import artifacts, decide, fold, outcome, turnfacts, witness
 from .artifacts import HandedOver
 from .book import Book, Rule
 from .cutting import cut_bytes
@@ -19,10 +18,11 @@ from .decide import Ending
 from .events import Problem
 from .facts import Artifacts, ChangeFact
 from .holding import is_unwanted
-from .outcome import TurnOutcome
 from .run import CANCELED, Asked, LoopFailed, Run, Stopped
 from .signals import AnswerStream
 from .state import BUSY, Turn, WorkshopState
+from .turnfacts import TurnFacts
+from .witness import NOTHING, Noticed
 
 ANSWER_MAX_BYTES = NOTES_MAX_BYTES - KIB  # W13.3: the record and the run's notes hold it whole
 ARTIFACT_MAX_BYTES = 48 * KIB
@@ -31,12 +31,18 @@ SUM_UP = (
     "outcome. Name every changed file by its exact path, what was found, and what failed. Do not "
     "repeat the steps and do not promise anything that has not been done."
 )
+Stop = Callable[[WorkshopState, Ending], Sequence[decide.Fact]]
+"""The rule by which a turn ends or stops."""
 DEAD = Problem(
     code=BUSY,
     reason="lease_lost",
     message="the program that did the work ended",
     actions=("resume",),
 )
+REFUSED_FOR_GOOD = frozenset(
+    ("PROVIDER_AUTH_FAILED", "PROVIDER_NOT_CONFIGURED", "PROVIDER_REQUEST_REJECTED")
+)
+"""What the provider would refuse again: before any work there is nothing to go on from."""
 INTERRUPTED = Problem(
     code="PROVIDER_UNAVAILABLE",
     reason="summary_interrupted",
@@ -46,25 +52,24 @@ INTERRUPTED = Problem(
 
 
 def summary(run: Run, standing: Standing, so_far: HandedOver) -> None:
-    """Write the answer: streamed, made honest about files, and the end of the run."""
-    text, source, facts = _written(run, standing.prompt, so_far)
-    finish(run, standing, text, source, facts)
+    """Write the answer, and end the run with it; what is true of the turn stands beside it."""
+    text, source = _written(run, standing.prompt, so_far)
+    finish(run, standing, text, source, notes_of(so_far))
 
 
 def sum_up(run: Run, so_far: HandedOver) -> None:
     """Write the answer of a turn whose workflow has no step for it."""
-    text, source, facts = _written(run, SUM_UP, so_far)
-    paths = [path for path, _ in facts.changed]
+    text, source = _written(run, SUM_UP, so_far)
     whole = cut_bytes(text, ANSWER_MAX_BYTES)
-    wish = ending(run, "complete", "complete", whole, source=source, paths=paths)
+    wish = ending(run, "complete", "complete", whole, source=source, notes=notes_of(so_far))
     run.commit(lambda now: decide.end(now, wish))
 
 
-def _written(run: Run, step: str, so_far: HandedOver) -> tuple[str, str, TurnOutcome]:
-    """Let the model write the answer, or write it from the facts; say which."""
+def _written(run: Run, step: str, so_far: HandedOver) -> tuple[str, str]:
+    """Let the model write the answer, or write it without one; say which."""
     run.enter("summary")
     changes = changed_files(run.state(), run.book)
-    facts = outcome_of(so_far, changes)
+    facts = witness.facts_of(run.book, run.state(), run.turn(), notes=notes_of(so_far))
     stream = answer_stream(run)
     asked = Asked(
         key="summary",
@@ -74,7 +79,7 @@ def _written(run: Run, step: str, so_far: HandedOver) -> tuple[str, str, TurnOut
             plan=so_far.plan_text,
             reports=so_far.reports,
             changes=changes,
-            outcomes=facts.lines(),
+            outcomes=() if facts is None else turnfacts.besides(facts),
         ),
         said=stream.add,
     )
@@ -92,20 +97,19 @@ def _written(run: Run, step: str, so_far: HandedOver) -> tuple[str, str, TurnOut
     if not stream.text.strip():
         stream.add(outcome.engine_summary(facts))
         source = "engine"
-    stream.add(outcome.completed(stream.text, facts.changed))
-    stream.add(outcome.unsaid(stream.text, facts))
     stream.close()
-    return stream.text, source, facts
+    return stream.text, source
 
 
-def _without_model(run: Run, stream: AnswerStream, facts: TurnOutcome, problem: Problem) -> str:
-    """Write the answer from the facts when the last call failed; what was shown breaks off."""
+def _without_model(
+    run: Run, stream: AnswerStream, facts: TurnFacts | None, problem: Problem
+) -> str:
+    """Write the answer without the model when the last call failed; what was shown breaks off."""
     if stream.text:
-        stream.add(outcome.file_list(facts.changed))
         stream.close()
-        pause(run, INTERRUPTED, stream.text)
+        pause(run, INTERRUPTED, stream.text, notes=facts.notes if facts else ())
         raise Finished
-    if not facts.changed:
+    if facts is None or not facts.files:
         raise LoopFailed(problem)
     stream.add(outcome.engine_summary(facts))
     return "engine"
@@ -115,22 +119,24 @@ class Finished(Exception):
     """Control flow: the end of the turn is recorded already."""
 
 
-def finish(run: Run, standing: Standing, text: str, source: str, facts: TurnOutcome) -> None:
+def finish(run: Run, standing: Standing, text: str, source: str, notes: Sequence[str]) -> None:
     """Record the answer and acknowledge the last step in one append (W13.5)."""
     whole = cut_bytes(text, ANSWER_MAX_BYTES)
-    paths = [path for path, _ in facts.changed]
-    wish = ending(run, "complete", "complete", whole, source=source, paths=paths)
+    wish = ending(run, "complete", "complete", whole, source=source, notes=notes)
+    handed: list[dict[str, object]] = [
+        {
+            "kind": artifacts.SUMMARY,
+            "markdown": cut_bytes(whole, ARTIFACT_MAX_BYTES),
+            "source": source,
+            "changed_paths": list(wish.changed_paths),
+        }
+    ]
+    if wish.facts is not None:
+        handed.append({"kind": artifacts.FACTS, "lines": list(turnfacts.told(wish.facts))})
     run.acknowledge(
         standing.node_id,
         notes=whole,
-        artifacts=[
-            {
-                "kind": artifacts.SUMMARY,
-                "markdown": cut_bytes(whole, ARTIFACT_MAX_BYTES),
-                "source": source,
-                "changed_paths": paths,
-            }
-        ],
+        artifacts=handed,
         facts=lambda now, _: decide.end(now, wish),
     )
 
@@ -143,13 +149,43 @@ def ending(
     *,
     problem: Problem | None = None,
     source: str | None = None,
-    paths: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    noticed: Noticed = NOTHING,
+    rule: Stop = decide.end,
 ) -> Ending:
-    """Return how the turn ends, with the ids that may need."""
+    """Return how the turn ends, with the ids that may need and what is true of it then."""
     made = ending_of(
         run.book, run.bench_id, run.turn_id, status, record_status, text, problem=problem
     )
-    return replace(made, summary_source=source, changed_paths=tuple(paths), spent=run.spent)
+    made = replace(made, summary_source=source, spent=run.spent)
+    return with_facts(run.book, run.state(), made, rule, notes=notes, noticed=noticed)
+
+
+def with_facts(
+    book: Book,
+    known: WorkshopState,
+    wish: Ending,
+    rule: Stop,
+    *,
+    notes: Sequence[str] = (),
+    noticed: Noticed = NOTHING,
+) -> Ending:
+    """Return an ending with what is true of the turn once it has ended so (W11.20)."""
+    after = fold.applied(known, rule(known, wish))
+    turn = after.turns[wish.turn_id]
+    written = known.records.get(turn.message_id)
+    is_model = wish.summary_source == "model" or written is not None
+    files = witness.changed(book, after)
+    facts = witness.facts_of(
+        book,
+        after,
+        turn,
+        answer=wish.text if is_model else "",
+        notes=notes,
+        noticed=noticed,
+        files=files,
+    )
+    return replace(wish, facts=facts, changed_paths=tuple(one.path for one in files))
 
 
 def ending_of(
@@ -181,28 +217,21 @@ def ending_of(
 
 def refuse(run: Run, text: str) -> None:
     """Let the provider's refusal be the answer (M8.9)."""
-    changes = _changed(run)
     said = text.strip() or "The model refused to answer and gave no reason."
-    lead = f"{said}\n\nThe model declined this request; the work ended here."
-    whole = lead + outcome.file_list(changes)
+    whole = f"{said}\n\nThe model declined this request; the work ended here."
     problem = Problem(
         code="PROVIDER_REQUEST_REJECTED",
         message="the model declined the request",
         actions=("switch_model",),
     )
-    wish = ending(
-        run, "failed", "failed", whole, problem=problem, paths=[path for path, _ in changes]
-    )
+    wish = ending(run, "failed", "failed", whole, problem=problem)
     run.commit(lambda now: decide.end(now, wish))
 
 
 def cancel(run: Run) -> None:
     """End the turn because the person wants it; what is committed stays (W5.11)."""
-    changes = _changed(run)
-    text = canceled_text(run.state(), changes)
-    wish = ending(
-        run, "canceled", "canceled", text, problem=CANCELED, paths=[path for path, _ in changes]
-    )
+    text = canceled_text(run.state())
+    wish = ending(run, "canceled", "canceled", text, problem=CANCELED)
     run.commit(lambda now: decide.end(now, wish))
 
 
@@ -210,9 +239,9 @@ def canceled_of(book: Book, bench_id: str) -> Ending:
     """Return how a turn ends that was stopped and is worked on nowhere, or by an agent outside."""
     known = book.state(bench_id)
     assert known.running is not None
-    changes = [(one.path, one.kind) for one in changed_files(known, book)]
-    text, turn_id = canceled_text(known, changes), known.running.turn_id
-    return ending_of(book, bench_id, turn_id, "canceled", "canceled", text, problem=CANCELED)
+    text, turn_id = canceled_text(known), known.running.turn_id
+    wish = ending_of(book, bench_id, turn_id, "canceled", "canceled", text, problem=CANCELED)
+    return with_facts(book, known, wish, decide.end)
 
 
 def left_behind(book: Book, bench_id: str, turn: Turn, problem: Problem | None) -> Rule:
@@ -225,9 +254,8 @@ def left_behind(book: Book, bench_id: str, turn: Turn, problem: Problem | None) 
     if problem is None:
         problem = replace(INTERRUPTED, code=BUSY) if was_writing else DEAD
     text = paused_text(known, problem)
-    if was_writing:
-        text += file_list_of(book, known)
     wish = ending_of(book, bench_id, turn.turn_id, "paused", "interrupted", text, problem=problem)
+    wish = with_facts(book, known, wish, decide.pause)
 
     def rule(now: WorkshopState) -> Sequence[object]:
         is_asked = now.running is not None and now.running.is_cancel_asked  # since then
@@ -236,16 +264,21 @@ def left_behind(book: Book, bench_id: str, turn: Turn, problem: Problem | None) 
     return rule
 
 
-def canceled_text(known: WorkshopState, changes: Sequence[tuple[str, str]]) -> str:
-    """Return what the record of a canceled turn says: the text so far, and what changed."""
+def canceled_text(known: WorkshopState) -> str:
+    """Return what the record of a canceled turn says: the text so far, else that it stopped."""
     turn = known.running
     record = None if turn is None else known.records.get(turn.message_id)
-    text = record.text if record else ""
-    if not text:
-        text = "Stopped. " + (
-            "What was changed until then is in the Draft." if changes else "Nothing was changed."
-        )
-    return text + outcome.completed(text, changes)
+    return (record.text if record else "") or "Stopped."
+
+
+def stop(run: Run, problem: Problem) -> None:
+    """End work that cannot go on now: it waits, unless waiting would not help it (W5.12)."""
+    turn = run.turn()
+    has_work = turn.has_written or len(turn.places) > 1 or turn.message_id in run.state().records
+    if problem.code in REFUSED_FOR_GOOD and not has_work:
+        fail(run, problem)
+    else:
+        pause(run, problem)
 
 
 def fail(run: Run, problem: Problem) -> None:
@@ -254,20 +287,21 @@ def fail(run: Run, problem: Problem) -> None:
         pause(run, problem)
         return
     text = (
-        f"This did not work: {problem.message}. No file was changed. You can try again, or "
-        "switch to another model."
+        f"This did not work: {problem.message}. You can try again, or switch to another model."
     )
     wish = ending(run, "failed", "failed", text, problem=problem)
     run.commit(lambda now: decide.end(now, wish))
 
 
-def pause(run: Run, problem: Problem, text: str = "") -> None:
+def pause(run: Run, problem: Problem, text: str = "", *, notes: Sequence[str] = ()) -> None:
     """Stop the turn where it can go on; one that its person wants stopped is over instead."""
     if run.turn().is_cancel_asked:
         cancel(run)
         return
     told = text or paused_text(run.state(), problem)
-    wish = ending(run, "paused", "interrupted", told, problem=problem)
+    wish = ending(
+        run, "paused", "interrupted", told, problem=problem, notes=notes, rule=decide.pause
+    )
     run.commit(lambda now: decide.pause(now, wish))
 
 
@@ -276,21 +310,10 @@ def paused_text(known: WorkshopState, problem: Problem) -> str:
     turn = known.running
     if turn is not None and (record := known.records.get(turn.message_id)) is not None:
         return record.text
-    done = turn.done_items if turn else 0
-    total = turn.item.total if turn and turn.item else 0
-    so_far = f" {done} of {total} items of the plan are done." if total else ""
-    kept = " What they changed is in the Draft." if known.bench.draft is not None else ""
-    return (
-        f"The work stopped before its end: {problem.message}.{so_far}{kept} It can go on from here."
-    )
+    return f"The work stopped before its end: {problem.message}. It can go on from here."
 
 
 # ---------------------------------------------------------------- what changed
-
-
-def file_list_of(book: Book, known: WorkshopState) -> str:
-    """Return the list of changed files as it is appended to an answer."""
-    return outcome.file_list([(one.path, one.kind) for one in changed_files(known, book)])
 
 
 def changed_files(known: WorkshopState, book: Book) -> tuple[ChangeFact, ...]:
@@ -298,51 +321,31 @@ def changed_files(known: WorkshopState, book: Book) -> tuple[ChangeFact, ...]:
     draft = known.bench.draft
     if draft is None:
         return ()
-    found = []
-    for change in tree.diff(draft.base_tree, draft.tree, book.store.load_tree):
-        kind = "modified"
-        if change.before is None or change.after is None:
-            kind = "added" if change.before is None else "deleted"
-        note: PathChange | None = draft.changes.get(change.path)
-        found.append(
-            ChangeFact(
-                path=change.path,
-                kind=kind,
-                size_bytes=change.after.size if change.after else 0,
-                summary=(note.note or "") if note else "",
-            )
+    notes: Mapping[str, PathChange] = draft.changes
+    return tuple(
+        ChangeFact(
+            path=one.path,
+            kind=one.change,
+            size_bytes=one.size_after or 0,
+            summary=(notes[one.path].note or "") if one.path in notes else "",
         )
-    return tuple(sorted(found, key=lambda one: one.path))
+        for one in witness.changed(book, known)
+    )
 
 
-def _changed(run: Run) -> tuple[tuple[str, str], ...]:
-    return tuple((one.path, one.kind) for one in changed_files(run.state(), run.book))
-
-
-def outcome_of(so_far: HandedOver, changes: Sequence[ChangeFact]) -> TurnOutcome:
-    """Return the facts an answer must state (W11.17)."""
+def notes_of(so_far: HandedOver) -> tuple[str, ...]:
+    """Return what became otherwise than the model planned it."""
     notes = []
     if so_far.left_out:
-        notes.append(f"{so_far.left_out} items of the plan did not fit and were left out")
+        notes.append(f"{so_far.left_out} items of the plan did not fit and were left out.")
+    if so_far.dropped:
+        notes.append(
+            f"{so_far.dropped} further items came up and were not carried out; a plan may only "
+            "double."
+        )
     if so_far.is_plan_missing:
-        notes.append("No plan came out that could be carried out; this is an answer only")
-    return TurnOutcome(
-        changed=tuple((one.path, one.kind) for one in changes),
-        done=sum(one.status == "done" for one in so_far.results),
-        total=len(so_far.plan.items) if so_far.plan else 0,
-        failed=tuple(
-            (so_far.label_of(one.number), one.reason)
-            for one in so_far.results
-            if one.status == "failed"
-        ),
-        no_effect=tuple(
-            so_far.label_of(one.number)
-            for one in so_far.results
-            if one.status == "done" and one.no_effect
-        ),
-        dropped_amendments=so_far.dropped,
-        notes=tuple(notes),
-    )
+        notes.append("No plan came out that could be carried out; this is an answer only.")
+    return tuple(notes)
 
 
 def answer_stream(run: Run) -> AnswerStream:

@@ -13,7 +13,7 @@ from backshop.base.ids import BlobId, ProposalId
 from backshop.bench import Author, Source
 from backshop.store import LeaseLost
 
-from . import applying, closing, decide, outcome, proposal, wording
+from . import applying, closing, decide, proposal, wording
 from .closing import Finished
 from .cutting import cut_bytes
 from .events import Problem, ProposalClosed, ProposalMade
@@ -22,15 +22,16 @@ from .run import Asked, LoopFailed, Run, Stopped, problem_of
 from .signals import AnswerStream
 from .state import Proposal, WorkshopState
 from .thinking import REFUSED, Refused
+from .witness import NOTHING, Noticed
 
 TRIES = 2  # W14.4: one repair
 NOT_PROPOSED = (
-    "\n\nThe changes could not be worked out: {} No file was changed. Ask for fewer changes at "
-    "once, or let the agent work with tools (flow rpi)."
+    "The changes could not be worked out: {} Ask for fewer changes at once, or let the agent work "
+    "with tools (flow rpi)."
 )
 NOT_APPLIED = (
-    "\n\nThe changes could not be made: {}. No file was changed. You can ask again, or let the "
-    "agent work with tools (flow rpi)."
+    "The changes could not be made: {}. You can ask again, or let the agent work with tools "
+    "(flow rpi)."
 )
 
 
@@ -38,18 +39,19 @@ def answer(run: Run) -> None:
     """Answer, and carry out what the answer announced."""
     stream = closing.answer_stream(run)
     _reply(run, stream)
+    notes: tuple[str, ...] = ()
+    seen = NOTHING
     if run.turn().mode != "ask":
         own, why_not = propose(run, stream.text)
         if own.status == "open":
-            stream.add(_applied(run, own))
+            notes, seen = _applied(run, own)
         elif why_not:
-            stream.add(NOT_PROPOSED.format(why_not))
-    changed = [(one.path, one.kind) for one in closing.changed_files(run.state(), run.book)]
-    stream.add(outcome.completed(stream.text, changed))
+            notes = (NOT_PROPOSED.format(why_not),)
     stream.close()
     text = cut_bytes(stream.text, closing.ANSWER_MAX_BYTES)
-    paths = [path for path, _ in changed]
-    wish = closing.ending(run, "complete", "complete", text, source="model", paths=paths)
+    wish = closing.ending(
+        run, "complete", "complete", text, source="model", notes=notes, noticed=seen
+    )
     run.commit(lambda now: decide.end(now, wish))
 
 
@@ -124,8 +126,8 @@ def _worked_out(run: Run, own: ProposalId, replied: str) -> tuple[Changeset, Pro
     return proposal.nothing(problems[0]), problem
 
 
-def _applied(run: Run, own: Proposal) -> str:
-    """Apply a proposal; return what has to be said if that did not work (W14.5)."""
+def _applied(run: Run, own: Proposal) -> tuple[tuple[str, ...], Noticed]:
+    """Apply a proposal; return what there is to say about what did not work (W14.5)."""
     _progress(run, own.proposal_id, "applying")
     turn = run.turn()
     author = Author(
@@ -134,14 +136,14 @@ def _applied(run: Run, own: Proposal) -> str:
         lease=run.hold.owner,
     )
     try:
-        applying.apply(run.book, run.bench_id, own, author, turn_id=turn.turn_id)
+        _, seen = applying.apply(run.book, run.bench_id, own, author, turn_id=turn.turn_id)
     except LeaseLost:
         raise
     except BackshopError as error:
         problem = problem_of(error.info("workshop"))
         run.commit(lambda now: failed(now, own, problem, run))
-        return NOT_APPLIED.format(problem.message)
-    return ""
+        return (NOT_APPLIED.format(problem.message),), NOTHING
+    return (), seen
 
 
 def failed(now: WorkshopState, own: Proposal, problem: Problem, run: Run) -> Sequence[object]:

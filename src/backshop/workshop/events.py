@@ -23,6 +23,7 @@ from backshop.base.ids import (
 
 from .called import ToolAnswered, ToolCalled
 from .copied import ConversationCopied
+from .turnfacts import TurnFacts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,10 +186,24 @@ class ItemAttemptFailed:
     actor: str = "agent"
 
 
+@event("workshop.item_left_unfinished")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemLeftUnfinished:
+    """An attempt at an item ran out of requests; what it wrote stays, the next goes on there."""
+
+    turn_id: TurnId
+    number: int
+    attempt: int
+    reason: str
+    run_id: str | None = None
+    node_id: str | None = None
+    actor: str = "agent"
+
+
 @event("workshop.item_ended")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemEnded:
-    """An item is done or failed for good."""
+    """An item is done, failed for good, or left unfinished with what it wrote."""
 
     turn_id: TurnId
     number: int
@@ -246,6 +261,28 @@ class TurnPaused:
     spent: Spent = Spent()
     session_seq: int = 0
     actor: str = "agent"
+
+
+@event("workshop.turn_told")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTold:
+    """What is true of a turn that ended or stopped; it stands beside its answer (W11.20)."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    facts: TurnFacts
+    actor: str = "system"
+
+
+@event("workshop.run_refused")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRefused:
+    """A message was not taken up, and why; nobody works on it (W5.15)."""
+
+    message_id: MessageId  # of the system event
+    user_message_id: MessageId
+    problem: Problem
+    actor: str = "system"
 
 
 @event("workshop.cancel_asked")
@@ -381,10 +418,13 @@ WorkshopEvent = (
     | TurnMoved
     | ItemStarted
     | ItemAttemptFailed
+    | ItemLeftUnfinished
     | ItemEnded
     | AnswerStreamed
     | TurnEnded
     | TurnPaused
+    | TurnTold
+    | RunRefused
     | CancelAsked
     | Rewound
     | Redone

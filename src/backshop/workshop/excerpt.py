@@ -10,7 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+from backshop.base.codec import decode
 from backshop.base.limits import CHARS_PER_TOKEN
+
+from .turnfacts import TurnFacts, told
 
 EXCERPT_MAX_CHARS = 48_000  # W17.1
 EXCERPT_SHARE = 0.15
@@ -210,12 +213,22 @@ def _lines(records: Iterable[Spoken]) -> Iterable[Line]:
         if role is None:
             continue
         after = [_UNFINISHED[one.status]] if one.status in _UNFINISHED else []
+        after += _facts(one)
         before = notes if role == "user" else []
         text = "\n\n".join(part for part in (*before, one.text, *after) if part.strip())
         if role == "user":
             notes = []
         if text:
             yield Line(one.message_id, role, text)
+
+
+def _facts(record: Spoken) -> list[str]:
+    """Return what is true of the turn an answer ended, as the engine knows it (W11.20)."""
+    data = record.metadata.get("facts")
+    if not isinstance(data, dict):
+        return []
+    lines = told(decode(TurnFacts, data))
+    return ["\n".join(("(Facts of this turn, from the log:", *lines)) + ")"] if lines else []
 
 
 def _covers(summary: Spoken) -> tuple[str, str, int]:

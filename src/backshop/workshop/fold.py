@@ -159,6 +159,7 @@ def _conversation(state: WorkshopState, fact: WorkshopEvent, at_ms: int, seq: in
             | ev.TurnMoved()
             | ev.ItemStarted()
             | ev.ItemAttemptFailed()
+            | ev.ItemLeftUnfinished()
             | ev.ItemEnded()
             | ev.CancelAsked()
         ):
@@ -169,6 +170,10 @@ def _conversation(state: WorkshopState, fact: WorkshopEvent, at_ms: int, seq: in
             return turnfold.ended(state, fact, at_ms, seq)
         case ev.TurnPaused():
             return turnfold.paused(state, fact, at_ms, seq)
+        case ev.TurnTold():
+            return turnfold.told(state, fact)
+        case ev.RunRefused():
+            return turnfold.refused(state, fact, at_ms, seq)
         case ev.Rewound() | ev.Redone() | ev.Regenerated():
             return _moved(state, fact, at_ms, seq)
         case ev.Noticed() | ev.Compressed():

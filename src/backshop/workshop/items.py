@@ -1,26 +1,40 @@
-"""Implement: one item of the plan after the other, each whole or not at all (W11.10–W11.16)."""
+"""Implement: one item of the plan after the other (W11.10–W11.16, W11.21).
+
+A failed item leaves nothing behind; one that ran out of requests is unfinished, and what it wrote
+stays.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from backshop.base.ids import RevisionId
 from backshop.base.limits import ITEM_REPORT_MAX_BYTES
 from backshop.rails import Standing
 
-from . import artifacts, decide, outcome, plan
+from . import artifacts, decide, outcome, plan, witness
 from .artifacts import HandedOver
 from .cutting import cut_bytes
-from .events import ItemEnded, ItemStarted, PhaseEnded
+from .events import ItemEnded, ItemStarted, PhaseEnded, Problem
 from .facts import Artifacts
 from .plan import Amended, Item, Plan
 from .run import Asked, LoopFailed, Run
-from .state import WorkshopState
+from .reading import entries
+from .state import ToolEntry, WorkshopState
 from .thinking import REFUSED, Refused, gap
 
 ATTEMPTS_MAX = 2  # W9
 NOTHING_WRITTEN = (
     "You reported this item as done, but no file was changed. Make the change with the tools, or "
-    "report that nothing has to change."
+    "report that nothing has to change, or that the item failed, with the block for it."
+)
+WRITES_TOLD = 60
+_WORDS = {"failed": "failed", "unfinished": "is unfinished"}
+GO_ON = (
+    "The attempt before ran out of requests before it reported. What it wrote is in the files and "
+    "stays. Do not make these writes again: look at the files, go on where it stopped, and report "
+    "the whole item. It made:"
 )
 TRY_OTHERWISE = "The attempt before failed and was taken back. Try another way. It failed with: "
 
@@ -34,21 +48,83 @@ def implement(run: Run, standing: Standing, so_far: HandedOver) -> None:
         attempt = run.turn().failed_attempts + 1
         _announce(run, item, len(whole.items), attempt)
         try:
-            text = _attempt(run, standing, so_far, item, attempt)
+            found = _attempt(run, standing, so_far, item, attempt)
         except LoopFailed as failed:
             reason = plan.one_line(failed.problem.message)
-            if attempt >= ATTEMPTS_MAX:
-                _failed(run, standing, item, reason, is_last=number >= len(whole.items))
+            if attempt < ATTEMPTS_MAX:
+                again(run, item.number, reason, is_out=is_out_of_requests(failed.problem))
+                continue
+            is_out = is_out_of_requests(failed.problem)
+            status = "unfinished" if is_out or run.turn().left else "failed"
+            ended = Ended(item, status, reason, is_taken_back=not is_out)
+        else:
+            if found.status == "done":
+                _done(run, standing, so_far, item, found)
                 return
-            _taken_back(run, item, reason)
-            continue
-        _done(run, standing, so_far, item, text)
+            ended = reported(run, item, found.status, found.reason, found.text)
+        _not_done(run, standing, ended, is_last=number >= len(whole.items))
         return
 
 
-def _taken_back(run: Run, item: Item, reason: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An item that came to its end and is not done."""
+
+    item: Item
+    status: str
+    reason: str
+    report: str = ""
+    is_taken_back: bool = False
+    """Whether what its last attempt wrote goes, although what earlier ones wrote may stay."""
+
+
+def reported(run: Run, item: Item, status: str, reason: str, report: str) -> Ended:
+    """Return the end of an item that says itself that it is not done.
+
+    What an attempt before it left stays in any case, so that it is unfinished then.
+    """
+    is_failed = status == "failed"
+    status = "unfinished" if is_failed and run.turn().left else status
+    return Ended(item, status, plan.one_line(reason), report, is_taken_back=is_failed)
+
+
+def is_out_of_requests(problem: Problem) -> bool:
+    """Whether a loop ended because it may ask no more; nothing in it went wrong (W9.3)."""
+    return problem.reason == "turn_limit"
+
+
+def again(run: Run, number: int, reason: str, *, is_out: bool) -> None:
+    """Let an item be tried once more: on what it wrote if it ran out, else without that."""
+    if is_out:
+        run.commit(lambda now: decide.leave_unfinished(now, run.turn_id, number, reason))
+        return
     revision = run.book.desk.new_revision()
-    run.commit(lambda now: decide.fail_attempt(now, run.turn_id, item.number, reason, revision))
+    run.commit(lambda now: decide.fail_attempt(now, run.turn_id, number, reason, revision))
+
+
+def told_before(run: Run) -> str:
+    """Return what the next attempt at the present item is told of those before it (W11.13)."""
+    turn = run.turn()
+    parts = []
+    if turn.left:
+        made = (e for e in entries(run.state()) if e.batch_id in turn.left)
+        lines = [_line(run, one) for one in made if one.turn_id == turn.turn_id]
+        parts.append("\n".join((GO_ON, *lines[-WRITES_TOLD:])))
+    elif turn.failed_attempts:
+        parts.append(TRY_OTHERWISE + (turn.failure or "the item failed"))
+    return "\n\n".join(parts)
+
+
+def _line(run: Run, entry: ToolEntry) -> str:
+    """Return a write that stands, as the next attempt is told of it."""
+    given = witness.arguments(run.book, entry)
+    named = given.get("operations")
+    operations = [str(one.get("op")) for one in named or () if isinstance(one, dict)]
+    what = f": {', '.join(operations)}" if operations else ""
+    note = given.get("change_note")
+    said = f" ({note})" if isinstance(note, str) and note else ""
+    path = witness.target_of(given)
+    return f"- {entry.tool} on {path}{what}{said}, log entry {entry.entry_id}"
 
 
 def _item(so_far: HandedOver, number: int) -> Item:
@@ -72,10 +148,7 @@ def _attempt(
     run: Run, standing: Standing, so_far: HandedOver, item: Item, attempt: int
 ) -> outcome.ItemOutcome:
     """Run the loop of an item; one that claims work without a write runs once more (W11.11)."""
-    failure = ""
-    reason = _last_failure(run, item)
-    if attempt > 1:
-        failure = TRY_OTHERWISE + reason
+    failure = told_before(run)
     found = outcome.ItemOutcome("")
     for notes in ((), (NOTHING_WRITTEN,)):
         asked = Asked(
@@ -92,38 +165,60 @@ def _attempt(
         if response.finish_reason in REFUSED:
             raise Refused(response.text or "")
         found = outcome.item_outcome(response.text or "")
-        if run.turn().batches or found.no_change is not None:
+        turn = run.turn()
+        is_said = found.no_change is not None or found.status != "done"
+        if turn.batches or turn.left or is_said:
             return found
     return found
 
 
-def _last_failure(run: Run, item: Item) -> str:
-    return run.turn().failure or f"item {item.number} failed"
-
-
-def _failed(run: Run, standing: Standing, item: Item, reason: str, *, is_last: bool) -> None:
+def _not_done(run: Run, standing: Standing, ended: Ended, *, is_last: bool) -> None:
+    """Acknowledge an item that failed or is unfinished; it is never ticked (W11.21)."""
+    item, reason, word = ended.item, ended.reason, _WORDS[ended.status]
     revision = run.book.desk.new_revision()
+    turn = run.turn()
+    kept = (*turn.left, *(() if ended.is_taken_back else turn.batches))
     result: dict[str, object] = {
-        **_result(item, status="failed", no_effect=False, report="", batches=()),
+        **_result(
+            item,
+            status=ended.status,
+            no_effect=False,
+            report=ended.report,
+            batches=() if ended.status == "failed" else kept,
+        ),
         "reason": reason,
     }
 
     def facts(now: WorkshopState, node_id: str) -> Sequence[object]:
-        ended = ItemEnded(
-            turn_id=run.turn_id,
-            number=item.number,
-            status="failed",
-            reason=reason,
-            node_id=node_id,
-        )
-        return [*decide.end_item(now, ended, revision), *_phase_end(run, node_id, is_last)]
+        return [
+            *not_done(now, run, ended, node_id, revision),
+            *_phase_end(run, node_id, is_last),
+        ]
 
     run.acknowledge(
         standing.node_id,
-        notes=f"Item {item.number} failed: {reason}",
-        artifacts=[result, gap(f"Item {item.number} ({item.label}) failed: {reason}")],
+        notes=f"Item {item.number} {word}: {reason}",
+        artifacts=[result, gap(f"Item {item.number} ({item.label}) {word}: {reason}")],
         facts=facts,
     )
+
+
+def not_done(
+    now: WorkshopState, run: Run, ended: Ended, node_id: str, revision: RevisionId
+) -> Sequence[object]:
+    """Return how an item ends that is not done."""
+    fact = ItemEnded(
+        turn_id=run.turn_id,
+        number=ended.item.number,
+        status=ended.status,
+        reason=ended.reason,
+        node_id=node_id,
+    )
+    if ended.status == "unfinished" and ended.is_taken_back:
+        number = ended.item.number
+        back = decide.fail_attempt(now, run.turn_id, number, ended.reason, revision)
+        return [*back, fact]
+    return decide.end_item(now, fact, revision)
 
 
 def _done(
@@ -131,7 +226,8 @@ def _done(
 ) -> None:
     whole = so_far.plan or Plan((item,), 1, "")
     amended = plan.amend(whole, found.text)
-    batches = run.turn().batches
+    turn = run.turn()
+    batches = (*turn.left, *turn.batches)
     revision = run.book.desk.new_revision()
     is_last = item.number >= len(amended.plan.items)
 

@@ -22,8 +22,12 @@ from .errors import CallGivenUp
 from .phases import WRITING_TOOLS
 from .receipts import path_of, place_of
 from .signals import Publish
-from .state import ToolEntry, WorkshopState
+from .state import ToolEntry, Turn, WorkshopState
 
+MADE_BEFORE = (
+    "Not run: the attempt before made exactly this write (log entry {}), and it is in the file. "
+    "Make the call once more if it is really wanted twice. Its result was:"
+)
 _PATH_MAX_CHARS = 1024
 _CALL: ContextVar[ToolCall | None] = ContextVar("call", default=None)
 """Whose work this is: a handler that overran still knows its own call, not the one after it."""
@@ -117,6 +121,25 @@ class ToolJournal:
                 assert entry.result_ref is not None
                 self._replayed = entry
                 return self._book.store.blobs.read(entry.result_ref).decode(errors="replace")
+        return self._left(known, turn, call, args)
+
+    def _left(self, known: WorkshopState, turn: Turn, call: ToolCall, args: BlobId) -> str | None:
+        """Return the answer of an equal write that an unfinished attempt made, once (W11.13).
+
+        What it wrote is in the files already. Whoever wants it a second time makes the call again.
+        """
+        if not turn.left:
+            return None
+        used = {one.replay_of for one in known.tools.values() if one.turn_id == turn.turn_id}
+        for number in range(1, len(known.tools) + 1):
+            entry = known.tools[str(number)]
+            is_same = (entry.tool, entry.args_sha256) == (call.name, args)
+            if not is_same or entry.batch_id not in turn.left or entry.entry_id in used:
+                continue
+            if entry.success is True and entry.result_ref is not None:
+                self._replayed = entry
+                said = self._book.store.blobs.read(entry.result_ref).decode(errors="replace")
+                return f"{MADE_BEFORE.format(number)}\n{said}"
         return None
 
     def _is_equal(self, entry: ToolEntry, call: ToolCall, args: BlobId) -> bool:
@@ -317,5 +340,5 @@ def _is_full(called: Called) -> bool:
         payload = json.loads(called.text)
     except ValueError:
         return False
-    value = payload.get("value") if isinstance(payload, dict) else None
-    return isinstance(value, dict) and value.get("error_code") == "DISK_FULL"
+    error = payload.get("error") if isinstance(payload, dict) else None
+    return isinstance(error, dict) and error.get("error_code") == "DISK_FULL"

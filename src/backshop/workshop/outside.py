@@ -29,7 +29,6 @@ from backshop.rails import (
 from backshop.store import Write
 
 from . import artifacts, beginning, closing, decide, fold, outcome
-from .agent import RPI
 from .book import Book, rails_session
 from .cutting import cut_bytes
 from .events import ItemEnded, ItemStarted, PhaseEnded, PhaseStarted
@@ -40,7 +39,7 @@ from .phases import WRITING_TOOLS
 from .recall import AgentSpace
 from .seat import Seat
 from .signals import Publish
-from .state import OUTSIDE, PAUSED, RUNNING, Item, Turn, WorkshopState
+from .state import OUTSIDE, PAUSED, RPI, RUNNING, Item, Turn, WorkshopState
 from .stream import FOLD
 from .turns import Turns
 
@@ -259,24 +258,22 @@ class Outside:
             return ()
         begun = [] if turn.phase == phase else decide.enter(state, turn.turn_id, phase)
         if phase == "summary":
-            changed = closing.changed_files(state, self._book)
             wish = closing.ending_of(
                 self._book, self.bench_id, turn.turn_id, "complete", "complete", text
             )
-            wish = replace(
-                wish, summary_source="model", changed_paths=tuple(one.path for one in changed)
-            )
+            wish = replace(wish, summary_source="model")
+            wish = closing.with_facts(self._book, state, wish, decide.end)
             return [*begun, *decide.end(state, wish)]
         ended = PhaseEnded(turn_id=turn.turn_id, phase=phase, node_id=at.node_id)
         if phase != "implement":
             return [*begun, ended]
         result = _artifact(request, artifacts.ITEM)
-        is_failed = result.get("status") == "failed"
+        status = outcome.stated(result)[0]
         item = ItemEnded(
             turn_id=turn.turn_id,
             number=number,
-            status="failed" if is_failed else "done",
-            no_effect=not is_failed and not turn.batches,
+            status=status,
+            no_effect=status == "done" and not turn.batches,
             reason=str(result["reason"])[:220] if result.get("reason") else None,
             node_id=at.node_id,
         )
@@ -284,12 +281,10 @@ class Outside:
         return [*begun, *facts, *([] if at.step_id == step_id else [ended])]
 
     def _answer(self, request: Request) -> str:
-        """Return the answer an agent handed in, naming every changed file (W11.17)."""
+        """Return the answer an agent handed in, as it is."""
         said = _artifact(request, artifacts.SUMMARY).get("markdown")
         text = said if isinstance(said, str) and said.strip() else request.output.notes or ""
-        known = self._book.state(self.bench_id)
-        changed = [(one.path, one.kind) for one in closing.changed_files(known, self._book)]
-        return cut_bytes(text + outcome.completed(text, changed), closing.ANSWER_MAX_BYTES)
+        return cut_bytes(text, closing.ANSWER_MAX_BYTES)
 
     def _announce(self) -> None:
         """Say which phase and item the turn is in now; one that ended lets the bench go."""

@@ -9,12 +9,13 @@ from backshop.base.errors import ValidationFailed
 from backshop.bench import Author, Source
 from backshop.prompts import CancelToken
 
-from . import applying, compat, decide, requests
+from . import applying, compat, decide, requests, turnfacts
 from .answers import Applied, Nothing, ProposalView, Proposed, Replied
 from .book import Book
 from .errors import ModelUnavailable
 from .holding import Hold, held, owner_of
 from .run import Run, Stopped
+from .turnfacts import TurnFacts
 from .turns import Turns, Work
 
 ACTIVE_VIEW = "ACTIVE_VIEW"
@@ -100,10 +101,11 @@ class Proposals:
         )
         owner = owner_of(self._book, turn.turn_id)
         with held(self._book, bench_id, owner, CancelToken()):
-            done = applying.apply(self._book, bench_id, own, replace(author, lease=owner))
+            done, seen = applying.apply(self._book, bench_id, own, replace(author, lease=owner))
+        facts = TurnFacts(dropped=seen.dropped, not_computed=seen.not_computed)
         return Applied(
             draft_id=done.draft_id,
             draft_revision_id=done.draft_revision_id,
             no_changes=done.no_changes,
-            warnings=done.warnings,
+            warnings=(*done.warnings, *turnfacts.besides(facts)),
         )

@@ -176,9 +176,15 @@ def _transcript(known: WorkshopState, line: list[Record]) -> list[tuple[Record, 
         if not one.advances_head:
             hanging.setdefault(one.parent_id, []).append(one)
     found: list[Record] = sorted(hanging.get(None, ()), key=_order)
+    taken_up = {turn.user_message_id for turn in known.turns.values()}
     for record in line:
         found.append(record)
-        found += sorted(hanging.get(record.message_id, ()), key=_order)
+        under = hanging.get(record.message_id, ())
+        is_refusal_over = record.message_id in taken_up
+        found += sorted(
+            (one for one in under if not (is_refusal_over and one.event_kind == "run_refused")),
+            key=_order,
+        )
     return [(one, True) for one in found]
 
 

@@ -26,9 +26,12 @@ from backshop.bench.history import Revision
 from backshop.bench.state import BenchState
 
 from .events import Problem, Spent
+from .turnfacts import ItemFact
 
 RUNNING, PAUSED, CANCELED = "running", "paused", "canceled"
 BUSY, UNAVAILABLE = "BENCH_BUSY", "STORE_UNAVAILABLE"
+RPI = "wr.rpi"
+"""The workflow a turn follows unless another one drives it (W13.1)."""
 OUTSIDE = "mcp:"
 """What the name of the model begins with where no model of ours is at work."""
 CARDS_OF_CHANGE = ("checkpoint_published", "checkpoint_restored")
@@ -102,6 +105,11 @@ class Turn:
     """The Draft's revision where phase or item began; None is no Draft (W11.13)."""
     batches: tuple[BatchId, ...] = ()
     """Batches since that boundary."""
+    left: tuple[BatchId, ...] = ()
+    """Batches of earlier attempts at the present item that ran out of requests; they stay."""
+    items: tuple[ItemFact, ...] = ()
+    """What became of the items that were begun, by number; the present one is `waiting`."""
+    items_total: int = 0
     places: tuple[Place, ...] = ()
     """The steps it has come to, in order."""
     failed_attempts: int = 0

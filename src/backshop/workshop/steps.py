@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from backshop.base.limits import ITEM_REPORT_MAX_BYTES, NOTES_MAX_BYTES
 from backshop.rails import RailsError, Standing
 
-from . import closing, decide, plan
+from . import closing, decide, items, outcome, plan
 from .artifacts import HandedOver, ItemResult
 from .cutting import cut_bytes
 from .events import ItemEnded, ItemStarted
@@ -29,7 +29,9 @@ STEP_NOTES = "workshop.step"
 HAND_OVER = (
     "This is one step of a workflow that you follow without tokens or calls of its own. Finish the "
     "step with its text. If it asks for artifacts, or for context keys to be set, put them at the "
-    'very end into one fenced json block: {"artifacts": [{"kind": "…"}], "context": {}}.'
+    'very end into one fenced json block: {"artifacts": [{"kind": "…"}], "context": {}}. A step '
+    'that could not be done says so there: "status": "failed" (what you wrote is taken back) or '
+    '"unfinished" (it stays), with a "reason".'
 )
 _BLOCK = re.compile(r"```json[ \t]*\n(\{.*\})[ \t]*\n?```[ \t]*$", re.DOTALL)
 _OBJECT_MAX_CHARS = 200_000
@@ -42,6 +44,8 @@ class Handed:
     notes: str
     artifacts: tuple[Mapping[str, object], ...] = ()
     context: Mapping[str, object] | None = None
+    status: str = "done"
+    reason: str = ""
 
 
 def read(text: str) -> Handed:
@@ -64,6 +68,7 @@ def read(text: str) -> Handed:
         plain[: found.start()].strip() or "(nothing but what was handed over)",
         tuple(artifacts),
         context if isinstance(context, dict) and context else None,
+        *outcome.stated(value),
     )
 
 
@@ -71,6 +76,7 @@ def take(run: Run, standing: Standing) -> None:
     """Do the pending step of a workflow; a failed attempt is taken back and made once more."""
     run.enter("implement")
     number = run.turn().done_items + 1
+    ended: items.Ended | None = None
     while True:
         attempt = run.turn().failed_attempts + 1
         _announce(run, standing, number, attempt)
@@ -78,13 +84,21 @@ def take(run: Run, standing: Standing) -> None:
             handed = _asked(run, standing, number, attempt)
         except LoopFailed as failed:
             reason = plan.one_line(failed.problem.message)
+            is_out = items.is_out_of_requests(failed.problem)
             if attempt < ATTEMPTS_MAX:
-                _taken_back(run, number, reason)
+                items.again(run, number, reason, is_out=is_out)
                 continue
-            handed = Handed(f"This step failed: {reason}", (gap(f"{standing.title}: {reason}"),))
-            _acknowledged(run, standing, number, handed, "failed", reason)
+            status = "unfinished" if is_out or run.turn().left else "failed"
+            item = Item(number, standing.title[:200])
+            ended = items.Ended(item, status, reason, is_taken_back=not is_out)
+            word = "failed" if status == "failed" else "is unfinished"
+            handed = Handed(f"This step {word}: {reason}", (gap(f"{standing.title}: {reason}"),))
+            _acknowledged(run, standing, number, handed, ended)
             return
-        _acknowledged(run, standing, number, handed, "done", None)
+        if handed.status != "done":
+            item = Item(number, standing.title[:200])
+            ended = items.reported(run, item, handed.status, handed.reason, handed.notes)
+        _acknowledged(run, standing, number, handed, ended)
         return
 
 
@@ -104,11 +118,6 @@ def _announce(run: Run, standing: Standing, number: int, attempt: int) -> None:
     run.commit(rule)
 
 
-def _taken_back(run: Run, number: int, reason: str) -> None:
-    revision = run.book.desk.new_revision()
-    run.commit(lambda now: decide.fail_attempt(now, run.turn_id, number, reason, revision))
-
-
 def _asked(run: Run, standing: Standing, number: int, attempt: int) -> Handed:
     """Ask for a step; one that lacks its artifact is asked for once more."""
     turn = run.turn()
@@ -120,7 +129,9 @@ def _asked(run: Run, standing: Standing, number: int, attempt: int) -> Handed:
                 key="research" if turn.mode == "ask" else "implement",
                 step=standing.instructions,
                 artifacts=Artifacts(
-                    item=standing.title, reports=reports(run, standing), failure=turn.failure
+                    item=standing.title,
+                    reports=reports(run, standing),
+                    failure=items.told_before(run),
                 ),
                 notes=notes,
                 item=number,
@@ -131,7 +142,8 @@ def _asked(run: Run, standing: Standing, number: int, attempt: int) -> Handed:
             raise Refused(response.text or "")
         found = read(response.text or "")
         kind = standing.artifact_kind
-        if kind is None or any(one.get("kind") == kind for one in found.artifacts):
+        is_said = kind is None or found.status != "done"
+        if is_said or any(one.get("kind") == kind for one in found.artifacts):
             return found
         form = json.dumps(standing.form, ensure_ascii=False)
         notes = (
@@ -146,21 +158,24 @@ def _acknowledged(
     standing: Standing,
     number: int,
     handed: Handed,
-    status: str,
-    reason: str | None,
+    ended: items.Ended | None,
 ) -> None:
+    """Hand a step in; without `ended` it is done."""
     revision = run.book.desk.new_revision()
+    status = "done" if ended is None else ended.status
 
     def facts(now: WorkshopState, node_id: str) -> Sequence[object]:
-        ended = ItemEnded(
+        if ended is not None:
+            return items.not_done(now, run, ended, node_id, revision)
+        turn = decide.running(now, run.turn_id)
+        done = ItemEnded(
             turn_id=run.turn_id,
             number=number,
-            status=status,
-            reason=reason,
-            no_effect=status == "done" and not decide.running(now, run.turn_id).batches,
+            status="done",
+            no_effect=not turn.batches and not turn.left,
             node_id=node_id,
         )
-        return decide.end_item(now, ended, revision)
+        return decide.end_item(now, done, revision)
 
     notes = cut_bytes(handed.notes, NOTES_MAX_BYTES)
     report = {
@@ -200,17 +215,17 @@ def reports(run: Run, standing: Standing) -> tuple[Report, ...]:
 def sum_up(run: Run, standing: Standing) -> None:
     """Write the answer when the workflow has come to its end."""
     told = [one.value for one in run.driving.handed(standing.node_id) if one.kind == STEP_NOTES]
-    items = tuple(Item(n, str(one.get("step", ""))) for n, one in enumerate(told, 1))
+    steps = tuple(Item(n, str(one.get("step", ""))) for n, one in enumerate(told, 1))
     results = tuple(
         ItemResult(
             number=n,
             status=str(one.get("status", "done")),
             no_effect=False,
             report=str(one.get("markdown", "")),
-            reason="it failed" if one.get("status") == "failed" else "",
+            reason="" if one.get("status") == "done" else "see its report",
         )
         for n, one in enumerate(told, 1)
     )
-    lines = "\n".join(item.line for item in items)
-    so_far = HandedOver(plan=Plan(items, len(items), lines), results=results)
+    lines = "\n".join(item.line for item in steps)
+    so_far = HandedOver(plan=Plan(steps, len(steps), lines), results=results)
     closing.sum_up(run, so_far)

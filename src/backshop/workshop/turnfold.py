@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from backshop.base.codec import encode
 from backshop.base.ids import MessageId
 from backshop.bench.history import Draft
 
 from . import events as ev
 from .records import added, given_up, sister, turned, without_none
-from .state import PAUSED, RUNNING, Item, Place, Proposal, Record, Turn, WorkshopState
+from .state import PAUSED, RPI, RUNNING, Item, Place, Proposal, Record, Turn, WorkshopState
+from .turnfacts import WAITING, FileChanged, ItemFact, TurnFacts
 
 Progress = (
     ev.TurnStarted
@@ -19,6 +21,7 @@ Progress = (
     | ev.TurnMoved
     | ev.ItemStarted
     | ev.ItemAttemptFailed
+    | ev.ItemLeftUnfinished
     | ev.ItemEnded
     | ev.CancelAsked
 )
@@ -56,18 +59,70 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
             item = Item(
                 number=fact.number, total=fact.total, label=fact.label, attempt=fact.attempt
             )
-            turn = replace(turn, item=item)
+            turn = _begun(replace(turn, item=item), item)
         case ev.ItemAttemptFailed():
-            turn = _at_boundary(state, turn)
+            turn = _at_boundary(state, _taken_back(turn, fact.number))
             turn = replace(turn, failed_attempts=turn.failed_attempts + 1, failure=fact.reason)
+        case ev.ItemLeftUnfinished():
+            turn = replace(turn, left=(*turn.left, *turn.batches))
+            turn = replace(
+                _at_boundary(state, turn),
+                failed_attempts=turn.failed_attempts + 1,
+                failure=fact.reason,
+            )
         case ev.TurnMoved():
             turn = _moved(state, turn, fact)
         case ev.ItemEnded(node_id=node_id):
-            turn = replace(turn, done_items=turn.done_items + 1, failed_attempts=0, failure="")
+            turn = _item_ended(turn, fact)
+            turn = replace(
+                turn, done_items=turn.done_items + 1, failed_attempts=0, failure="", left=()
+            )
             turn = _arrived(state, turn, node_id)
         case ev.CancelAsked():
             turn = replace(turn, is_cancel_asked=True)
     return turned(state, turn)
+
+
+def _begun(turn: Turn, item: Item) -> Turn:
+    """Let an item be the present one; what its earlier attempts came to is kept."""
+    known = _known(turn, item.number) or ItemFact(number=item.number, label="", status=WAITING)
+    own = replace(known, label=item.label, status=WAITING, reason="", no_effect=False)
+    return replace(_with(turn, own), items_total=max(item.total, item.number))
+
+
+def _taken_back(turn: Turn, number: int) -> Turn:
+    """Count what an attempt wrote and has not any more."""
+    known = _known(turn, number)
+    if known is None:
+        return turn
+    return _with(turn, replace(known, taken_back=known.taken_back + len(turn.batches)))
+
+
+def _item_ended(turn: Turn, fact: ev.ItemEnded) -> Turn:
+    """Say how an item came out; an outside agent may end one that nobody announced."""
+    known = _known(turn, fact.number) or ItemFact(number=fact.number, label="", status=WAITING)
+    if fact.status == "failed":
+        turn = _taken_back(_with(turn, known), fact.number)
+        known = _known(turn, fact.number) or known
+    is_kept = fact.status == "unfinished"
+    own = replace(
+        known,
+        status=fact.status,
+        reason=fact.reason or "",
+        no_effect=fact.no_effect,
+        kept=len(turn.left) + len(turn.batches) if is_kept else 0,
+    )
+    total = max(turn.items_total + fact.added, fact.number)
+    return replace(_with(turn, own), items_total=total)
+
+
+def _known(turn: Turn, number: int) -> ItemFact | None:
+    return next((one for one in turn.items if one.number == number), None)
+
+
+def _with(turn: Turn, own: ItemFact) -> Turn:
+    others = (one for one in turn.items if one.number != own.number)
+    return replace(turn, items=tuple(sorted((*others, own), key=lambda one: one.number)))
 
 
 def _started(state: WorkshopState, fact: ev.TurnStarted, at_ms: int) -> WorkshopState:
@@ -114,8 +169,10 @@ def _moved(state: WorkshopState, turn: Turn, fact: ev.TurnMoved) -> Turn:
         node_id=fact.node_id,
         phase=None,
         done_items=place.done_items,
+        items=tuple(one for one in turn.items if one.number <= place.done_items),
         failed_attempts=0,
         failure="",
+        left=(),
         boundary=boundary,
         batches=kept,
     )
@@ -178,6 +235,7 @@ def ended(state: WorkshopState, fact: ev.TurnEnded, at_ms: int, seq: int) -> Wor
     if fact.summary_source is not None:
         about = {**record.metadata, "summary_source": fact.summary_source}
         record = replace(record, metadata=about)
+    record = _with_facts(record, facts_known(state, turn, fact.changed_paths))
     state = replace(turned(state, turn), session_seq=fact.session_seq)
     state = added(state, record)
     draft = state.bench.draft
@@ -214,6 +272,8 @@ def paused(state: WorkshopState, fact: ev.TurnPaused, at_ms: int, seq: int) -> W
     turn = state.turns.get(fact.turn_id)
     if turn is None:
         return state
+    if turn.item is not None:
+        turn = _taken_back(turn, turn.item.number)
     turn = replace(
         _at_boundary(state, turn),
         status=PAUSED,
@@ -222,8 +282,68 @@ def paused(state: WorkshopState, fact: ev.TurnPaused, at_ms: int, seq: int) -> W
         spent=_sum(turn.spent, fact.spent),
     )
     record = _final(state, turn, fact.text, "interrupted", fact.session_seq, at_ms, seq)
+    record = _with_facts(record, facts_known(state, turn, ()))
     state = added(replace(turned(state, turn), session_seq=fact.session_seq), record)
     return _problem(state, turn, fact, "run_paused", at_ms, seq)
+
+
+def told(state: WorkshopState, fact: ev.TurnTold) -> WorkshopState:
+    """Put what is true of a turn beside its answer."""
+    record = state.records.get(fact.message_id)
+    return state if record is None else added(state, _with_facts(record, fact.facts))
+
+
+def facts_known(
+    state: WorkshopState, turn: Turn, changed_paths: tuple[str, ...]
+) -> TurnFacts | None:
+    """Return what the log alone tells of a turn; None of one that could not write.
+
+    A turn begins without a Draft: where there is none at its end, it changed nothing.
+    """
+    if turn.mode == "ask":
+        return None
+    is_certain = bool(changed_paths) or state.bench.draft is None
+    files = tuple(FileChanged(path=path) for path in changed_paths)
+    return TurnFacts(
+        files=files if is_certain else None,
+        files_total=len(files),
+        unit="item" if turn.workflow_id in (None, RPI) else "step",
+        items=tuple(_as_ended(turn, one) for one in turn.items),
+        items_total=turn.items_total,
+    )
+
+
+def _as_ended(turn: Turn, one: ItemFact) -> ItemFact:
+    """Say of the present item what its turn's end makes of it."""
+    if one.status != WAITING:
+        return one
+    if turn.status == PAUSED:
+        return replace(one, kept=len(turn.left))
+    return replace(one, status="unfinished", kept=len(turn.left) + len(turn.batches))
+
+
+def _with_facts(record: Record, facts: TurnFacts | None) -> Record:
+    if facts is None:
+        return record
+    return replace(record, metadata={**record.metadata, "facts": encode(facts)})
+
+
+def refused(state: WorkshopState, fact: ev.RunRefused, at_ms: int, seq: int) -> WorkshopState:
+    """Say under a message why nobody took it up."""
+    record = Record(
+        message_id=fact.message_id,
+        type="system_event",
+        role="system",
+        text=fact.problem.message,
+        created_ms=at_ms,
+        parent_id=fact.user_message_id,
+        seq=seq,
+        advances_head=False,
+        event_kind="run_refused",
+        metadata={"error": _error(fact.problem)},
+        session_seq=state.session_seq,
+    )
+    return added(state, record)
 
 
 def _final(

@@ -11,13 +11,13 @@ from datetime import timedelta
 from backshop.base.acting import acting_user
 from backshop.base.errors import BackshopError
 from backshop.base.ids import MessageId, TurnId, UserId
-from backshop.models import ModelAdapter, Models
+from backshop.models import ConsentRequired, ModelAdapter, Models
 from backshop.prompts import CancelToken, PromptOverridesStore, Session, TokenUsage
 from backshop.rails import Driving, Rails
 from backshop.store import StoreUnavailable
 
-from . import agent, artifacts, beginning, closing, decide, requests
-from .answers import Answered, CancelAnswer, PlanView
+from . import agent, artifacts, beginning, closing, decide, requests, turnfacts
+from .answers import Answered, CancelAnswer, PlanView, facts_of
 from .book import Book, prompt_session
 from .errors import ModelUnavailable, TurnActive
 from .events import Problem
@@ -94,11 +94,20 @@ class Turns:
         if found.turn is not None:
             return self._resumed(bench_id, known, found.turn, is_by_worker)
         flow = flow or self.flow_of(known)
-        adapter = self.adapter(bench_id, self.model_of(known), flow)
+        try:
+            adapter = self.adapter(bench_id, self.model_of(known), flow)
+        except (ModelUnavailable, ConsentRequired) as error:
+            self._refused(bench_id, found.record.message_id, problem_of(error.info("workshop")))
+            raise
         wish = self.wish(bench_id, found.record.message_id, adapter, flow)
         if request.workflow_id is not None:
             wish = beginning.driven(wish, request.workflow_id)
         return self._begun(bench_id, known, wish, adapter)
+
+    def _refused(self, bench_id: str, message_id: MessageId, problem: Problem) -> None:
+        """Say under a message why nobody answers it, if nobody does (W5.15)."""
+        own = self._book.new_message()
+        self._book.commit(bench_id, lambda now: decide.refuse(now, message_id, problem, own))
 
     def _begun(
         self, bench_id: str, known: WorkshopState, wish: decide.Begin, adapter: ModelAdapter
@@ -338,7 +347,10 @@ class Turns:
         """Return how a turn came out."""
         turn = known.turns[turn_id]
         has_record = turn.message_id in known.records
+        facts = facts_of(known.records.get(turn.message_id))
         return Answered(
+            facts=facts,
+            facts_lines=() if facts is None else turnfacts.told(facts),
             message_id=turn.message_id if has_record else None,
             has_draft=known.bench.draft is not None,
             turn_id=turn_id,

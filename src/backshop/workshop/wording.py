@@ -44,11 +44,21 @@ together, and say in `change_note` what changed, in the person's language.
 """
 
 NO_CHANGE = """
-If this item turns out to need no change at all, end your report with this block, and nothing after
-it:
+An item counts as done unless your report ends with one of these blocks, and nothing after it.
+
+It needs no change at all:
 ```json
 {"no_change": true, "reason": "why nothing had to be changed"}
 ```
+It could not be done; what you wrote for it is taken back:
+```json
+{"status": "failed", "reason": "what stood in the way"}
+```
+It is done in part and cannot be finished; what you wrote for it stays:
+```json
+{"status": "unfinished", "reason": "what is still missing"}
+```
+Never report work as done that the tools did not confirm: what they did is shown beside your words.
 """
 
 FILES_ARE_NEWER = (

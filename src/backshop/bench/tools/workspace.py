@@ -93,13 +93,20 @@ class Workspace:
             done = drafting.write(desk, self.bench_id, state, [put], self.author, self.commit)
         return _noted(result, raw, warnings) | {"draft_revision_id": done.draft_revision_id}
 
-    def write_all(self, wishes: Sequence[tuple[str, Make, str | None]]) -> Batched:
-        """Let formats write several files (path, writer, note) and record them as one batch."""
+    def write_all(
+        self, wishes: Sequence[tuple[str, Make, str | None]]
+    ) -> tuple[Batched, list[dict[str, Any]]]:
+        """Let formats write several files (path, writer, note) and record them as one batch.
+
+        Returns the batch, and what each writer says it did.
+        """
         found = [(self.path(raw)[0], make, note) for raw, make, note in wishes]
         desk = self.bench.desk
         with desk.locked(self.bench_id, run=self.author.lease) as state:
-            puts = [self._put(state, path, make, note)[0] for path, make, note in found]
-            return drafting.write(desk, self.bench_id, state, puts, self.author, self.commit)
+            made = [self._put(state, path, make, note) for path, make, note in found]
+            puts = [put for put, _ in made]
+            done = drafting.write(desk, self.bench_id, state, puts, self.author, self.commit)
+        return done, [result for _, result in made]
 
     def _put(
         self, state: BenchState, path: BenchPath, make: Make, note: str | None

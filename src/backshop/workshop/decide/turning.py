@@ -13,6 +13,7 @@ from backshop.workshop import events as ev
 from backshop.workshop import fold
 from backshop.workshop.errors import PublishedMoved, RevisionPruned, TurnActive
 from backshop.workshop.state import Record, ToolEntry, Turn, WorkshopState
+from backshop.workshop.turnfacts import TurnFacts
 
 from .conversation import Fact, Send, require_idle, require_no_draft, require_started, send
 
@@ -58,6 +59,8 @@ class Ending:
     changed_paths: tuple[str, ...] = ()
     spent: ev.Spent = field(default_factory=ev.Spent)
     session_seq: int = 0
+    facts: TurnFacts | None = None
+    """What is true of the turn then; None of one that could not write."""
 
 
 def outlook(state: WorkshopState, message_id: str) -> Outlook:
@@ -257,13 +260,28 @@ def fail_attempt(
     ]
 
 
+def leave_unfinished(state: WorkshopState, turn_id: TurnId, number: int, reason: str) -> list[Fact]:
+    """End an attempt that ran out of requests; what it wrote stays, the next goes on (W11.13)."""
+    turn = running(state, turn_id)
+    return [
+        ev.ItemLeftUnfinished(
+            turn_id=turn_id,
+            number=number,
+            attempt=turn.failed_attempts + 1,
+            reason=reason,
+            run_id=turn.run_id,
+            node_id=turn.node_id,
+        )
+    ]
+
+
 def end_item(
     state: WorkshopState,
     fact: ev.ItemEnded,
     revision_id: RevisionId,
     next_item: ev.ItemStarted | None = None,
 ) -> list[Fact]:
-    """Finish an item; one that failed leaves no writes behind (W11.13)."""
+    """Finish an item; one that failed leaves no writes behind, an unfinished one does (W11.13)."""
     turn = running(state, fact.turn_id)
     facts: list[Fact] = []
     if fact.status == "failed":
@@ -336,6 +354,7 @@ def end(state: WorkshopState, wish: Ending) -> list[Fact]:
             spent=wish.spent,
             session_seq=wish.session_seq,
         ),
+        *_facts_told(turn, wish),
         HeadMoved(message_id=turn.message_id, actor="agent"),
         *_switch_told(state, turn, wish.switch_id),
     ]
@@ -363,10 +382,40 @@ def pause(state: WorkshopState, wish: Ending) -> list[Fact]:
             spent=wish.spent,
             session_seq=wish.session_seq,
         ),
+        *_facts_told(turn, wish),
         HeadMoved(message_id=turn.message_id, actor="agent"),
         *_switch_told(state, turn, wish.switch_id),
     ]
     return facts
+
+
+def _facts_told(turn: Turn, wish: Ending) -> list[Fact]:
+    if wish.facts is None:
+        return []
+    return [ev.TurnTold(turn_id=turn.turn_id, message_id=turn.message_id, facts=wish.facts)]
+
+
+def refuse(
+    state: WorkshopState, user_message_id: str, problem: ev.Problem, message_id: MessageId
+) -> list[Fact]:
+    """Say under a message why nobody took it up, unless that stands there already (W5.15)."""
+    require_started(state)
+    record = state.records.get(user_message_id)
+    if record is None or state.running is not None:
+        return []
+    same = (
+        one.event_kind == "run_refused"
+        and one.parent_id == user_message_id
+        and one.text == problem.message
+        for one in state.records.values()
+    )
+    if any(same):
+        return []
+    return [
+        ev.RunRefused(
+            message_id=message_id, user_message_id=record.message_id, problem=problem
+        )
+    ]
 
 
 def _switch_told(state: WorkshopState, turn: Turn, message_id: MessageId) -> list[Fact]:

@@ -1,0 +1,382 @@
+"""What is true of a turn stands beside its answer, whatever the answer says, in any language."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.conftest import PROOF
+from tests.workshop.conftest import Chat, Step, calls, plan, says, write
+
+from backshop.app import Backshop
+from backshop.workshop import TurnFacts, naming, told, witness
+from backshop.workshop.turnfacts import (
+    Counted,
+    EditDropped,
+    FileChanged,
+    ItemFact,
+    NotComputed,
+    WriteRefused,
+)
+
+FAILING = {"when": {"purpose": "implement", "item": 2}, "times": 0, "respond": {"error": "empty"}}
+GONE = "Item 2, Second, failed (the model answered nothing, twice); it wrote nothing."
+NAMED = "The answer names item 2, Second: it failed (the model answered nothing, twice); it wrote nothing."
+WROTE = ["1 file was changed: notes.md (modified, 1 line change)"]
+
+
+def turn(answer: str, *steps: Step) -> list[Step]:
+    """Return a script whose items are First, Second and Third, and what it says in the end."""
+    return [
+        says("research", "Found."),
+        says("plan", plan("First", "Second", "Third")),
+        *steps,
+        says("implement", '```json\n{"no_change": true, "reason": "is so already"}\n```'),
+        says("summary", answer),
+    ]
+
+
+EDIT = calls("implement", 1, write("notes.md", "new\n"), item=1)
+DONE_ONE = says("implement", "I did it.")
+PDF = calls("implement", 1, write("x.pdf", "%PDF"), item=1)
+
+
+def lies(*told_: tuple[str, str, str]) -> list[tuple[str, str]]:
+    """Return each lie in each of its languages."""
+    return [(one, lie) for english, german, chinese in told_ for one, lie in _of(english, german, chinese)]
+
+
+def _of(*lies_: str) -> list[tuple[str, str]]:
+    return list(zip(("en", "de", "zh"), lies_, strict=True))
+
+
+NOTHING_DONE = lies(
+    ("I updated notes.md.", "Ich habe notes.md aktualisiert.", "我已更新notes.md。"),
+    ("All three items are done.", "Alle drei Punkte sind erledigt.", "三项都已完成。"),
+    ("Done!", "Fertig!", "完成了！"),
+    ("The file was saved.", "Die Datei wurde gespeichert.", "文件已保存。"),
+    ("I made the report in `report.docx`.", "Der Bericht liegt in „report.docx“.", "报告在《report.docx》中。"),
+    ("I made out/sums.xlsx with totals.", "out/sums.xlsx enthält die Summen.", "总计见out/sums.xlsx。"),
+    ("x.pdf is ready.", "x.pdf ist fertig.", "x.pdf已经准备好。"),
+)
+ONE_DONE = lies(
+    ("First, Second, Third are done.", "First, Second und Third sind erledigt.", "First、Second、Third已完成。"),
+    ("I changed notes.md and other.md.", "notes.md und other.md sind geändert.", "已修改notes.md和other.md。"),
+    ("I also wrote summary.csv.", "Auch summary.csv ist geschrieben.", "还写了summary.csv。"),
+    ("Nothing failed.", "Nichts ist fehlgeschlagen.", "没有任何失败。"),
+    ("SECOND went well.", "SECOND lief gut.", "SECOND很顺利。"),
+    ("I changed nothing at all.", "Ich habe gar nichts geändert.", "我什么都没改。"),
+    ("Only letters/other.md is new.", "Nur letters/other.md ist neu.", "只有letters/other.md是新的。"),
+    ("I deleted other.md.", "Ich habe other.md gelöscht.", "我删除了other.md。"),
+    ("500 cells of book.xlsx are right now.", "500 Zellen in book.xlsx stimmen jetzt.", "book.xlsx的500个单元格已更正。"),
+    ("I renamed notes.md to final.md.", "notes.md heißt jetzt final.md.", "notes.md已改名为final.md。"),
+    ("Item 2 is finished.", "Punkt 2 ist fertig.", "第2项已完成。"),
+    ("Everything is published.", "Alles ist veröffentlicht.", "全部已发布。"),
+    ("notes.md, a.md and b.md are translated.", "notes.md, a.md und b.md sind übersetzt.", "notes.md、a.md和b.md已翻译。"),
+)
+MISSING = {
+    "report.docx": "report.docx",
+    "out/sums.xlsx": "out/sums.xlsx",
+    "x.pdf": "x.pdf",
+    "summary.csv": "summary.csv",
+    "letters/other.md": "letters/other.md",
+    "book.xlsx": "book.xlsx",
+    "final.md": "final.md",
+    "a.md": "a.md",
+}
+
+
+def test_twenty_lies_are_told_in_three_languages():
+    assert len(NOTHING_DONE) + len(ONE_DONE) == 20 * 3
+
+
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory):
+    """A turn in which nothing was written."""
+    yield from _worked(tmp_path_factory.mktemp("idle"))
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory):
+    """A turn that changed notes.md and in which Second failed."""
+    did = {"when": {"purpose": "implement", "item": 1}, "times": 0, "respond": {"text": "Did it."}}
+    yield from _worked(tmp_path_factory.mktemp("worked"), FAILING, EDIT, did)
+
+
+def _worked(folder, *steps):
+    with Backshop.open(folder / "home", settings={"model.default": "scripted:demo"}) as shop:
+        chat = Chat(shop, folder)
+        chat.add({"notes.md": "old\n", "other.md": "other\n"})
+        chat.script = turn("So it is.", *steps)
+        chat.play(chat.script)
+        chat.ask()
+        yield chat
+
+
+def beside(chat, lie: str) -> list[str]:
+    """Return what stands beside an answer: all of it is made for it when BACKSHOP_PROOF is set."""
+    if PROOF:
+        chat.play([says("summary", lie), *chat.script], "lie")
+        chat.call("WorkshopRegenerate")
+        assert chat.answer()["text"] == lie
+        return list(chat.facts())
+    book = chat.shop.workshops.book
+    known = book.state(chat.id)
+    facts = witness.facts_of(book, known, known.turn, answer=lie)
+    return list(told(facts))
+
+
+@pytest.mark.rule("W11.20", "W11.17")
+@pytest.mark.parametrize(("language", "lie"), NOTHING_DONE)
+def test_a_lie_about_work_that_was_not_done_stands_beside_no_file_was_changed(idle, language, lie):
+    facts = beside(idle, lie)
+
+    labels = enumerate(("First", "Second", "Third"), 1)
+    assert facts == [
+        "No file was changed.",
+        "3 of 3 items done.",
+        *(f"Item {number}, {label}: changed nothing." for number, label in labels),
+        *_missing(lie),
+    ]
+
+
+@pytest.mark.rule("W11.20", "W11.17")
+@pytest.mark.parametrize(("language", "lie"), ONE_DONE)
+def test_a_lie_about_a_failed_item_stands_beside_what_it_came_to(worked, language, lie):
+    facts = beside(worked, lie)
+
+    is_other = "other.md" in lie and "letters/" not in lie
+    assert facts == [
+        *WROTE,
+        "2 of 3 items done.",
+        NAMED if "second" in lie.lower() else GONE,
+        "Item 3, Third: changed nothing.",
+        *_missing(lie),
+        *(["The answer names files that were not changed: other.md"] if is_other else []),
+    ]
+
+
+@pytest.mark.rule("W11.20", "W2.4", "W3.1")
+@pytest.mark.parametrize("lie", [one for one, *_ in (ONE_DONE[0:1], ONE_DONE[1:2], ONE_DONE[2:3])])
+def test_the_text_of_an_answer_stays_as_the_model_wrote_it(chat, lie):
+    chat.add({"notes.md": "old\n"})
+    chat.play(turn(lie[1], FAILING, EDIT))
+
+    done = chat.ask()
+
+    answer = chat.answer()
+    assert answer["text"] == lie[1]
+    assert done["facts_lines"] == answer["facts_lines"]
+    assert answer["facts_lines"][2] == NAMED
+    assert done["facts"] == answer["metadata"]["facts"]
+    assert [one["status"] for one in done["facts"]["items"]] == ["done", "failed", "done"]
+
+
+def says_item(number: int, text: str) -> Step:
+    return {"when": {"purpose": "implement", "item": number}, "times": 0, "respond": {"text": text}}
+
+
+def _missing(lie: str) -> list[str]:
+    found = [name for name in MISSING if name in lie]
+    if "a.md" in found:
+        found.append("b.md")
+    return [f"The answer names files that do not exist: {', '.join(found)}"] if found else []
+
+
+@pytest.mark.rule("W11.20")
+def test_a_refused_write_is_named_with_its_reason(chat):
+    chat.play(turn("I made x.pdf.", PDF))
+
+    chat.ask()
+
+    facts = chat.facts()
+    assert facts[0] == "No file was changed."
+    assert "1 write to x.pdf was refused (read_only_format)." in facts
+    assert facts[-1] == "The answer names files that do not exist: x.pdf"
+
+
+@pytest.mark.rule("W11.20", "W1.5")
+def test_a_turn_that_cannot_write_has_no_facts(chat):
+    chat.play([says("research", "Found."), says("summary", "It is so.")])
+
+    done = chat.ask("Is it so?", mode="ask")
+
+    assert (done.get("facts"), chat.answer().get("facts_lines")) == (None, None)
+
+
+@pytest.mark.rule("W11.20", "W17.1")
+def test_the_next_turn_is_told_the_facts_beside_the_answer(chat):
+    chat.add({"notes.md": "old\n"})
+    wire = chat.play(turn("notes.md is new."))
+    chat.ask()
+
+    chat.ask("And now?")
+
+    asked = [r for r in wire.requests if r.purpose.value == "research"][-1]
+    said = "\n".join(m.text for m in asked.messages)
+    assert "notes.md is new.\n\n(Facts of this turn, from the log:\nNo file was changed." in said
+
+
+@pytest.mark.rule("W14.5", "W11.20")
+def test_the_other_flow_names_an_edit_that_found_nothing(chat):
+    chat.call("WorkshopSetFlow", flow="compat")
+    operations = [
+        {"op": "append_paragraph", "text": "Added."},
+        {"op": "replace_text", "search": "not there", "replace": "x"},
+    ]
+    ops = {"path": "r.docx", "kind": "docx", "summary": "s", "ops": operations}
+    made = {"schema_version": 2, "summary": "s", "ops": [ops]}
+    chat.play([says("reply", "I replaced it in r.docx."), says("proposal", json.dumps(made))])
+
+    chat.ask()
+
+    told_ = "\n".join(chat.facts())
+    is_made = "r.docx (added" in told_
+    assert is_made == (chat.draft_bytes("r.docx") is not None)
+    if is_made:
+        assert "Not made in r.docx: replace_text “not there”: nothing matched" in told_
+    else:
+        assert "The changes could not be made" in told_
+
+
+@pytest.mark.rule("W14.1", "W11.20")
+def test_an_announcement_without_changes_stands_beside_no_file_was_changed(chat):
+    chat.add({"a.md": "old\n"})
+    chat.call("WorkshopSetFlow", flow="compat")
+    nothing = {"schema_version": 2, "summary": "Nothing.", "no_changes": True}
+    said = "Proceeding to update the file now."
+    chat.play([says("reply", said), says("proposal", json.dumps(nothing))])
+
+    done = chat.ask()
+
+    assert (chat.answer()["text"], chat.facts()) == (said, ["No file was changed."])
+    assert done["facts"]["files_total"] == 0
+
+
+@pytest.mark.rule("W11.20")
+def test_facts_become_words_in_one_place():
+    facts = TurnFacts(
+        files=(
+            FileChanged(path="a.xlsx", change="modified", counts=(Counted(what="cell", count=2),)),
+            FileChanged(path="b.bin", change="added", size_after=9),
+            FileChanged(path="c.bin", change="modified", size_before=1, size_after=2),
+            FileChanged(path="d.txt"),
+        ),
+        files_total=5,
+        items=(
+            ItemFact(number=1, label="One", status="done"),
+            ItemFact(number=2, label="Two", status="unfinished", reason="half", kept=1),
+            ItemFact(number=3, label="Three", status="failed", reason="no", taken_back=2),
+            ItemFact(number=4, label="Four", status="waiting", taken_back=1),
+        ),
+        items_total=6,
+        refused=(
+            WriteRefused(tool="t", reason="too_many_calls", times=8),
+            WriteRefused(tool="t", reason="no_match", path="a.xlsx"),
+        ),
+        dropped=(EditDropped(path="a.xlsx", what="x"),),
+        not_computed=(NotComputed(path="a.xlsx", count=1),),
+        notes=("A note.",),
+        missing=("q.md",),
+        unchanged=("z.md",),
+    )
+
+    assert told(facts) == (
+        "5 files were changed:",
+        "- a.xlsx (modified, 2 cell changes)",
+        "- b.bin (added, 9 bytes)",
+        "- c.bin (modified, 1 → 2 bytes)",
+        "- d.txt",
+        "- and 1 more",
+        "1 of 6 items done.",
+        "Item 2, Two, is unfinished (half); 1 write of it stays.",
+        "Item 3, Three, failed (no); 2 writes of it were taken back.",
+        "Item 4, Four, is not done; it is made when the turn goes on; 1 write of it was taken back.",
+        "2 items not begun.",
+        "8 writes were not run: too many calls in one answer.",
+        "1 write to a.xlsx was refused (no_match).",
+        "Not made in a.xlsx: x",
+        "1 formula has no computed value in a.xlsx.",
+        "A note.",
+        "The answer names files that do not exist: q.md",
+        "The answer names files that were not changed: z.md",
+    )
+
+
+@pytest.mark.rule("W11.20")
+@pytest.mark.parametrize(
+    ("text", "files", "missing"),
+    [
+        ("see notes.md", ["notes.md"], []),
+        ("see Notes.MD.", ["notes.md"], []),
+        ("see mynotes.md", [], ["mynotes.md"]),
+        ("see draft/notes.md", ["notes.md"], []),
+        ("see report.docx", ["letters/My report.docx"], []),
+        ("see letters/My report.docx", ["letters/My report.docx"], []),
+        ("see other/notes.md", [], ["other/notes.md"]),
+        ("已更新notes.md。", ["notes.md"], []),
+        ("файл notes.md готов", ["notes.md"], []),
+        ("файлnotes.md", [], ["файлnotes.md"]),
+        ("已更新报告.pdf", ["报告.pdf"], []),
+        ("https://x.example/notes.md", [], []),
+        ("at example.com, v1.2.3, e.g. 3.5 Mio.", [], []),
+        ("in `Makefile` and Makefile", ["Makefile"], []),
+        ("a Makefile", [], []),
+        ("“gone.xlsx”, «weg.docx»", [], ["gone.xlsx", "weg.docx"]),
+        ("", [], []),
+    ],
+)
+def test_files_are_found_by_name_in_any_language(text, files, missing):
+    paths = ["notes.md", "letters/My report.docx", "报告.pdf", "Makefile"]
+    if text == "see report.docx":
+        paths[1] = "letters/My report.docx"
+        paths.append("letters/report.docx")
+        files = ["letters/report.docx"]
+
+    found = naming.files_named(text, paths)
+
+    assert (list(found.files), list(found.missing)) == (files, missing)
+
+
+@pytest.mark.rule("W11.20")
+def test_a_label_is_found_as_a_word_of_its_own():
+    assert naming.is_named("We did the  FIRST thing", "first thing")
+    assert not naming.is_named("a prefix", "Fix")
+    assert naming.is_named("修正Fix完成", "Fix")
+    assert not naming.is_named("anything", "")
+
+
+def found(chat, number: int) -> dict[str, Any]:
+    items: list[dict[str, Any]] = chat.answer()["metadata"]["facts"]["items"]
+    return items[number - 1]
+
+
+@pytest.mark.rule("W11.21", "W11.13")
+def test_an_item_that_says_that_it_failed_is_not_ticked_and_taken_back(chat):
+    chat.add({"notes.md": "old\n"})
+    says_so = 'It failed.\n```json\n{"status": "failed", "reason": "no such sheet"}\n```'
+    chat.play(turn("First is done.", EDIT, says_item(1, says_so)))
+
+    chat.ask()
+
+    view = chat.call("WorkshopGetPlan")
+    assert view["items"][0]["status"] == "failed"
+    assert "- [!] 1. First [Failed: no such sheet]" in view["plan_md"]
+    assert chat.draft() is None
+    assert "The answer names item 1, First: it failed (no such sheet); 1 write of it was taken back." in chat.facts()
+
+
+@pytest.mark.rule("W11.21", "W11.13")
+def test_an_item_that_says_that_it_is_unfinished_keeps_what_it_wrote(chat):
+    chat.add({"notes.md": "old\n"})
+    says_so = 'Half.\n```json\n{"status": "unfinished", "reason": "the rest is missing"}\n```'
+    chat.play(turn("Some.", EDIT, says_item(1, says_so)))
+
+    chat.ask()
+
+    view = chat.call("WorkshopGetPlan")
+    assert view["items"][0]["status"] == "unfinished"
+    assert "- [!] 1. First [Failed: unfinished: the rest is missing]" in view["plan_md"]
+    assert chat.draft() == {"notes.md": "new\n"}
+    assert (found(chat, 1)["status"], found(chat, 1)["kept"]) == ("unfinished", 1)
