@@ -64,8 +64,8 @@ def test_an_answer_and_its_changes_reach_the_draft_in_one_turn(compat):
             "text"
         ].encode()
     )
-    assert answer["text"].startswith("I will change a.md.")
-    assert "r.docx" in answer["text"]  # the engine names every changed file
+    assert answer["text"] == "I will change a.md."
+    assert any("r.docx (added" in line for line in answer["facts_lines"])
     assert answer["metadata"]["flow"] == "compat"
     assert [r.purpose.value for r in wire.requests] == ["reply", "proposal"]
     assert all(not r.tools for r in wire.requests)
@@ -123,8 +123,8 @@ def test_twice_unusable_is_no_change_and_the_person_is_told(compat):
     done = compat.ask()
 
     assert (done["status"], compat.draft()) == ("complete", None)
-    assert "could not be worked out" in compat.answer()["text"]
-    assert "No file was changed" in compat.answer()["text"]
+    assert "could not be worked out" in compat.told()
+    assert "No file was changed" in compat.told()
     assert "proposal_failed" in kinds(compat)
     assert len(wire.requests) == 3
 
@@ -199,7 +199,7 @@ def test_one_failing_operation_applies_nothing_and_is_told(compat):
     done = compat.ask()
 
     assert (done["status"], compat.draft()) == ("complete", None)
-    assert "could not be made" in compat.answer()["text"]
+    assert "could not be made" in compat.told()
     assert "apply_failed" in kinds(compat)
 
 

@@ -64,7 +64,7 @@ def test_records_of_a_turn_say_who_what_when_and_after_what(chat):
     assert set(switched) == COMMON | {"event_kind"}
     assert set(user) == COMMON | {"parent_id", "turn_id"}
     assert set(last) == COMMON | {"parent_id"}
-    assert set(answer) == COMMON | {"parent_id", "turn_id"}
+    assert set(answer) == COMMON | {"parent_id", "turn_id", "facts_lines"}
     assert [one["role"] for one in (switched, user, answer)] == ["system", "user", "assistant"]
     assert [one["parent_id"] for one in (user, answer, card, last)] == [
         switched["message_id"],
@@ -79,6 +79,7 @@ def test_records_of_a_turn_say_who_what_when_and_after_what(chat):
     )
     assert set(answer["metadata"]) == {
         "draft_revision_id",
+        "facts",
         "flow",
         "has_draft",
         "job_elapsed_ms",

@@ -237,16 +237,15 @@ def test_what_files_and_people_say_is_in_no_error_and_no_log(chat, caplog):
 
     done = chat.ask("PERSON-SECRET")
 
-    problem = chat.state()["resumable_turn"]["error"]
     events = [
         one
         for one in chat.call("WorkshopGetConversation")["messages"]
         if one["type"] != "user_message"
     ]
     logs = [path.read_text() for path in chat.shop.config.home.rglob("*.log")]
-    assert done["status"] == "paused"
+    assert done["status"] == "failed"
     for secret in ("FILE-SECRET", "PERSON-SECRET"):
-        assert secret not in f"{problem} {events} {caplog.text} {logs}"
+        assert secret not in f"{events} {caplog.text} {logs}"
 
 
 @pytest.mark.rule("W6.12", "W23.85", "B14.17")

@@ -71,8 +71,8 @@ def test_a_turn_ends_with_a_draft_and_one_answer(chat):
     assert chat.published() == {"a.txt": "one\n"}
     answer = chat.answer()
     assert (answer["message_id"], answer["status"]) == (done["message_id"], "complete")
-    assert answer["text"].startswith("All done.")
-    assert "- b.txt (added)" in answer["text"]  # W11.17: the model named no file
+    assert answer["text"] == "All done."
+    assert "- b.txt (added, 1 line change)" in answer["facts_lines"]
     assert phases(chat) == PHASES
     shown = chat.call("WorkshopGetPlan")
     assert [(i["label"], i["status"]) for i in shown["items"]] == [
@@ -202,7 +202,7 @@ def test_a_claim_without_a_write_is_asked_again_and_told(chat):
     [item] = chat.call("WorkshopGetPlan")["items"]
     assert (item["status"], item["no_effect"]) == ("done", True)
     told = "\n".join(message.text for message in wire.requests[-1].messages)
-    assert "Item changed nothing: Write it" in told
+    assert "Item 1, Write it: changed nothing." in told
 
 
 @pytest.mark.rule("W10.4", "W23.28")
@@ -263,7 +263,7 @@ def test_a_failure_before_any_write_is_said_and_can_be_tried_again(chat):
 
     assert (done["status"], done["has_draft"]) == ("failed", False)
     answer = chat.answer()
-    assert (answer["status"], "No file was changed" in answer["text"]) == ("failed", True)
+    assert (answer["status"], answer["facts_lines"]) == ("failed", ["No file was changed."])
     [event] = [
         m
         for m in chat.call("WorkshopGetConversation")["messages"]
@@ -312,7 +312,7 @@ def test_a_summary_that_fails_is_written_from_the_facts(chat):
     assert (done["status"], done["has_draft"]) == ("complete", True)
     answer = chat.answer()
     assert answer["metadata"]["summary_source"] == "engine"
-    assert "- b.txt (added)" in answer["text"]
+    assert "b.txt (added, 1 line change)" in answer["facts_lines"][0]
 
 
 @pytest.mark.rule("W11.18", "W23.45", "W12.6")
@@ -366,7 +366,7 @@ def test_a_write_during_which_the_turn_is_cancelled_is_there_whole(chat, monkeyp
     monkeypatch.undo()
 
     assert done["status"] == "canceled"
-    assert "b.txt" in chat.answer()["text"]
+    assert "b.txt" in chat.facts()[0]
     assert (chat.state()["has_draft"], chat.kinds().count("draft.batch_applied")) == (True, 1)
     changes = chat.call("ReviewGetChangeSet")["entries"]
     assert [one["path"] for one in changes] == ["b.txt"]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backshop.base.errors import NotFound, ValidationFailed
+from backshop.workshop import TurnFacts
 
 if TYPE_CHECKING:  # rooms load when something of theirs is first asked for (S2.4)
     from backshop.bench import Added, Bench, ChangeSet, Done, FileEntry, FileList, Published
@@ -26,7 +27,6 @@ if TYPE_CHECKING:  # rooms load when something of theirs is first asked for (S2.
         RedoDone,
         Sent,
         State,
-        TurnFacts,
         Undone,
     )
 

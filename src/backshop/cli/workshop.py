@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -269,10 +269,19 @@ def _show(door: Door, done: Answer, streamed: str, bench: str) -> None:
         return
     if done.text != streamed:
         click.echo(clean_lines(done.text))
+    _facts(done.facts_lines)
     if done.status == "paused":
         click.echo(f"\nIt can go on: backshop retry {quote(bench)}", err=True)
     elif done.has_draft:
         click.echo(f"\nThe changes wait in a Draft: backshop review {quote(bench)}", err=True)
+
+
+def _facts(lines: Sequence[str]) -> None:
+    """Show what is true of the turn, apart from what was said (W11.20)."""
+    if lines:
+        click.echo()
+    for line in lines:
+        click.echo(f"| {clean(line)}")
 
 
 def _line() -> str:
@@ -336,6 +345,7 @@ def _transcript(page: dict[str, Any]) -> str:
         lines.append(f"[{one['created_at']}] {who}{note}  {one['message_id']}")
         if one["text"]:
             lines.append(clean_lines(one["text"]))
+        lines += [f"| {clean(line)}" for line in one.get("facts_lines") or ()]
     return "\n".join(lines) or "nothing was said yet"
 
 

@@ -34,7 +34,7 @@ RPI = (
         "How one item came out",
         {
             "item_number": POSITIVE,
-            "status": one_of("done", "failed"),
+            "status": one_of("done", "failed", "unfinished"),
             "no_effect": BOOLEAN,
             "report_markdown": {**text(high=4096), "x-maxBytes": 4096},
             "amendments": list_of(text(high=200)),

@@ -103,6 +103,8 @@ def system_line(message: Mapping[str, Any], models: Mapping[str, str]) -> str:
             return _compressed(data)
         case "notice":
             return str(data.get("text") or message.get("text") or "Notice")
+        case "run_refused":
+            return _ended(str(kind), data)
         case _:
             return message.get("text") or _ended(str(kind), data)
 
@@ -125,6 +127,7 @@ def _ended(kind: str, data: Mapping[str, Any]) -> str:
         "run_paused": "The turn paused",
         "run_canceled": "The turn was stopped",
         "run_failed": "The turn failed",
+        "run_refused": "Not answered",
         "workshop_stream_failed": "The answer broke off",
         "proposal_failed": "No changes could be proposed",
         "apply_failed": "The changes could not be applied",
