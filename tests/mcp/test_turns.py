@@ -113,8 +113,10 @@ def test_a_run_over_mcp_is_a_turn_of_the_conversation(chat, agent):
     )
     assert (user["text"], user["metadata"]["origin"]) == ("Write two notes", "mcp")
     assert answer["status"] == "complete"
-    assert answer["text"].startswith("one.txt is there.")
-    assert "two.txt" in answer["text"]  # the engine names what the agent forgot
+    assert answer["text"] == "one.txt is there."
+    assert "- two.txt (added, 1 line change)" in answer["facts_lines"]  # what the agent forgot
+    [told] = [one["message"] for one in agent.at["warnings"] if one["code"] == "TURN_FACTS"]
+    assert told.splitlines()[1:] == answer["facts_lines"]
     assert refused["reason"] == "tool_not_available"
     assert (running["phase"], at["phase"], at["current_item"]) == ("research", "implement", 2)
     assert "active_turn" not in state

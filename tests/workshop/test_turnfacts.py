@@ -44,7 +44,11 @@ PDF = calls("implement", 1, write("x.pdf", "%PDF"), item=1)
 
 def lies(*told_: tuple[str, str, str]) -> list[tuple[str, str]]:
     """Return each lie in each of its languages."""
-    return [(one, lie) for english, german, chinese in told_ for one, lie in _of(english, german, chinese)]
+    return [
+        (one, lie)
+        for english, german, chinese in told_
+        for one, lie in _of(english, german, chinese)
+    ]
 
 
 def _of(*lies_: str) -> list[tuple[str, str]]:
@@ -56,24 +60,56 @@ NOTHING_DONE = lies(
     ("All three items are done.", "Alle drei Punkte sind erledigt.", "三项都已完成。"),
     ("Done!", "Fertig!", "完成了！"),
     ("The file was saved.", "Die Datei wurde gespeichert.", "文件已保存。"),
-    ("I made the report in `report.docx`.", "Der Bericht liegt in „report.docx“.", "报告在《report.docx》中。"),
-    ("I made out/sums.xlsx with totals.", "out/sums.xlsx enthält die Summen.", "总计见out/sums.xlsx。"),
+    (
+        "I made the report in `report.docx`.",
+        "Der Bericht liegt in „report.docx“.",
+        "报告在《report.docx》中。",
+    ),
+    (
+        "I made out/sums.xlsx with totals.",
+        "out/sums.xlsx enthält die Summen.",
+        "总计见out/sums.xlsx。",
+    ),
     ("x.pdf is ready.", "x.pdf ist fertig.", "x.pdf已经准备好。"),
 )
 ONE_DONE = lies(
-    ("First, Second, Third are done.", "First, Second und Third sind erledigt.", "First、Second、Third已完成。"),
-    ("I changed notes.md and other.md.", "notes.md und other.md sind geändert.", "已修改notes.md和other.md。"),
+    (
+        "First, Second, Third are done.",
+        "First, Second und Third sind erledigt.",
+        "First、Second、Third已完成。",
+    ),
+    (
+        "I changed notes.md and other.md.",
+        "notes.md und other.md sind geändert.",
+        "已修改notes.md和other.md。",
+    ),
     ("I also wrote summary.csv.", "Auch summary.csv ist geschrieben.", "还写了summary.csv。"),
     ("Nothing failed.", "Nichts ist fehlgeschlagen.", "没有任何失败。"),
     ("SECOND went well.", "SECOND lief gut.", "SECOND很顺利。"),
     ("I changed nothing at all.", "Ich habe gar nichts geändert.", "我什么都没改。"),
-    ("Only letters/other.md is new.", "Nur letters/other.md ist neu.", "只有letters/other.md是新的。"),
+    (
+        "Only letters/other.md is new.",
+        "Nur letters/other.md ist neu.",
+        "只有letters/other.md是新的。",
+    ),
     ("I deleted other.md.", "Ich habe other.md gelöscht.", "我删除了other.md。"),
-    ("500 cells of book.xlsx are right now.", "500 Zellen in book.xlsx stimmen jetzt.", "book.xlsx的500个单元格已更正。"),
-    ("I renamed notes.md to final.md.", "notes.md heißt jetzt final.md.", "notes.md已改名为final.md。"),
+    (
+        "500 cells of book.xlsx are right now.",
+        "500 Zellen in book.xlsx stimmen jetzt.",
+        "book.xlsx的500个单元格已更正。",
+    ),
+    (
+        "I renamed notes.md to final.md.",
+        "notes.md heißt jetzt final.md.",
+        "notes.md已改名为final.md。",
+    ),
     ("Item 2 is finished.", "Punkt 2 ist fertig.", "第2项已完成。"),
     ("Everything is published.", "Alles ist veröffentlicht.", "全部已发布。"),
-    ("notes.md, a.md and b.md are translated.", "notes.md, a.md und b.md sind übersetzt.", "notes.md、a.md和b.md已翻译。"),
+    (
+        "notes.md, a.md and b.md are translated.",
+        "notes.md, a.md und b.md sind übersetzt.",
+        "notes.md、a.md和b.md已翻译。",
+    ),
 )
 MISSING = {
     "report.docx": "report.docx",
@@ -364,7 +400,10 @@ def test_an_item_that_says_that_it_failed_is_not_ticked_and_taken_back(chat):
     assert view["items"][0]["status"] == "failed"
     assert "- [!] 1. First [Failed: no such sheet]" in view["plan_md"]
     assert chat.draft() is None
-    assert "The answer names item 1, First: it failed (no such sheet); 1 write of it was taken back." in chat.facts()
+    assert (
+        "The answer names item 1, First: it failed (no such sheet); 1 write of it was taken back."
+        in chat.facts()
+    )
 
 
 @pytest.mark.rule("W11.21", "W11.13")

@@ -25,12 +25,20 @@ def ask_conversation(bench: Bench, workshop: Callable[[], Workshop]) -> None:
 
         return draft_summary(bench.desk.store, str(state.bench_id))
 
+    def vouch(state: BenchState) -> tuple[str, ...]:
+        if state.draft is None or state.draft.source.kind != "workshop":
+            return ()
+        from backshop.workshop import draft_facts  # the log of it, not the agent (B11.8)
+
+        return draft_facts(bench.desk.store, str(state.bench_id))
+
     def sisters(bench_id: str) -> Iterable[str]:
         from backshop.workshop import sister_streams  # loaded when a bench is gone for good
 
         return sister_streams(bench_id)
 
     bench.summarise = summarise
+    bench.vouch = vouch
     bench.sisters = sisters
     bench.retell = lambda bench_id, until: workshop().retell(bench_id, until)
 

@@ -31,6 +31,7 @@ SUMMARY_UNAVAILABLE = "Summary unavailable."
 Hint = dict[str, Any]
 Hints = Callable[[Change], Hint | None]
 Summarise = Callable[[BenchState], str | None]
+Vouch = Callable[[BenchState], tuple[str, ...]]
 _TYPES = {
     "text": "text",
     "csv": "text",
@@ -95,6 +96,8 @@ class ChangeSet:
     unconfirmed: tuple[str, ...] = ()
     """Deletions that nobody agreed to yet; the first twenty."""
     draft_summary: str | None = None
+    draft_facts: tuple[str, ...] = ()
+    """What is true of the turn that made the Draft, whatever its summary says (W11.20)."""
     reference_source: str = "draft_start_snapshot"
     outside_changes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

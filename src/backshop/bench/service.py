@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from backshop.base import paths
 from backshop.base.ambient import Clock, Mint
@@ -64,7 +65,7 @@ from .context import Artifact, ContextItem, ContextItems
 from .desk import Desk
 from .diffing import Diff, Differ
 from .drafting import Author, Put
-from .review import ChangeEntry, ChangeSet, Confirmed, Summarise, Summary
+from .review import ChangeEntry, ChangeSet, Confirmed, Summarise, Summary, Vouch
 from .settings import BenchSettings
 from .state import BenchState
 from .viewing import Viewer
@@ -86,6 +87,7 @@ class Bench:
         self.viewer = Viewer(self.desk, formats)
         self.differ = Differ(self.desk, formats)
         self.summarise: Summarise = _unsaid
+        self.vouch: Vouch = _unvouched
         """Says what a Draft is about; set by whoever keeps the conversation (B13.2)."""
         self.retell: forking.Retell = forking.no_conversation
         """Tells the conversation again for a fork; set by the same."""
@@ -269,7 +271,8 @@ class Bench:
 
     def review_get_change_set(self, request: requests.ReviewGetChangeSet) -> ChangeSet:
         """List what the Draft changes."""
-        return review.change_set(self.desk, request, self.differ.hint_of, self.summarise)
+        found = review.change_set(self.desk, request, self.differ.hint_of, self.summarise)
+        return replace(found, draft_facts=self.vouch(self.desk.state(request.workbench_id)))
 
     def review_get_diff(self, request: glance.ReviewPath) -> Diff:
         """Return the best diff there is for a path."""
@@ -330,6 +333,11 @@ class Bench:
 def _everything(_: str) -> bool:
     """Nothing is kept from whoever asks."""
     return True
+
+
+def _unvouched(_: BenchState) -> tuple[str, ...]:
+    """Say nothing of a Draft that no conversation knows."""
+    return ()
 
 
 def _unsaid(_: BenchState) -> None:

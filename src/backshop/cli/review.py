@@ -261,6 +261,7 @@ def change_set_text(value: dict[str, Any], bench_id: str) -> str:
         f"{number['added']} added, {number['modified']} modified, {number['renamed']} renamed, "
         f"{number['deleted']} deleted"
     )
+    lines += [f"| {clean(line)}" for line in value.get("draft_facts") or ()]
     lines.append(f"publish exactly this: backshop publish {bench_id} --tree {value['tree']}")
     return "\n".join(lines)
 

@@ -27,6 +27,7 @@ WarningCode = Literal[
     "FILES_OF_ANOTHER_BRANCH",
     "AUTOMATION_NOT_GRANTED",
     "INPUT_CLAIMED",
+    "TURN_FACTS",
 ]  # R8.10
 
 

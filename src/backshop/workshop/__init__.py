@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .run import Settings
     from .service import Workshop
     from .sisters import sister_streams
-    from .summing import draft_summary
+    from .summing import draft_facts, draft_summary
     from .turnfacts import TurnFacts, told
 
 __all__ = [
@@ -65,6 +65,7 @@ __all__ = [
     "Undone",
     "Workshop",
     "agent_tools",
+    "draft_facts",
     "draft_summary",
     "message_of",
     "sister_streams",
@@ -100,6 +101,7 @@ _HOMES = {
     "Undone": "answers",
     "Workshop": "service",
     "agent_tools": "bundle",
+    "draft_facts": "summing",
     "draft_summary": "summing",
     "message_of": "answers",
     "sister_streams": "sisters",

@@ -286,9 +286,7 @@ def fail(run: Run, problem: Problem) -> None:
     if run.turn().has_written and run.state().bench.draft is not None:
         pause(run, problem)
         return
-    text = (
-        f"This did not work: {problem.message}. You can try again, or switch to another model."
-    )
+    text = f"This did not work: {problem.message}. You can try again, or switch to another model."
     wish = ending(run, "failed", "failed", text, problem=problem)
     run.commit(lambda now: decide.end(now, wish))
 

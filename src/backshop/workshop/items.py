@@ -19,8 +19,8 @@ from .cutting import cut_bytes
 from .events import ItemEnded, ItemStarted, PhaseEnded, Problem
 from .facts import Artifacts
 from .plan import Amended, Item, Plan
-from .run import Asked, LoopFailed, Run
 from .reading import entries
+from .run import Asked, LoopFailed, Run
 from .state import ToolEntry, WorkshopState
 from .thinking import REFUSED, Refused, gap
 

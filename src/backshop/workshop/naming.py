@@ -14,9 +14,7 @@ from dataclasses import dataclass
 NAMES_MAX = 50
 _NAME_MAX_CHARS = 255
 _ENDINGS = frozenset(
-    "txt md rst log json jsonl yaml yml toml ini cfg xml html htm css js ts py sh sql tex rtf "
-    "csv tsv psv xls xlsx xlsm xltx xltm ods doc docx docm dotx dotm odt ppt pptx pptm potx potm "
-    "odp pdf png jpg jpeg gif bmp tif tiff webp svg zip eml msg ics".split()
+    ["txt", "md", "rst", "log", "json", "jsonl", "yaml", "yml", "toml", "ini", "cfg", "xml", "html", "htm", "css", "js", "ts", "py", "sh", "sql", "tex", "rtf", "csv", "tsv", "psv", "xls", "xlsx", "xlsm", "xltx", "xltm", "ods", "doc", "docx", "docm", "dotx", "dotm", "odt", "ppt", "pptx", "pptm", "potx", "potm", "odp", "pdf", "png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "webp", "svg", "zip", "eml", "msg", "ics"]
 )
 _ENDING = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,9})(?![A-Za-z0-9_])")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from backshop.base.errors import BackshopError
@@ -19,12 +20,23 @@ KEPT = (
 
 def noted(answer: Answer, message: str) -> Answer:
     """Return an answer that says something about the files too."""
-    note = {"code": "FILES_OF_ANOTHER_BRANCH", "message": message}
-    known = answer.structured.get("warnings")
-    warnings = [*(known if isinstance(known, list) else ()), note]
-    told = {**answer.structured, "warnings": warnings}
     first, *rest = answer.texts
-    return replace(answer, structured=told, texts=(f"Note: {message}\n\n{first}", *rest))
+    told = _warned(answer, "FILES_OF_ANOTHER_BRANCH", message)
+    return replace(told, texts=(f"Note: {message}\n\n{first}", *rest))
+
+
+def with_facts(answer: Answer, lines: Sequence[str]) -> Answer:
+    """Return the answer to an agent's last step with what is true of its turn (W11.20)."""
+    if not lines:
+        return answer
+    message = "\n".join(("What is so of this turn, from the log:", *lines))
+    return replace(_warned(answer, "TURN_FACTS", message), texts=(*answer.texts, message))
+
+
+def _warned(answer: Answer, code: str, message: str) -> Answer:
+    known = answer.structured.get("warnings")
+    warnings = [*(known if isinstance(known, list) else ()), {"code": code, "message": message}]
+    return replace(answer, structured={**answer.structured, "warnings": warnings})
 
 
 def refusal(error: BackshopError) -> RailsError:

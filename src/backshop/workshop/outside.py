@@ -28,13 +28,14 @@ from backshop.rails import (
 )
 from backshop.store import Write
 
-from . import artifacts, beginning, closing, decide, fold, outcome
+from . import artifacts, beginning, closing, decide, fold, outcome, turnfacts
+from .answers import facts_of
 from .book import Book, rails_session
 from .cutting import cut_bytes
 from .events import ItemEnded, ItemStarted, PhaseEnded, PhaseStarted
 from .holding import Hold
 from .journal import Loop, ToolJournal
-from .notes import BACK, KEPT, noted, refusal
+from .notes import BACK, KEPT, noted, refusal, with_facts
 from .phases import WRITING_TOOLS
 from .recall import AgentSpace
 from .seat import Seat
@@ -165,7 +166,7 @@ class Outside:
             run_id, node_id = self.rails.acknowledges(request.ack_token) or (None, None)
             try:
                 if not self._is_ours(run_id):
-                    return plainly()
+                    return self._told(plainly(), run_id)
                 if self._wanted == node_id:
                     self._move()
                 is_again = self._is_earlier(node_id)
@@ -180,7 +181,17 @@ class Outside:
             self._wanted = None
             self._announce()
             is_fork = is_again and "fork" in answer.structured
-            return noted(answer, KEPT) if is_fork else answer
+            return noted(answer, KEPT) if is_fork else self._told(answer, run_id)
+
+    def _told(self, answer: Answer, run_id: str | None) -> Answer:
+        """Add what is true of a turn to the answer that ends it, also when that is said again."""
+        if run_id is None or answer.structured.get("isComplete") is not True:
+            return answer
+        known = self._book.state(self.bench_id)
+        turns = (one for one in known.turns.values() if one.run_id == run_id)
+        turn = max(turns, key=lambda one: one.started_ms, default=None)
+        facts = None if turn is None else facts_of(known.records.get(turn.message_id))
+        return answer if facts is None else with_facts(answer, turnfacts.told(facts))
 
     def _looked(self, answer: Answer) -> Answer:
         """Remember the step an agent has gone back to: its next call finds the files of then."""

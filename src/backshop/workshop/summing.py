@@ -5,7 +5,10 @@ from __future__ import annotations
 from backshop.bench import stream_of
 from backshop.store import Store
 
+from .answers import facts_of
+from .state import Record
 from .stream import FOLD
+from .turnfacts import told
 
 SUMMARY_MAX_BYTES = 4096  # cut at the end of a line
 
@@ -17,6 +20,22 @@ def draft_summary(store: Store, bench_id: str) -> str | None:
     counts, else the newest: a rewind of the chat alone leaves the Draft without it. A Draft that no
     turn made has none.
     """
+    found = _answer(store, bench_id)
+    text = found.text if found else None
+    if text is None or len(text.encode()) <= SUMMARY_MAX_BYTES:
+        return text
+    cut = text.encode()[:SUMMARY_MAX_BYTES].decode(errors="ignore")
+    return cut[: cut.rfind("\n")] if "\n" in cut else cut
+
+
+def draft_facts(store: Store, bench_id: str) -> tuple[str, ...]:
+    """Return what is true of the turn that made the Draft, in words (W11.20)."""
+    facts = facts_of(_answer(store, bench_id))
+    return () if facts is None else told(facts)
+
+
+def _answer(store: Store, bench_id: str) -> Record | None:
+    """Return the answer of the turn or run that made the Draft."""
     known = store.state(stream_of(bench_id), FOLD)
     draft = known.bench.draft
     if draft is None or draft.source.kind != "workshop" or draft.source.ref is None:
@@ -25,8 +44,4 @@ def draft_summary(store: Store, bench_id: str) -> str | None:
     found = [one for t in turns if (one := known.records.get(t.message_id)) and one.text.strip()]
     line = {one.message_id for one in known.active_line()}
     found.sort(key=lambda one: (one.message_id in line, one.seq))
-    text = found[-1].text if found else None
-    if text is None or len(text.encode()) <= SUMMARY_MAX_BYTES:
-        return text
-    cut = text.encode()[:SUMMARY_MAX_BYTES].decode(errors="ignore")
-    return cut[: cut.rfind("\n")] if "\n" in cut else cut
+    return found[-1] if found else None

@@ -412,9 +412,7 @@ def refuse(
     if any(same):
         return []
     return [
-        ev.RunRefused(
-            message_id=message_id, user_message_id=record.message_id, problem=problem
-        )
+        ev.RunRefused(message_id=message_id, user_message_id=record.message_id, problem=problem)
     ]
 
 
