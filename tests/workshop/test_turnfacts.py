@@ -22,7 +22,10 @@ from backshop.workshop.turnfacts import (
 
 FAILING = {"when": {"purpose": "implement", "item": 2}, "times": 0, "respond": {"error": "empty"}}
 GONE = "Item 2, Second, failed (the model answered nothing, twice); it wrote nothing."
-NAMED = "The answer names item 2, Second: it failed (the model answered nothing, twice); it wrote nothing."
+NAMED = (
+    "The answer names item 2, Second: it failed (the model answered nothing, twice); it wrote "
+    "nothing."
+)
 WROTE = ["1 file was changed: notes.md (modified, 1 line change)"]
 
 
@@ -328,7 +331,8 @@ def test_facts_become_words_in_one_place():
         "1 of 6 items done.",
         "Item 2, Two, is unfinished (half); 1 write of it stays.",
         "Item 3, Three, failed (no); 2 writes of it were taken back.",
-        "Item 4, Four, is not done; it is made when the turn goes on; 1 write of it was taken back.",
+        "Item 4, Four, is not done; it is made when the turn goes on; 1 write of it was taken "
+        "back.",
         "2 items not begun.",
         "8 writes were not run: too many calls in one answer.",
         "1 write to a.xlsx was refused (no_match).",

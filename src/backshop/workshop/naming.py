@@ -13,9 +13,12 @@ from dataclasses import dataclass
 
 NAMES_MAX = 50
 _NAME_MAX_CHARS = 255
-_ENDINGS = frozenset(
-    ["txt", "md", "rst", "log", "json", "jsonl", "yaml", "yml", "toml", "ini", "cfg", "xml", "html", "htm", "css", "js", "ts", "py", "sh", "sql", "tex", "rtf", "csv", "tsv", "psv", "xls", "xlsx", "xlsm", "xltx", "xltm", "ods", "doc", "docx", "docm", "dotx", "dotm", "odt", "ppt", "pptx", "pptm", "potx", "potm", "odp", "pdf", "png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "webp", "svg", "zip", "eml", "msg", "ics"]
-)
+_KNOWN_ENDINGS = """
+txt md rst log json jsonl yaml yml toml ini cfg xml html htm css js ts py sh sql tex rtf csv tsv psv
+xls xlsx xlsm xltx xltm ods doc docx docm dotx dotm odt ppt pptx pptm potx potm odp pdf png jpg jpeg
+gif bmp tif tiff webp svg zip eml msg ics
+"""
+_ENDINGS = frozenset(_KNOWN_ENDINGS.split())
 _ENDING = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,9})(?![A-Za-z0-9_])")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _TICKED = re.compile(r"`([^`\n]{1,255})`")
@@ -25,7 +28,7 @@ _PREFIXES = ("./", "draft/", "published/")
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What an answer names: files there are, as the workbench spells them, and files there are not."""
+    """What an answer names: files there are, as the workbench spells them, and missing ones."""
 
     files: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
