@@ -76,8 +76,9 @@ def test_a_turn_over_the_wire_needs_consent_first(tmp_path):
         question = room.send("Write b.txt")
         before = len(server.seen)
 
-        refusal = room.refused("WorkshopRunAgent", message_id=question)
-        assert refusal[0] == "EGRESS_CONSENT_REQUIRED"
+        with pytest.raises(BackshopError) as refusal:
+            room.run(question)
+        assert refusal.value.code == "EGRESS_CONSENT_REQUIRED"
         assert len(server.seen) == before
         agree(room)
         done = room.run(question)
@@ -103,6 +104,34 @@ def test_a_turn_over_the_wire_needs_consent_first(tmp_path):
         shop.call("ProvidersSetEnabled", {"provider_id": "local-x", "enabled": False})
         assert room.refused("WorkshopRegenerate")[0] == "PROVIDER_NOT_CONFIGURED"
         assert (standing(), len(server.seen)) == (stands, sent)  # refused before anything goes
+
+
+@pytest.mark.rule("W5.12", "M11.6", "W19.4")
+@pytest.mark.parametrize(("status", "code"), [(400, "REQUEST_REJECTED"), (401, "AUTH_FAILED")])
+def test_a_provider_that_refuses_before_any_work_fails_the_turn_with_its_reason(
+    tmp_path, status, code
+):
+    body = {"error": {"message": "max_tokens is too large: 9. Key sk-proj-abc123def is unknown."}}
+    no = Reply([json.dumps(body).encode()], status=status, content_type="application/json")
+    with (
+        serving(*PROBE, *[no] * 4) as server,
+        Backshop.open(tmp_path / "home") as shop,
+    ):
+        room = Chat(shop, tmp_path)
+        room.add({"a.txt": "one\n"})
+        connect(room, server)
+
+        done = room.ask("Write b.txt")
+
+        answer = room.answer()
+        events = room.call("WorkshopGetConversation")["messages"]
+        [error] = [m["metadata"]["error"] for m in events if m.get("event_kind") == "run_failed"]
+    assert (done["status"], answer["status"]) == ("failed", "failed")
+    assert error["error_code"] == f"PROVIDER_{code}"
+    assert "max_tokens is too large: 9. Key [secret] is unknown" in answer["text"]
+    assert "go on from here" not in answer["text"]
+    assert answer["facts_lines"] == ["No file was changed."]
+    assert "sk-proj" not in json.dumps(events)
 
 
 @pytest.mark.rule("W5.11", "W23.47", "M12.1")

@@ -20,6 +20,7 @@ class Turn:
     plan: str
     reports: tuple[str, ...]
     answer: str
+    facts: tuple[str, ...]
     tools: tuple[tuple[str, str], ...]  # phase and tool
 
 
@@ -40,6 +41,7 @@ def play(shop: Backshop, bench_id: str, text: str, mode: str = "agent") -> Turn:
         plan=made["plan_md"],
         reports=tuple(one["text"] for one in made["reports"]),
         answer=_record(shop, bench, done["message_id"])["text"],
+        facts=tuple(done["facts_lines"]),
         tools=tuple(
             (one["phase"], one["tool"]) for one in log if one["turn_id"] == done["turn_id"]
         ),

@@ -20,7 +20,7 @@ from backshop.models.errors import (
     ProviderUnavailable,
     RateLimited,
 )
-from backshop.models.faults import from_code, from_status, retry_after_ms
+from backshop.models.faults import from_code, from_status, retry_after_ms, said
 from backshop.models.frames import Frames
 from backshop.models.loopguard import LoopGuard, Verdict, fingerprint
 from backshop.models.messages import Message, ModelRequest, Role, Usage
@@ -290,3 +290,28 @@ def test_an_error_says_which_provider_and_model():
 
     assert (info.provider_id, info.model_id, info.scope_hash) == ("p", "p:m", "h")
     assert replace(info, provider_id=None).provider_id is None
+
+
+@pytest.mark.rule("M11.6", "M3.12")
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"error": {"message": "model x  is\nunknown."}}, "model x is unknown"),
+        ({"type": "error", "error": {"type": "t", "message": "no"}}, "no"),
+        ({"error": "pull it first"}, "pull it first"),
+        ({"message": "bad field"}, "bad field"),
+        ({"error": {"message": "Incorrect API key provided: sk-ab**yz."}}, "Incorrect API key: _"),
+        ({"error": {"message": "key secret-of-mine is off"}}, "key _ is off"),
+        ({"error": {"message": "Bearer abcdefghijkl"}}, "Bearer _"),
+        ({"error": {"message": "in " + "'" + "prompt " * 20 + "'"}}, "in …"),
+        ({"error": {"message": "Abc123Def456Ghi789Jkl012Mno345 is no key"}}, "_ is no key"),
+        ({"error": {"message": "x" * 400}}, "x" * 299 + "…"),
+        ({"error": {"code": 7}}, ""),
+        ([1], ""),
+    ],
+)
+def test_a_providers_reason_is_told_in_one_line_and_without_keys(body, expected):
+    told = said(json.dumps(body), "secret-of-mine").replace("[secret]", "_")
+
+    assert told.replace("API key provided: _", "API key: _") == expected
+    assert said("<html>no</html>") == ""

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from tests.workshop.conftest import Chat, hears
+from tests.workshop.conftest import Chat, hears, story
 
 from backshop.app import About, Backshop, Subscription
 from backshop.base.errors import BackshopError
@@ -559,3 +559,29 @@ def test_a_rewind_before_a_publish_restores_its_files_and_can_be_taken_back(chat
     said = chat.call("WorkshopGetConversation")["messages"]
     assert (len(kept), chat.published()) == (1, {"a.txt": "two"})
     assert [m["text"] for m in said if m["role"] == "user"] == ["First", "Second"]
+
+
+@pytest.mark.rule("W5.15", "W2.5")
+def test_a_message_that_nobody_took_up_says_why_until_somebody_does(chat):
+    wire = chat.play(story(("b.txt", "b")))
+    message = chat.send()
+    chat.shop.call("ProvidersSetEnabled", {"provider_id": "scripted", "enabled": False})
+    for _ in range(2):
+        with pytest.raises(BackshopError) as refused:
+            chat.run(message)
+        assert refused.value.reason == "model_unavailable"
+
+    [mark] = marks(chat)
+
+    assert mark["parent_id"] == message
+    assert mark["metadata"]["error"]["error_code"] == "PROVIDER_NOT_CONFIGURED"
+    assert mark["text"] == refused.value.message
+    assert not wire.requests
+    chat.shop.call("ProvidersSetEnabled", {"provider_id": "scripted", "enabled": True})
+    chat.run(message)
+    assert (marks(chat), len(marks(chat, include_inactive=True))) == ([], 1)
+
+
+def marks(chat, **more):
+    found = chat.call("WorkshopGetConversation", **more)["messages"]
+    return [one for one in found if one.get("event_kind") == "run_refused"]

@@ -10,7 +10,10 @@ from tests.conftest import PROOF
 from tests.workshop.conftest import Chat, Step, calls, plan, says, write
 
 from backshop.app import Backshop
-from backshop.workshop import TurnFacts, naming, told, witness
+from backshop.base.ids import MessageId, TurnId
+from backshop.workshop import TurnFacts, events, fold, naming, told, witness
+from backshop.workshop.answers import facts_of
+from backshop.workshop.state import WorkshopState
 from backshop.workshop.turnfacts import (
     Counted,
     EditDropped,
@@ -423,3 +426,89 @@ def test_an_item_that_says_that_it_is_unfinished_keeps_what_it_wrote(chat):
     assert "- [!] 1. First [Failed: unfinished: the rest is missing]" in view["plan_md"]
     assert chat.draft() == {"notes.md": "new\n"}
     assert (found(chat, 1)["status"], found(chat, 1)["kept"]) == ("unfinished", 1)
+
+
+@pytest.mark.rule("W11.20", "F16.13")
+@pytest.mark.parametrize(
+    ("kinds", "total", "expected"),
+    [
+        (["cell", "cell", "part"], 3, [("cell", 2)]),
+        (["part"], 1, [("", 1)]),
+        (["cell"] * 3, 4_000, [("cell", 4_000)]),
+        (["cell", "row"], 4_000, [("", 4_000)]),
+        ([], 0, []),
+    ],
+)
+def test_counts_of_an_effect_report_are_by_kind_and_true_where_its_list_is_cut(
+    kinds, total, expected
+):
+    listed = [{"kind": kind, "where": "x"} for kind in kinds]
+    report = {"changed": listed, "totals": {"changed": total}}
+
+    assert [(one.what, one.count) for one in witness.counted(report)] == expected
+
+
+@pytest.mark.rule("W11.20", "F24.10", "F3.3")
+def test_a_write_says_which_parts_of_it_were_not_made_and_what_has_no_value():
+    said = {
+        "warnings": [
+            {"code": "no_match", "where": "operations[1]", "count": 1},
+            {"code": "merged_skipped", "where": "operations[7]", "count": 1},
+            {"code": "alias_used", "where": None, "count": 1},
+        ],
+        "recalculated": {"computed": 1, "not_computed": 3, "reasons": {}},
+    }
+    operations = [{"op": "x"}, {"op": "replace_text", "search": "old"}]
+
+    found_ = witness.noticed("r.docx", said, operations)
+
+    assert [one.what for one in found_.dropped] == [
+        "replace_text “old”: nothing matched",
+        "operations[7]: cells inside merged ranges were skipped",
+    ]
+    assert [(one.path, one.count) for one in found_.not_computed] == [("r.docx", 3)]
+
+
+@pytest.mark.rule("W11.20")
+def test_a_turn_of_an_earlier_release_tells_what_its_events_hold_and_nothing_else():
+    """Before facts were kept, turns ended without them; items and files are known all the same."""
+    ids = {"turn_id": TurnId("turn_1"), "message_id": MessageId("msg_2")}
+    begun = events.TurnStarted(
+        **ids,
+        user_message_id=MessageId("msg_1"),
+        mode="agent",
+        flow="rpi",
+        model_id="m",
+        published_generation=0,
+    )
+    item = {"turn_id": ids["turn_id"], "number": 1}
+    facts: list[Any] = [
+        begun,
+        events.ItemStarted(**item, total=2, label="First", attempt=1),
+        events.ItemEnded(**item, status="failed", reason="no"),
+        events.TurnEnded(**ids, status="complete", text="Done.", record_status="complete"),
+    ]
+    state = WorkshopState()
+    for fact in facts:
+        state = fold.apply(state, fact, 1, 1)
+
+    assert told(facts_of(state.records["msg_2"])) == (
+        "No file was changed.",
+        "0 of 2 items done.",
+        "Item 1, First, failed (no); it wrote nothing.",
+        "1 item not begun.",
+    )
+
+
+@pytest.mark.rule("W8.3", "F1.6")
+def test_a_refused_call_is_answered_with_one_envelope_and_its_hints(chat):
+    chat.add({"notes.md": "x\n"})
+    wire = chat.play([calls("research", 1, ("read_file", {"path": "note.md"})), *turn("No.")])
+
+    chat.ask()
+
+    [answer] = [m.text for m in wire.requests[1].messages if m.role.value == "tool"]
+    said = json.loads(answer[answer.index("{") : answer.rindex("}") + 1])
+    assert set(said) == {"error"}
+    assert (said["error"]["error_code"], said["error"]["reason"]) == ("NOT_FOUND", "not_found")
+    assert said["error"]["hints"] == ["notes.md"]

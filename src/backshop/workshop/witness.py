@@ -169,6 +169,9 @@ def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
         kinds = {str(one.get("kind")) for one in listed}
         what = next(iter(kinds)) if len(kinds) == 1 and "line" not in kinds else ""
         return (Counted(what=what, count=total),)
+    parts = counts.pop("part", 0)  # of the file's package: it follows from what people see
+    if not counts:
+        return (Counted(what="", count=parts),) if parts else ()
     return tuple(Counted(what=what, count=count) for what, count in counts.most_common())
 
 
