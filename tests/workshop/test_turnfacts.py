@@ -503,7 +503,7 @@ def test_a_turn_of_an_earlier_release_tells_what_its_events_hold_and_nothing_els
 @pytest.mark.rule("W8.3", "F1.6")
 def test_a_refused_call_is_answered_with_one_envelope_and_its_hints(chat):
     chat.add({"notes.md": "x\n"})
-    wire = chat.play([calls("research", 1, ("read_file", {"path": "note.md"})), *turn("No.")])
+    wire = chat.play([calls("research", 1, ("read_file", {"path": "NOTES.md"})), *turn("No.")])
 
     chat.ask()
 
