@@ -102,7 +102,7 @@ def test_ctrl_c_stops_the_turn_and_the_talk_goes_on(chat, times):
     answer = terminal.until("> ")
     terminal.type("\x04")
 
-    assert "Stopped. Nothing was changed." in told
+    assert "Stopped.\r\n\r\n| No file was changed." in told
     assert took < 30  # the model would have taken ten minutes
     assert "All is well." in answer
     assert "Traceback" not in terminal.seen

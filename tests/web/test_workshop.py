@@ -284,6 +284,7 @@ def test_without_a_key_the_way_leads_to_settings(served, new_page):
     page = new_page(f"/bench/{bench}")
     send(page, "hello")
     page.locator("[data-error='PROVIDER_NOT_CONFIGURED']").wait_for()
+    page.get_by_text("Not answered: this model cannot be used").wait_for()
     left = page.locator("#message").input_value()  # the message stands; twice would be too often
     page.get_by_role("link", name="Open Settings").click()
     page.wait_for_url("**/settings?back=*")
@@ -389,6 +390,35 @@ def test_a_paused_turn_is_resumed_on_the_page_while_its_draft_exists(served, new
 
     assert [text.strip() for text in offered] == ["Resume", "Regenerate"]
     assert served.paths(bench) == {"a.txt", "b.txt", "c.txt"}
+
+
+@pytest.mark.rule("W11.20", "U3.1")
+def test_what_is_true_of_a_turn_stands_under_its_answer_and_in_the_review(served, new_page):
+    bench = served.bench("Lies", {"a.txt": "a"})
+    empty = {"when": {"purpose": "implement", "item": 2}, "times": 0, "respond": {"error": "empty"}}
+    lie = "Write b.txt and Write c.txt are done, and I made the report in report.docx."
+    steps = story(("b.txt", "b"), ("c.txt", "c"), answer=lie)
+    served.shop.models.play("lies", [empty, *steps])
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:lies")
+    page = new_page(f"/bench/{bench}")
+    send(page, "Write two files")
+    page.wait_for_url("**/review", timeout=TURN_MS)
+    page.get_by_text("What the turn came to").click()
+    reviewed = page.locator(".turn-facts li").all_inner_texts()
+    page.goto(f"{served.address}/bench/{bench}?stay=1")
+
+    facts = page.get_by_role("list", name="Facts of this turn, from the log")
+    facts.wait_for()
+    assert facts.locator("li").all_inner_texts() == reviewed
+    assert reviewed == [
+        "1 file was changed: b.txt (added, 1 line change)",
+        "1 of 2 items done.",
+        "The answer names item 2, Write c.txt: it failed (the model answered nothing, twice); it "
+        "wrote nothing.",
+        "The answer names files that do not exist: c.txt, report.docx",
+    ]
+    assert page.locator(".message.assistant [data-rendered]").inner_text() == lie
+    assert violations(page) == []
 
 
 PACE = {"delay_ms": 700}  # a model that takes its time, so that each step is seen

@@ -350,6 +350,7 @@ TABLE: dict[str, tuple[Row, ...]] = {
         ),
     ),
     "workshop.noticed": (_message("message_id"),),
+    "workshop.run_refused": (_message("message_id"),),
     "workshop.compressed": (_message("message_id"), _message("summary_message_id")),
     "checkpoints.pruned": (("CheckpointsPruned", _pick("checkpoint_ids", "reason")),),
     "prompt.digest_updated": (

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backshop.base.ids import RevisionId
-from backshop.base.limits import ITEM_REPORT_MAX_BYTES
+from backshop.base.limits import ITEM_ATTEMPTS_MAX, ITEM_REPORT_MAX_BYTES
 from backshop.rails import Standing
 
 from . import artifacts, decide, outcome, plan, witness
@@ -24,7 +24,6 @@ from .run import Asked, LoopFailed, Run
 from .state import ToolEntry, WorkshopState
 from .thinking import REFUSED, Refused, gap
 
-ATTEMPTS_MAX = 2  # W9
 NOTHING_WRITTEN = (
     "You reported this item as done, but no file was changed. Make the change with the tools, or "
     "report that nothing has to change, or that the item failed, with the block for it."
@@ -51,7 +50,7 @@ def implement(run: Run, standing: Standing, so_far: HandedOver) -> None:
             found = _attempt(run, standing, so_far, item, attempt)
         except LoopFailed as failed:
             reason = plan.one_line(failed.problem.message)
-            if attempt < ATTEMPTS_MAX:
+            if attempt < ITEM_ATTEMPTS_MAX:
                 again(run, item.number, reason, is_out=is_out_of_requests(failed.problem))
                 continue
             is_out = is_out_of_requests(failed.problem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from backshop.base.limits import ITEM_ATTEMPTS_MAX
 from backshop.bench import Noted
 from backshop.bench import events as be
 from backshop.store import Event
@@ -53,8 +54,8 @@ class _Count:
                 self.found[f"items_total{{{fact.status}}}"] += 1
                 self.found["amendments_added"] += fact.added
                 self.found["amendments_dropped"] += fact.dropped
-            case ev.ItemAttemptFailed():
-                self.found["item_retries"] += 1
+            case ev.ItemAttemptFailed() | ev.ItemLeftUnfinished():
+                self.found["item_retries"] += fact.attempt < ITEM_ATTEMPTS_MAX
             case ToolCalled() | ToolAnswered():
                 self._tool(fact)
             case _:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backshop.base.limits import ITEM_REPORT_MAX_BYTES, NOTES_MAX_BYTES
+from backshop.base.limits import ITEM_ATTEMPTS_MAX, ITEM_REPORT_MAX_BYTES, NOTES_MAX_BYTES
 from backshop.rails import RailsError, Standing
 
 from . import closing, decide, items, outcome, plan
@@ -24,7 +24,6 @@ from .run import Asked, LoopFailed, Run
 from .state import WorkshopState
 from .thinking import REFUSED, Refused, gap
 
-ATTEMPTS_MAX = 2
 STEP_NOTES = "workshop.step"
 HAND_OVER = (
     "This is one step of a workflow that you follow without tokens or calls of its own. Finish the "
@@ -85,7 +84,7 @@ def take(run: Run, standing: Standing) -> None:
         except LoopFailed as failed:
             reason = plan.one_line(failed.problem.message)
             is_out = items.is_out_of_requests(failed.problem)
-            if attempt < ATTEMPTS_MAX:
+            if attempt < ITEM_ATTEMPTS_MAX:
                 items.again(run, number, reason, is_out=is_out)
                 continue
             status = "unfinished" if is_out or run.turn().left else "failed"
