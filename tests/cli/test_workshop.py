@@ -81,6 +81,30 @@ def test_the_terminal_shows_the_plan_and_the_tool_calls_of_a_turn(run, tmp_path)
     assert run("history", "Talk", "--tools")[0] == 2
 
 
+@pytest.mark.rule("W11.20", "S4.2", "S8.1")
+def test_the_facts_of_a_turn_are_the_same_in_terminal_history_export_and_python(run, tmp_path):
+    run("bench", "create", "Talk")
+    run("model", "use", "scripted:demo", "--bench", "Talk")
+
+    _, sent, _ = run("send", "Talk", "What is this?")
+    asked = json.loads(run("send", "Talk", "And this?", "--json")[1])
+    told = run("history", "Talk")[1]
+    run("history", "Talk", "--jsonl", str(tmp_path / "all.jsonl"))
+    with Backshop.open(tmp_path / "home") as shop:
+        answer = shop.workshop("Talk").send("And that?")
+
+    lines = (tmp_path / "all.jsonl").read_text().splitlines()
+    records = [one for one in map(json.loads, lines) if one["type"] == "assistant_message"]
+    names = "The answer names files this workbench does not have: orders.csv, payments.csv"
+    facts = ["No file was changed.", names]  # the script offers tasks for files of the sample
+    assert sent.endswith("".join(("\n\n", *(f"| {line}\n" for line in facts))))
+    assert told.count(f"| {facts[0]}\n| {names}") == 2
+    assert asked["facts_lines"] == facts
+    assert [one["facts_lines"] for one in records] == [facts, facts]
+    assert records[0]["metadata"]["facts"] == asked["facts"]
+    assert (list(answer.facts_lines), answer.facts.files) == (facts, ())
+
+
 @pytest.mark.rule("S4.2", "M13.2")
 def test_the_terminal_tells_what_models_used(run):
     run("bench", "create", "Talk")

@@ -165,7 +165,7 @@ def test_a_cancelled_turn_ends_while_the_model_keeps_its_answer_back(tmp_path, b
         assert not worker.is_alive()  # nobody has opened the gate
         gate.set()
         assert done[0]["status"] == "canceled"
-        assert room.answer()["text"] == "Stopped. Nothing was changed."
+        assert (room.answer()["text"], room.facts()) == ("Stopped.", ["No file was changed."])
         assert room.state()["resumable_turn"]["message_id"] == question
         assert (room.draft(), room.published()) == (None, {"a.txt": "one\n"})
         assert room.call("WorkshopCancelRun") == {"cancel_requested": False}

@@ -219,7 +219,7 @@ def test_the_person_can_stop_an_agent_outside(chat, agent):
 
     assert "active_turn" not in chat.state()
     assert chat.answer()["status"] == "canceled"
-    assert "one.txt" in chat.answer()["text"]
+    assert "one.txt" in chat.facts()[0]
     assert chat.draft() == {"one.txt": "one.txt\n"}
     assert agent.refused("write_text_file", path="two.txt", content="x")["error_code"] == (
         "DRAFT_EXISTS"

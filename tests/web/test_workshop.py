@@ -415,7 +415,7 @@ def test_what_is_true_of_a_turn_stands_under_its_answer_and_in_the_review(served
         "1 of 2 items done.",
         "The answer names item 2, Write c.txt: it failed (the model answered nothing, twice); it "
         "wrote nothing.",
-        "The answer names files that do not exist: c.txt, report.docx",
+        "The answer names files this workbench does not have: c.txt, report.docx",
     ]
     assert page.locator(".message.assistant [data-rendered]").inner_text() == lie
     assert violations(page) == []

@@ -223,7 +223,11 @@ def _missing(lie: str) -> list[str]:
     found = [name for name in MISSING if name in lie]
     if "a.md" in found:
         found.append("b.md")
-    return [f"The answer names files that do not exist: {', '.join(found)}"] if found else []
+    return (
+        [f"The answer names files this workbench does not have: {', '.join(found)}"]
+        if found
+        else []
+    )
 
 
 @pytest.mark.rule("W11.20")
@@ -235,7 +239,7 @@ def test_a_refused_write_is_named_with_its_reason(chat):
     facts = chat.facts()
     assert facts[0] == "No file was changed."
     assert "1 write to x.pdf was refused (read_only_format)." in facts
-    assert facts[-1] == "The answer names files that do not exist: x.pdf"
+    assert facts[-1] == "The answer names files this workbench does not have: x.pdf"
 
 
 @pytest.mark.rule("W11.20", "W1.5")
@@ -342,7 +346,7 @@ def test_facts_become_words_in_one_place():
         "Not made in a.xlsx: x",
         "1 formula has no computed value in a.xlsx.",
         "A note.",
-        "The answer names files that do not exist: q.md",
+        "The answer names files this workbench does not have: q.md",
         "The answer names files that were not changed: z.md",
     )
 

@@ -129,7 +129,9 @@ def besides(facts: TurnFacts) -> tuple[str, ...]:
     lines += _shown(map(_uncomputed, facts.not_computed), "more")
     lines += facts.notes
     if facts.missing:
-        lines.append(f"The answer names files that do not exist: {_names(facts.missing)}")
+        lines.append(
+            f"The answer names files this workbench does not have: {_names(facts.missing)}"
+        )
     if facts.unchanged and facts.files:
         lines.append(f"The answer names files that were not changed: {_names(facts.unchanged)}")
     return tuple(lines)
