@@ -11,7 +11,7 @@ from datetime import timedelta
 from backshop.base.acting import acting_user
 from backshop.base.errors import BackshopError
 from backshop.base.ids import MessageId, TurnId, UserId
-from backshop.models import ConsentRequired, ModelAdapter, Models
+from backshop.models import ConsentRequired, ModelAdapter, Models, ProviderNotConfigured
 from backshop.prompts import CancelToken, PromptOverridesStore, Session, TokenUsage
 from backshop.rails import Driving, Rails
 from backshop.store import StoreUnavailable
@@ -96,7 +96,7 @@ class Turns:
         flow = flow or self.flow_of(known)
         try:
             adapter = self.adapter(bench_id, self.model_of(known), flow)
-        except (ModelUnavailable, ConsentRequired) as error:
+        except (ModelUnavailable, ConsentRequired, ProviderNotConfigured) as error:
             self._refused(bench_id, found.record.message_id, problem_of(error.info("workshop")))
             raise
         wish = self.wish(bench_id, found.record.message_id, adapter, flow)
