@@ -102,6 +102,7 @@ def test_the_facts_of_a_turn_are_the_same_in_terminal_history_export_and_python(
     assert asked["facts_lines"] == facts
     assert [one["facts_lines"] for one in records] == [facts, facts]
     assert records[0]["metadata"]["facts"] == asked["facts"]
+    assert answer.facts is not None
     assert (list(answer.facts_lines), answer.facts.files) == (facts, ())
 
 

@@ -150,22 +150,25 @@ def _worked(folder, *steps):
     with Backshop.open(folder / "home", settings={"model.default": "scripted:demo"}) as shop:
         chat = Chat(shop, folder)
         chat.add({"notes.md": "old\n", "other.md": "other\n"})
-        chat.script = turn("So it is.", *steps)
-        chat.play(chat.script)
+        script = turn("So it is.", *steps)
+        chat.play(script)
         chat.ask()
-        yield chat
+        yield chat, script
 
 
-def beside(chat, lie: str) -> list[str]:
+def beside(done: tuple[Chat, list[Step]], lie: str) -> list[str]:
     """Return what stands beside an answer: all of it is made for it when BACKSHOP_PROOF is set."""
+    chat, script = done
     if PROOF:
-        chat.play([says("summary", lie), *chat.script], "lie")
+        chat.play([says("summary", lie), *script], "lie")
         chat.call("WorkshopRegenerate")
         assert chat.answer()["text"] == lie
         return list(chat.facts())
     book = chat.shop.workshops.book
     known = book.state(chat.id)
+    assert known.turn is not None
     facts = witness.facts_of(book, known, known.turn, answer=lie)
+    assert facts is not None
     return list(told(facts))
 
 
@@ -476,7 +479,7 @@ def test_a_write_says_which_parts_of_it_were_not_made_and_what_has_no_value():
 @pytest.mark.rule("W11.20")
 def test_a_turn_of_an_earlier_release_tells_what_its_events_hold_and_nothing_else():
     """Before facts were kept, turns ended without them; items and files are known all the same."""
-    ids = {"turn_id": TurnId("turn_1"), "message_id": MessageId("msg_2")}
+    ids: dict[str, Any] = {"turn_id": TurnId("turn_1"), "message_id": MessageId("msg_2")}
     begun = events.TurnStarted(
         **ids,
         user_message_id=MessageId("msg_1"),
@@ -485,7 +488,7 @@ def test_a_turn_of_an_earlier_release_tells_what_its_events_hold_and_nothing_els
         model_id="m",
         published_generation=0,
     )
-    item = {"turn_id": ids["turn_id"], "number": 1}
+    item: dict[str, Any] = {"turn_id": ids["turn_id"], "number": 1}
     facts: list[Any] = [
         begun,
         events.ItemStarted(**item, total=2, label="First", attempt=1),
@@ -496,7 +499,9 @@ def test_a_turn_of_an_earlier_release_tells_what_its_events_hold_and_nothing_els
     for fact in facts:
         state = fold.apply(state, fact, 1, 1)
 
-    assert told(facts_of(state.records["msg_2"])) == (
+    known = facts_of(state.records["msg_2"])
+    assert known is not None
+    assert told(known) == (
         "No file was changed.",
         "0 of 2 items done.",
         "Item 1, First, failed (no); it wrote nothing.",
