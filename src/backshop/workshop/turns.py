@@ -97,7 +97,8 @@ class Turns:
         try:
             adapter = self.adapter(bench_id, self.model_of(known), flow)
         except (ModelUnavailable, ConsentRequired, ProviderNotConfigured) as error:
-            self._refused(bench_id, found.record.message_id, problem_of(error.info("workshop")))
+            with suppress(BackshopError):  # whatever keeps the mark away must not hide the reason
+                self._refused(bench_id, found.record.message_id, problem_of(error.info("workshop")))
             raise
         wish = self.wish(bench_id, found.record.message_id, adapter, flow)
         if request.workflow_id is not None:
