@@ -35,6 +35,10 @@ GO_ON = (
     "stays. Do not make these writes again: look at the files, go on where it stopped, and report "
     "the whole item. It made:"
 )
+RAN_OUT = (
+    "The attempt before ran out of requests before it reported, and it wrote nothing. Make the "
+    "change with as few requests as it takes, then report."
+)
 TRY_OTHERWISE = "The attempt before failed and was taken back. Try another way. It failed with: "
 
 
@@ -104,14 +108,15 @@ def again(run: Run, number: int, reason: str, *, is_out: bool) -> None:
 def told_before(run: Run) -> str:
     """Return what the next attempt at the present item is told of those before it (W11.13)."""
     turn = run.turn()
-    parts = []
-    if turn.left:
-        made = (e for e in entries(run.state()) if e.batch_id in turn.left)
-        lines = [_line(run, one) for one in made if one.turn_id == turn.turn_id]
-        parts.append("\n".join((GO_ON, *lines[-WRITES_TOLD:])))
-    elif turn.failed_attempts:
-        parts.append(TRY_OTHERWISE + (turn.failure or "the item failed"))
-    return "\n\n".join(parts)
+    if not turn.failed_attempts:
+        return ""
+    if not turn.has_run_out:
+        return TRY_OTHERWISE + (turn.failure or "the item failed")
+    if not turn.left:
+        return RAN_OUT
+    made = (e for e in entries(run.state()) if e.batch_id in turn.left)
+    lines = [_line(run, one) for one in made if one.turn_id == turn.turn_id]
+    return "\n".join((GO_ON, *lines[-WRITES_TOLD:]))
 
 
 def _line(run: Run, entry: ToolEntry) -> str:

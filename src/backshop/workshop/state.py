@@ -116,6 +116,8 @@ class Turn:
     """Failed attempts at the present item."""
     failure: str = ""
     """Why the last of them failed."""
+    has_run_out: bool = False
+    """Whether the last of them ran out of requests, and nothing went wrong."""
     has_written: bool = False
     is_cancel_asked: bool = False
     replays_to: int = 0

@@ -62,9 +62,14 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
             turn = _begun(replace(turn, item=item), item)
         case ev.ItemAttemptFailed():
             turn = _at_boundary(state, _taken_back(turn, fact.number))
-            turn = replace(turn, failed_attempts=turn.failed_attempts + 1, failure=fact.reason)
+            turn = replace(
+                turn,
+                failed_attempts=turn.failed_attempts + 1,
+                failure=fact.reason,
+                has_run_out=False,
+            )
         case ev.ItemLeftUnfinished():
-            turn = replace(turn, left=(*turn.left, *turn.batches))
+            turn = replace(turn, left=(*turn.left, *turn.batches), has_run_out=True)
             turn = replace(
                 _at_boundary(state, turn),
                 failed_attempts=turn.failed_attempts + 1,
@@ -75,7 +80,12 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
         case ev.ItemEnded(node_id=node_id):
             turn = _item_ended(turn, fact)
             turn = replace(
-                turn, done_items=turn.done_items + 1, failed_attempts=0, failure="", left=()
+                turn,
+                done_items=turn.done_items + 1,
+                failed_attempts=0,
+                failure="",
+                has_run_out=False,
+                left=(),
             )
             turn = _arrived(state, turn, node_id)
         case ev.CancelAsked():
@@ -172,6 +182,7 @@ def _moved(state: WorkshopState, turn: Turn, fact: ev.TurnMoved) -> Turn:
         items=tuple(one for one in turn.items if one.number <= place.done_items),
         failed_attempts=0,
         failure="",
+        has_run_out=False,
         left=(),
         boundary=boundary,
         batches=kept,
