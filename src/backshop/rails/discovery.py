@@ -85,7 +85,18 @@ def inspected(
         data["compiled"] = encode(found.compiled)
     lines = [f"{found.compiled.name} ({found.entry.workflow_id}): {found.compiled.description}"]
     lines += [f"{'  ' * depth}- {one.title}" for depth, one in _walk(found.compiled.steps, 0)]
+    lines += [
+        f"Reference: {one.title}: {one.source} ({one.purpose}) [{status[one.id]}]"
+        for one in found.compiled.references
+    ]
+    lines += [f"Warning: {one['code']}: {one['message']}" for one in _warnings(data)]
     return Answer(data, ("\n".join(lines),))
+
+
+def _warnings(data: Json) -> list[Json]:
+    found = data["warnings"]
+    assert isinstance(found, list)
+    return found
 
 
 def id_warnings(listing: Listing, found: Found, requested: str) -> list[Json]:

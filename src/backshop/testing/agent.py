@@ -18,7 +18,6 @@ from backshop.rails import (
     RailsError,
     Settings,
 )
-from backshop.rails.tokens import Kind, verify
 from backshop.store import Store
 
 Json = dict[str, Any]
@@ -110,10 +109,13 @@ class Agent:
         raise AssertionError(f"{name} was not refused: {found}")
 
     def approve(self, answer: Json, input_id: str = "approval") -> Json:
-        """Have the person approve an input of the step an answer stands at."""
-        token = verify(self.rails.sessions.keyring.keys(), answer["stateToken"], Kind.STATE)
+        """Have the person approve an input of the step where a run stands."""
+        run = self.studio("RailsRunGet", runId=answer["session"]["runId"], limit=1)
         return self.studio(
-            "RailsUserInputRecord", nodeId=token.node_id, inputId=input_id, decision="approved"
+            "RailsUserInputRecord",
+            nodeId=run["preferredTip"],
+            inputId=input_id,
+            decision="approved",
         )
 
     def events(self, answer: Json) -> int:
