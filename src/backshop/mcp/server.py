@@ -26,7 +26,8 @@ _LOG = logging.getLogger("backshop.mcp")
 RAILS_INSTRUCTIONS = (
     "Workflows keep your work on course. Call list_workflows, then start_workflow; do each step "
     "and call continue_workflow with the tokens of the last answer. Tokens are opaque: send them "
-    "back exactly as given. A suggested call is a form: replace every <…> by what is so. After a rewind or in a new window call resume_session."
+    "back exactly as given. A suggested call is a form: replace every <…> by what is so. After a "
+    "rewind or in a new window call resume_session."
 )
 BENCH_INSTRUCTIONS = (
     "The file tools work on one workbench of the person's files. Call list_files, then "
