@@ -24,7 +24,7 @@ HASHES = {
     "wr.routine-challenge": "6c6f91043b3e7226e5e8ca932140172fb4184787e9361364f18e9006aeaf06d5",
     "wr.routine-survey": "83f02f830aae12684dd4297734397bc7f02e18461992a16393d4c8c90f39b5cd",
     "wr.routine-verify": "9f257bfe87252870c777be35d000d41fcaa9c677dee1c657a6594091093417bb",
-    "wr.rpi": "b7b217ba7085a064a07493d97f88386c339a60994d798ce37039049edd8e06ad",
+    "wr.rpi": "ec740f19b87f1f4adfd5ac8dd175ebd4a28bbf92ee7952a13ce2e97ffb04f942",
     "wr.spreadsheet_audit": "3e8612fa0a33534d42f22d88cbc22f743014ab9d1e5f7f6b82991108dbbae2ec",
     "wr.workflow_authoring": "8bc5f5a9f279fd719797911bce14d79f03ed80f59f62535c42eaa59c9dbae85a",
 }
