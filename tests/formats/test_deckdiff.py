@@ -98,11 +98,12 @@ def table(look: str) -> str:
     ("one", "other", "what"),
     [
         (table('<a:rPr lang="en"/>'), table('<a:rPr b="1"/>'), ["format"]),
-        (table('<a:rPr lang="en"/>'), table(""), []),
+        (table('<a:rPr lang="en"/>'), table(""), ["other"]),
+        (table('<a:rPr dirty="0" err="1"/>'), table("<a:rPr/>"), []),
         (box(9, "x"), box(9, "x", "<a:noFill/>"), ["format"]),
     ],
 )
-def test_looks_of_cells_and_shapes_count_and_the_language_does_not(deck, one, other, what):
+def test_looks_of_cells_and_shapes_count_and_marks_of_spelling_do_not(deck, one, other, what):
     (found,) = told(diff(with_shapes(deck, one), with_shapes(deck, other))[0]["shapes"])
 
     assert found[2] == what

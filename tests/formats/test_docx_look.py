@@ -242,9 +242,10 @@ def test_what_programs_write_anew_at_every_save_is_no_change(tmp_path):
         "<w:r><w:t> and plain ones</w:t></w:r></w:p>"
     )
     saved = (
-        '<w:p w:rsidR="00FF"><w:pPr/><w:bookmarkStart w:id="7" w:name="b"/>'
-        '<w:r><w:rPr><w:b/></w:rPr><w:t>bold </w:t></w:r><w:proofErr w:type="spellStart"/>'
-        "<w:r><w:rPr><w:b/><w:noProof/></w:rPr><w:t>words</w:t></w:r>"
+        '<w:p w:rsidR="00FF"><w:pPr/><w:bookmarkStart w:id="7" w:name="_GoBack"/>'
+        '<w:r><w:rPr><w:b/><w:lang w:val="de-DE"/></w:rPr><w:t>bold </w:t></w:r>'
+        '<w:proofErr w:type="spellStart"/>'
+        '<w:r><w:rPr><w:b/><w:lang w:val="de-DE"/></w:rPr><w:t>words</w:t></w:r>'
         '<w:bookmarkEnd w:id="7"/><w:r><w:lastRenderedPageBreak/>'
         '<w:t xml:space="preserve"> and plain ones</w:t></w:r></w:p>'
     )

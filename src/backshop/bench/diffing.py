@@ -6,7 +6,7 @@ compared by text, else by its size and hash (B12.19). Differences are kept under
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from backshop.base import paths, tree
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
-from backshop.formats import FormatError, Formats, Source
+from backshop.formats import FormatError, Formats, Source, remainder
 
 from . import decide, focus, glance
 from .compare import Change, Kept
@@ -25,6 +25,9 @@ CELLS_PAGE = 500  # B12.9
 _KEPT_DIFFS = 32
 _KEPT_LINES = 20_000  # a larger difference is made again when asked for
 _HEX_BYTES = 256  # B12.10
+_IN_PARTS = frozenset({"docx", "xlsx", "pptx", "odt"})
+_COLUMNS = ("added", "removed", "reordered")
+_NOTHING: dict[str, Any] = {"rest": (), "described": ()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +43,7 @@ class Diff:
     old_path: str | None = None
     reference_warning: str | None = None
     focus_hint: focus.Hint | None = None
+    also: tuple[dict[str, Any], ...] = ()  # what changed beyond `body` (B12.22)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +90,8 @@ class Differ:
                 return self._cells(sides, request.sheet, cursor)
             if sides.kind == "csv" and sides.before and sides.after:
                 found = self._table(sides, cursor)
-                if not found.body["too_large"]:
-                    return found
+                if found.body["row_count"] or any(found.body["columns"][one] for one in _COLUMNS):
+                    return found  # else lines say more: too large, or the same rows in other bytes
             if sides.kind not in ("image", "binary"):
                 return self._lines(sides, cursor)
             return self._answer(sides, "metadata", self._facts(sides))
@@ -120,17 +124,21 @@ class Differ:
         sides = self._of_kind(request, "docx", "odt")
         sections = self._keep("document", sides, self._formats.diff_document)
         self._hint(sides, focus.of_sections(sections))
-        return self._answer(
-            sides, "document", _one_of(sections, "section", "blocks", request.section_index)
-        )
+        body = _one_of(sections, "section", "blocks", request.section_index)
+        is_told = any(one["kind"] != "same" for one in sections)
+        return self._answer(sides, "document", body, self._unsaid(sides, (), is_told))
 
     def deck_diff(self, request: glance.ReviewPath) -> Diff:
         """Return the slides of a presentation, paired, and one of them with its shapes (B12.8)."""
         sides = self._of_kind(request, "pptx")
-        slides = self._keep("deck", sides, self._formats.diff_deck)
+        slides = self._slides(sides)
         self._hint(sides, focus.of_slides(slides))
         heavy = ("shapes", "notes", "before", "after")
-        return self._answer(sides, "deck", _one_of(slides, "slide", heavy, request.slide_index))
+        body = _one_of(slides, "slide", heavy, request.slide_index)
+        is_told = any(one["kind"] != "same" for one in slides)
+        also = self._unsaid(sides, remainder.told_slides(slides), is_told)
+        shown = [one for one in also if not _is_fact(one)]
+        return self._answer(sides, "deck", body, shown)
 
     def hint_of(self, change: Change) -> focus.Hint | None:
         """Return where to look first, if the file has been compared before."""
@@ -208,9 +216,12 @@ class Differ:
         except FormatError as error:
             if error.reason not in ("timeout", "too_large", "memory_limit"):
                 raise
-            return self._answer(sides, "cells", {"sheets": [], "more": 0, "too_large": True})
+            body = {"sheets": [], "more": 0, "too_large": True}
+            return self._answer(sides, "cells", body, self._unsaid(sides, (), True))
         self._hint(sides, focus.of_cells(found["sheets"]))
-        return self._answer(sides, "cells", _page_of_cells(found, sheet, cursor))
+        places = [f"sheet {one['sheet']}" for one in found["sheets"]]
+        also = self._unsaid(sides, places, bool(places))
+        return self._answer(sides, "cells", _page_of_cells(found, sheet, cursor), also)
 
     def _table(self, sides: Sides, cursor: int) -> Diff:
         found = self._keep("table", sides, self._formats.diff_table)
@@ -226,7 +237,57 @@ class Differ:
         body = dict(found.page(cursor))
         if not cursor:
             self._hint(sides, self._hint_of_lines(sides, body["hunks"]))
-        return self._answer(sides, "text", body)
+        is_told = bool(found.hunks or found.flags or found.too_large)
+        return self._answer(sides, "text", body, self._beyond_words(sides, is_told))
+
+    # ------------------------------------------------------------ what else changed (B12.22)
+
+    def _rest(self, sides: Sides) -> Any:
+        """Return what differs in the parts of a file that its diff does not describe."""
+        if sides.before is None or sides.after is None or sides.kind not in _IN_PARTS:
+            return _NOTHING
+        if sides.before.sha256 == sides.after.sha256:
+            return _NOTHING
+        try:
+            return self._keep("rest", sides, self._formats.diff_rest)
+        except FormatError as error:
+            return {"rest": [remainder.uncompared(error.reason)], "described": []}
+
+    def _unsaid(self, sides: Sides, told: Collection[str], is_told: bool) -> list[dict[str, Any]]:
+        rest = self._rest(sides)
+        return [] if rest is _NOTHING else remainder.unsaid(rest, told, is_anything_told=is_told)
+
+    def _slides(self, sides: Sides) -> Any:
+        rest = self._rest(sides)["rest"]
+        return self._keep("deck", sides, lambda a, b: self._formats.diff_deck(a, b, rest))
+
+    def _beyond_words(self, sides: Sides, is_told: bool) -> list[dict[str, Any]]:
+        """Return what lines do not show: looks, pictures, and all that stands in other parts."""
+        try:
+            return self._beside_lines(sides, is_told)
+        except FormatError as error:
+            return [remainder.uncompared(error.reason)]
+
+    def _beside_lines(self, sides: Sides, is_told: bool) -> list[dict[str, Any]]:
+        if self._rest(sides) is _NOTHING:
+            return []
+        beyond: list[Any] = []
+        told: tuple[str, ...] = ()
+        if sides.kind in ("docx", "odt"):
+            beyond = remainder.in_sections(
+                self._keep("document", sides, self._formats.diff_document)
+            )
+        elif sides.kind == "pptx":
+            slides = self._slides(sides)
+            beyond, told = remainder.in_slides(slides), remainder.told_slides(slides)
+        elif sides.kind == "xlsx":
+            cells = self._keep("cells", sides, self._formats.diff_cells)["sheets"]
+            beyond, told = (
+                remainder.in_cells(cells),
+                tuple(f"sheet {one['sheet']}" for one in cells),
+            )
+        left = self._unsaid(sides, told, is_told or bool(beyond))
+        return [*beyond, *(one for one in left if not _is_fact(one))]
 
     def _hint_of_lines(self, sides: Sides, hunks: Any) -> focus.Hint | None:
         if sides.kind == "pdf" and sides.after is not None:
@@ -268,7 +329,13 @@ class Differ:
         if hint is not None:
             self._hints.get(sides.contents, lambda: hint)
 
-    def _answer(self, sides: Sides, strategy: str, body: dict[str, Any]) -> Diff:
+    def _answer(
+        self,
+        sides: Sides,
+        strategy: str,
+        body: dict[str, Any],
+        also: Sequence[dict[str, Any]] = (),
+    ) -> Diff:
         return Diff(
             path=sides.path,
             strategy=strategy,
@@ -279,7 +346,13 @@ class Differ:
             reference_warning=sides.warning,
             focus_hint=self._hints.peek(sides.contents),
             body=body,
+            also=tuple(also),
         )
+
+
+def _is_fact(one: dict[str, Any]) -> bool:
+    """Whether an entry stands among the facts of its slide already."""
+    return one["place_kind"] == "slide" and bool(one["what"])
 
 
 def _lines_of(diff: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import remainder
 from .archive import members
 from .diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .errors import FormatError, fail, reasons
@@ -64,5 +65,6 @@ __all__ = [
     "kind_of_name",
     "members",
     "reasons",
+    "remainder",
     "write_samples",
 ]

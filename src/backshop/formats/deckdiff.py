@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
@@ -25,11 +25,12 @@ _SHAPE_KEYS: tuple[Key, ...] = (
 )
 
 
-def diff_decks(before: Data | None, after: Data | None) -> list[Data]:
+def diff_decks(before: Data | None, after: Data | None, rest: Sequence[Data] = ()) -> list[Data]:
     """Return the slides of both sides paired, in the order of the new deck.
 
     A slide is found again by its id, else by its title, else by its place: between the same
-    neighbours, with words that are alike.
+    neighbours, with words that are alike. `rest` is what changed in parts that belong to slides
+    (B12.22); it becomes facts of theirs.
     """
     old = list(before["slides"]) if before else []
     new = list(after["slides"]) if after else []
@@ -47,7 +48,27 @@ def diff_decks(before: Data | None, after: Data | None) -> list[Data]:
             (n for n, one in enumerate(found) if (one["index_before"] or -1) > at), len(found)
         )
         found.insert(place, _slide(old[at], None))
-    return [{"index": index, **one} for index, one in enumerate(found)]
+    return [{"index": index, **_with_rest(one, rest)} for index, one in enumerate(found)]
+
+
+def _with_rest(slide: Data, rest: Sequence[Data]) -> Data:
+    """Return a slide with what changed in its parts, which makes it a changed one."""
+    if slide["kind"] in ("added", "removed"):
+        return slide
+    side = {True: "index_before", False: "index_after"}
+    facts = [
+        ", ".join(one["what"]) if one["place"].startswith("slide") else one["text"]
+        for one in rest
+        if one["place_kind"] == "slide" and one["index"] == slide[side[one["kind"] == "removed"]]
+    ]
+    if not facts:
+        return slide
+    return {
+        **slide,
+        "kind": "changed",
+        "facts": [*slide["facts"], *facts],
+        "changes": slide["changes"] + len(facts),
+    }
 
 
 def _twins(old: list[Data], new: list[Data], keys: Iterable[Key]) -> dict[int, int]:
@@ -110,6 +131,7 @@ def _slide(old: Data | None, new: Data | None, *, moved: bool = False) -> Data:
         for name in ("layout", "hidden")
         if old and new and old[name] != new[name]
     ]
+    facts += ["order in which shapes are drawn"] if _is_reordered(shapes) else []
     kind = "changed" if number or facts else "moved" if moved else "same"
     kind = "added" if old is None else "removed" if new is None else kind
     return {
@@ -125,6 +147,17 @@ def _slide(old: Data | None, new: Data | None, *, moved: bool = False) -> Data:
         "before": old["positioned"] if old else None,
         "after": new["positioned"] if new else None,
     }
+
+
+def _is_reordered(shapes: list[Data]) -> bool:
+    """Whether shapes that are on both sides lie over one another in another order."""
+    both = [
+        (one["index_after"], one["index_before"])
+        for one in shapes
+        if one["index_after"] is not None and one["index_before"] is not None
+    ]
+    order = [before for _, before in sorted(both)]
+    return order != sorted(order)
 
 
 def _notes(old: Data | None, new: Data | None) -> list[Data] | None:
@@ -152,6 +185,8 @@ def _shape(old: Data | None, new: Data | None) -> Data:
         what += ["moved"] if any(old[name] != new[name] for name in _PLACE) else []
         what += ["picture"] if old["image_sha256"] != new["image_sha256"] else []
         what += ["format"] if "text" not in what and old["look"] != new["look"] else []
+        what += ["link"] if _links(old) != _links(new) else []
+        what += _beyond(old, new, what)
     kind = "added" if old is None else "removed" if new is None else "changed" if what else "same"
     lines = []
     if kind != "same" and ("text" in what or kind in ("added", "removed")):
@@ -166,8 +201,32 @@ def _shape(old: Data | None, new: Data | None) -> Data:
         "shape_type": shown.get("shape_type"),
         "kind": kind,
         "what": what,
+        "facts": _links_told(old, new),
         "lines": lines,
     }
+
+
+def _beyond(old: Data, new: Data, what: list[str]) -> list[str]:
+    """Name what differs in a shape and is neither its words nor the look that is compared."""
+    before, after = old.get("rest") or {}, new.get("rest") or {}
+    if "format" in what:
+        return []
+    if before.get("frame") != after.get("frame"):
+        return ["format"] if "text" in what else ["other"]
+    is_told = "text" in what or before.get("text") == after.get("text")
+    return [] if is_told else ["other"]
+
+
+def _links(shape: Data | None) -> list[str]:
+    return [str(one) for one in (shape or {}).get("links") or ()]
+
+
+def _links_told(old: Data | None, new: Data | None) -> list[str]:
+    """Name every link of a shape that leads elsewhere than before."""
+    before, after = _links(old), _links(new)
+    if before == after:
+        return []
+    return [f"link: {a or 'none'} → {b or 'none'}" for a, b in zip_longest(before, after) if a != b]
 
 
 def _text(shape: Data | None) -> list[str]:

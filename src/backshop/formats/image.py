@@ -77,6 +77,17 @@ def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, i
     return image, frames, is_smaller
 
 
+def pixels(data: bytes) -> str:
+    """Return how large a picture is, `640 x 480`; nothing where that is not known."""
+    try:
+        with python_warnings.catch_warnings():
+            python_warnings.simplefilter("ignore")
+            with Image.open(BytesIO(data), formats=_FORMATS) as picture:
+                return f"{picture.width} x {picture.height}"
+    except (OSError, UnidentifiedImageError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return ""
+
+
 def render_part(source: Source, part: str) -> tuple[bytes, int, bool]:
     """Return a picture that lies inside an office file, by its name there, as PNG (U4.2)."""
     package = Package.open(source)

@@ -13,6 +13,8 @@ from .errors import fail
 from .notes import Warnings
 from .odtbody import Block, Document, load
 from .ops import section_hints
+from .package import Package
+from .partdiff import Comparison, Found, Pair, Place, Rules, groups, of_paragraphs, part_words
 from .protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
 from .window import check_chunk, check_selector, chunk_list, chunking, cut, refuse_both
 
@@ -93,6 +95,22 @@ def get_map(source: Source) -> Map:
     if document.has_tracked_changes:
         warnings.add("tracked_changes_present")
     return Map(format="odt", data=data, warnings=warnings.all(), security=security)
+
+
+def diff_rest(before: Source, after: Source) -> JsonObject:
+    """Return what changed and the document's own difference does not tell (B12.22)."""
+    rules = Rules(place=lambda part, _: Place(part_words(part)), told=_told)
+    return Comparison(Package.open(before), Package.open(after), rules).run()
+
+
+def _told(pair: Pair) -> Found | None:
+    match pair.new_name:
+        case "content.xml":
+            around = groups(pair, frozenset({"text"}))
+            return [*around, *of_paragraphs(pair, lambda p: "".join(map(str, p.itertext())))]
+        case "META-INF/manifest.xml":  # a list of the other parts
+            return []
+    return None
 
 
 def read(source: Source, selector: Selector) -> Read:

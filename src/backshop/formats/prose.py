@@ -86,7 +86,8 @@ def _blocks(section: Data) -> Iterator[Block]:
             yield {"type": "p", **block}
         else:
             block = section["tables"][place["t"]]
-            yield {"type": "t", "look": block.get("look"), "rows": list(_rows(block))}
+            whole = {name: block.get(name) for name in ("look", "marks", "pictures")}
+            yield {"type": "t", **whole, "rows": list(_rows(block))}
         yield from map(_plain, block.get("drawn", ()))
 
 
@@ -207,10 +208,12 @@ def _one_sided(block: Block, kind: str) -> Data:
     if block["type"] == "t":
         sides = [(row, ()) if kind == "removed" else ((), row) for row in block["rows"]]
         rows = [_row(kind, *side) for side in sides]
-        return {"type": "t", "kind": kind, "rows": rows, "formats": ()}
+        pictures = _pictures(*((block, {}) if kind == "removed" else ({}, block)))
+        return {"type": "t", "kind": kind, "rows": rows, "formats": pictures}
     text = str(block["text"])
     pieces = [{"mark": kind, "text": text, **look} for text, look in _spans(block, 0, len(text))]
-    formats = _links(*((block, {}) if kind == "removed" else ({}, block)))
+    old, new = (block, {}) if kind == "removed" else ({}, block)
+    formats = [*_links(old, new), *_pictures(old, new)]
     return {
         "type": "p",
         "kind": kind,
@@ -254,6 +257,7 @@ def _table(before: Block, after: Block) -> Data:
             rows.append(_row(kind, a or (), b or ()))
         i, j = change.old_end, change.new_end
     formats = ["look of the table"] if before["look"] != after["look"] else []
+    formats += [*_pictures(before, after), *_marks(before, after)]
     kinds = {row["kind"] for row in rows} - {"same"}
     kind = "changed" if kinds - {"format"} else "format" if kinds or formats else "same"
     return {"type": "t", "kind": kind, "rows": rows, "formats": formats}
@@ -276,7 +280,8 @@ def _cell(kind: str, old: Block | None, new: Block | None) -> Data:
         after = new["text"] if new else ""
         found = {"kind": "format" if formats else "same", "text": after}
         if before != after:
-            found = {"kind": "changed", "before": before, "text": after}
+            pieces = [{"mark": one.mark, "text": one.text} for one in marked(before, after)]
+            found = {"kind": "changed", "before": before, "text": after, "pieces": pieces}
     return {**found, "formats": formats} if formats else found
 
 
@@ -313,13 +318,46 @@ def _looks(block: Block) -> list[Data] | None:
 
 def _formats(old: Block, new: Block) -> list[str]:
     """Name what changed in the look: the paragraph's, and of the same text the characters'."""
-    found = [*_links(old, new), *_places(old, new)]
+    found = [*_links(old, new), *_pictures(old, new), *_places(old, new), *_marks(old, new)]
     if old["text"] != new["text"]:
         return found
     found += _characters(old, new)
     if not found and old.get("look") != new.get("look"):
         found.append("other formatting")
     return found
+
+
+def _pictures(old: Block, new: Block) -> list[str]:
+    """Name every picture that came, went or was replaced by another, with its size."""
+    sides = [list(side.get("pictures") or ()) for side in (old, new)]
+    found = []
+    for change in changes(*([_content(one) for one in side] for side in sides)):
+        gone = sides[0][change.old_start : change.old_end]
+        come = sides[1][change.new_start : change.new_end]
+        for a, b in zip_longest(gone, come):
+            shown = (_picture(one) if one else "none" for one in (a, b))
+            found.append(f"picture: {' → '.join(shown)}")
+    return found
+
+
+def _content(picture: Data) -> str:
+    return str(picture.get("sha256") or picture.get("target") or picture.get("rel_id"))
+
+
+def _picture(picture: Data) -> str:
+    name = str(picture.get("target") or "linked picture").rpartition("/")[2]
+    size = f"{picture['size_bytes']} bytes" if "size_bytes" in picture else ""
+    pixels = f"{picture['pixels']} pixels" if picture.get("pixels") else ""
+    told = ", ".join(one for one in (pixels, size) if one)
+    return f"{name} ({told})" if told else name
+
+
+def _marks(old: Block, new: Block) -> Iterator[str]:
+    """Name what changed in a block and shows neither in its words nor in its look."""
+    before, after = old.get("marks") or {}, new.get("marks") or {}
+    for word in dict.fromkeys((*before, *after)):
+        if before.get(word) != after.get(word):
+            yield f"{word} changed"
 
 
 def _places(old: Block, new: Block) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -36,6 +36,7 @@ T = TypeVar("T")
 
 _LEVELS = {"prompt": numbers.MAP_PROMPT_MAX_BYTES, "full": numbers.MAP_FULL_MAX_BYTES}
 
+_IN_PARTS = frozenset({Kind.DOCX, Kind.XLSX, Kind.PPTX, Kind.ODT})
 _EXTRACTED = {
     "extract_document": frozenset({Kind.DOCX, Kind.ODT}),
     "extract_deck": frozenset({Kind.PPTX}),
@@ -191,6 +192,17 @@ class Formats:
         limit = self.limits.map_timeout_s
         return _object(self._do.read_call(module, "diff_cells", before, after, timeout_s=limit))
 
+    def diff_rest(self, before: Source, after: Source) -> JsonObject:
+        """Return what differs between two versions beyond what their diff tells (B12.22).
+
+        `rest` names every such place; `described` are the parts whose changes the diff tells.
+        """
+        module, kind = self._do.readable(after)
+        if kind not in _IN_PARTS or self._do.readable(before)[1] is not kind:
+            raise fail("unsupported_format", f"{after.name!r} does not consist of parts")
+        limit = self.limits.map_timeout_s
+        return _object(self._do.read_call(module, "diff_rest", before, after, timeout_s=limit))
+
     def diff_text(self, before: Source | None, after: Source | None) -> TextDiff:
         """Return the line diff of two versions of a file; None is a version that is not there.
 
@@ -225,13 +237,18 @@ class Formats:
         done = self._do.read_call(HERE + "prose", "diff_documents", *sides, *lines, timeout_s=limit)
         return _a(list, done)
 
-    def diff_deck(self, before: Source | None, after: Source | None) -> list[JsonObject]:
-        """Return the slides of two versions of a presentation, paired (B12.8)."""
+    def diff_deck(
+        self, before: Source | None, after: Source | None, rest: Sequence[JsonObject] = ()
+    ) -> list[JsonObject]:
+        """Return the slides of two versions of a presentation, paired (B12.8).
+
+        `rest` is that of `diff_rest`: what belongs to a slide becomes a fact of it.
+        """
         sides = [self._extracted(side, "extract_deck") for side in (before, after)]
         limit = self.limits.map_timeout_s
-        return _a(
-            list, self._do.read_call(HERE + "deckdiff", "diff_decks", *sides, timeout_s=limit)
-        )
+        task = HERE + "deckdiff"
+        found = self._do.read_call(task, "diff_decks", *sides, rest, timeout_s=limit)
+        return _a(list, found)
 
     def _extracted(self, source: Source | None, how: str) -> JsonObject | None:
         if source is None:

@@ -11,9 +11,10 @@ from backshop.formats.protocol import Json, Source
 from . import names as n
 from .build import HIGHLIGHT
 from .document import UNTITLED, Block, Body, Section, block_elements, grid_cells, table_rows
-from .inline import Shows, alt_text, image_relation, pieces, run_of
+from .inline import Shows, pieces, run_of
 from .look import Links, Looks
-from .render import Renderer, image_numbers
+from .picture import Pictures, body_pictures
+from .render import Renderer
 from .source import Document
 from .stylesheet import child_value, list_place, whole
 
@@ -77,7 +78,8 @@ def _section(renderer: Renderer, looks: Looks, images: Images, section: Section)
     for block in section.blocks:
         if block.table is None:
             order.append({"p": len(paragraphs)})
-            paragraphs.append(_paragraph(renderer, looks, block, len(paragraphs)))
+            paragraph = _paragraph(renderer, looks, block, len(paragraphs))
+            paragraphs.append(paragraph | {"pictures": images.get(block.element, [])})
         else:
             order.append({"t": len(tables)})
             tables.append(
@@ -87,9 +89,11 @@ def _section(renderer: Renderer, looks: Looks, images: Images, section: Section)
                     "col_count": max((len(row) for row in block.rows), default=0),
                     "rows": block.rows,
                     "drawn": renderer.drawn(block.element),
+                    "pictures": images.get(block.element, []),
                     "look": looks.hash(
                         block.element.find(n.TBL_PR), block.element.find(n.TBL_GRID)
                     ),
+                    "marks": looks.marks(block.element),
                     "cells": [_cells(looks, row) for row in table_rows(block.element)],
                 }
             )
@@ -136,6 +140,7 @@ def _paragraph(renderer: Renderer, looks: Looks, block: Block, index: int) -> di
         "drawn": renderer.drawn(block.element),
         "links": links.listed(),
         "look": looks.hash(block.element),
+        "marks": looks.marks(block.element),
     }
 
 
@@ -249,17 +254,10 @@ def switch(properties: Element | None, name: str) -> bool | None:
 def _images(document: Document, body: Body) -> Images:
     """Return the images of the body, each with the block it stands in."""
     blocks = {block.element for block in body.blocks}
-    targets = document.targets()
+    pictures = Pictures(document)
     found: Images = {}
-    for drawing in image_numbers(document.body_element):
-        block = next((a for a in drawing.iterancestors() if a in blocks), None)
-        if block is None:
-            continue
-        relation = image_relation(drawing)
-        image: Json = {
-            "rel_id": relation,
-            "target": targets.get(relation or ""),
-            "alt_text": alt_text(drawing),
-        }
-        found.setdefault(block, []).append(image)
+    for picture in body_pictures(document):
+        block = next((a for a in picture.drawing.iterancestors() if a in blocks), None)
+        if block is not None:
+            found.setdefault(block, []).append(pictures.described(picture))
     return found

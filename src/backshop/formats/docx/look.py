@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from backshop.formats.partdiff import printed
 from backshop.formats.protocol import Json
 
 from . import names as n
@@ -37,6 +38,19 @@ _NOT_LOOK = frozenset(
         n.FALLBACK,
     }
 ) - {n.INS, n.DEL, n.MOVE_FROM, n.MOVE_TO}
+_LAST_PLACE = "_GoBack"  # a bookmark Word sets where somebody worked last
+_MARKS = {
+    n.w("bookmarkStart"): "bookmarks",
+    n.w("commentRangeStart"): "places of comments",
+    n.w("commentReference"): "places of comments",
+    n.w("lang"): "language",
+    n.w("noProof"): "language",
+    n.w("permStart"): "who may edit it",
+    n.SDT_PR: "content control",
+    **dict.fromkeys(n.REVISIONS, "tracked changes"),
+}
+_IN_RUNS = frozenset(map(n.w, ("lang", "noProof")))
+_BY_ID = frozenset(map(n.w, ("commentRangeStart", "commentReference")))
 _NOT_SHOWN = frozenset(
     {*map(n.w, ("id", "author", "date", "history", "dirty", "fldLock")), n.XML_SPACE}
 )
@@ -125,6 +139,27 @@ class Looks:
             del out[start:]
         else:
             out.append("\0end")
+
+    def marks(self, block: Element) -> dict[str, Json]:
+        """Return what stands in a block and shows neither in its words nor in its look, hashed."""
+        found: dict[str, list[str]] = {}
+        for element in block.iter(*_MARKS):
+            said = " ".join(
+                f"{key}={value}"
+                for key, value in sorted((str(k), str(v)) for k, v in element.items())
+                if "}rsid" not in key and (key != n.ID or element.tag in _BY_ID)
+            )
+            inner = printed(element, self._targets) if element.tag == n.SDT_PR else ""
+            told = found.setdefault(_MARKS[str(element.tag)], [])
+            text = f"{element.tag}{said}{inner}"
+            is_again = element.tag in _IN_RUNS and told[-1:] == [text]  # a run that was cut in two
+            if element.get(n.NAME) != _LAST_PLACE and not is_again:
+                told.append(text)
+        return {
+            word: hashlib.sha256("\0".join(said).encode()).hexdigest()[:16]
+            for word, said in found.items()
+            if said
+        }
 
     def links(self, block: Element) -> Links:
         """Return the links in a paragraph or cell: elements, fields and pictures that lead away."""

@@ -7,11 +7,13 @@ from .extract import extract_deck, extract_slide
 from .map import get_info, get_map
 from .ops import apply_ops
 from .read import extract_lines, read
+from .rest import diff_rest
 from .styles import get_styles
 
 __all__ = [
     "apply_ops",
     "copy_assets",
+    "diff_rest",
     "extract_deck",
     "extract_lines",
     "extract_slide",

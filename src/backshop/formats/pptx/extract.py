@@ -9,6 +9,7 @@ from lxml import etree
 
 from backshop.formats.drawntext import paragraph_text
 from backshop.formats.ops import problem
+from backshop.formats.partdiff import printed
 from backshop.formats.protocol import Json, Source
 
 from . import names as n
@@ -21,6 +22,10 @@ Element = etree._Element
 DETAILS = ("positioned", "layout_lite")
 _NOT_LOOK = frozenset({n.XFRM, n.XFRM_P, n.END_RPR})
 _NOT_SHOWN = frozenset({"lang", "altLang", "dirty", "err", "smtClean", "noProof"})
+_LINKS = tuple(map(n.a, ("hlinkClick", "hlinkHover", "hlinkMouseOver")))
+_BODIES = (n.TX_BODY, n.a("txBody"), n.TBL)
+_NOT_TEXT = frozenset({"hlinkClick", "hlinkHover", "hlinkMouseOver"})
+_NOT_FRAME = _NOT_TEXT | {"txBody", "tbl", "xfrm"}
 _SHOWN = frozenset({"shape", "placeholder", "picture", "table"})
 
 
@@ -86,7 +91,36 @@ def _shape(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Json]:
         "image_sha256": deck.digest(image) if image else None,
         "has_image": shape.has_image,
         "look": _look(shape),
+        **_beyond_look(deck, slide, shape),
     }
+
+
+def _beyond_look(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Json]:
+    """Return where a shape's links lead, and hashes of all that is in it, words apart.
+
+    What parts of the package it shows is told by those parts.
+    """
+    rels = {rel.id: rel for rel in reversed(deck.trees.rels(slide.part))}
+    slides = {one.part: one.slide_id for one in deck.slides} if _has_links(shape) else {}
+    links: list[Json] = []
+    for link in shape.element.iter(*_LINKS):
+        rel = rels.get(link.get(n.R_ID) or "")
+        part = deck.package.find(rel.part) if rel is not None and rel.part else None
+        address = f"#slide {slides[part]}" if part in slides else rel.target if rel else ""
+        action = link.get("action") or ""
+        links.append(" ".join(one for one in (address, action) if one) or "nothing")
+    outside = {rel.id: rel.target if rel.part is None else "" for rel in rels.values()}
+    frame = printed(shape.element, outside, _NOT_FRAME)
+    bodies = "".join(printed(body, outside, _NOT_TEXT) for body in shape.element.iter(*_BODIES))
+    rest: dict[str, Json] = {
+        name: hashlib.sha256(text.encode()).hexdigest()[:16]
+        for name, text in (("frame", frame), ("text", bodies))
+    }
+    return {"links": links, "rest": rest}
+
+
+def _has_links(shape: Shape) -> bool:
+    return next(shape.element.iter(*_LINKS), None) is not None
 
 
 def _look(shape: Shape) -> str:

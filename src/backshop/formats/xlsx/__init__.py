@@ -7,12 +7,14 @@ from .assets import copy_assets
 from .grid import diff_cells, extract_grid, extract_lines
 from .map import get_info, get_map
 from .read import read
+from .rest import diff_rest
 from .styles import get_styles
 
 __all__ = [
     "apply_ops",
     "copy_assets",
     "diff_cells",
+    "diff_rest",
     "extract_grid",
     "extract_lines",
     "get_info",

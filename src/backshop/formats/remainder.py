@@ -1,0 +1,117 @@
+"""What a review adds to a diff: all that changed and the diff does not show (B12.22).
+
+An entry says where (`place`, with its `index` where that is a slide, sheet or section), `what`
+changed there, and both as one line of `text`; `part` is the part of the package, where it is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+Data = Mapping[str, Any]
+Entry = dict[str, Any]
+
+_WHAT_MAX = 20
+_HEADING_MAX_CHARS = 40
+_PACKAGING = "how the file is stored, or when and how often it was saved"
+
+
+def entry(
+    place: str,
+    what: Sequence[str],
+    *,
+    kind: str = "changed",
+    place_kind: str = "file",
+    index: int | None = None,
+    part: str | None = None,
+) -> Entry:
+    """Return one entry; without `what` it says that something else changed there."""
+    where = place if kind == "changed" else f"{place} {kind}"
+    said = list(what[:_WHAT_MAX])
+    if len(what) > _WHAT_MAX:
+        said.append(f"{len(what) - _WHAT_MAX} more")
+    return {
+        "part": part,
+        "place": place,
+        "place_kind": place_kind,
+        "index": index,
+        "kind": kind,
+        "what": said,
+        "text": f"{where}: {'; '.join(said)}" if said else f"something else in {where}",
+    }
+
+
+def uncompared(reason: str) -> Entry:
+    """Return the entry that says that a file was not compared to its end."""
+    found = entry("file", [reason], kind="uncompared")
+    return {**found, "text": f"the rest of the file could not be compared ({reason})"}
+
+
+def unsaid(found: Data, told: Collection[str], *, is_anything_told: bool) -> list[Entry]:
+    """Return what a review has to add to its diff; never nothing where that is the same.
+
+    `told` are the slides and sheets (`slide 3`, `sheet Q1`) whose own difference shows something.
+    A part that changed where none does is named all the same.
+    """
+    rest = [dict(one) for one in found["rest"]]
+    for one in found["described"]:
+        is_own = one["place_kind"] in ("slide", "sheet")
+        if (is_own and one["place"] not in told) or not (is_own or is_anything_told or rest):
+            rest.append(dict(one))
+    if rest or is_anything_told:
+        return rest
+    return [{**entry("packaging", [_PACKAGING]), "kind": "packaging"}]
+
+
+def in_sections(sections: Sequence[Data]) -> list[Entry]:
+    """Return what lines do not show of compared sections: looks, links, pictures."""
+    found = []
+    for section in sections:
+        words = [word for block in section["blocks"] for word in _of_block(block)]
+        if words:
+            heading = str(section["heading"] or "")
+            cut = "…" if len(heading) > _HEADING_MAX_CHARS else ""
+            place = f"section “{heading[:_HEADING_MAX_CHARS]}{cut}”"
+            said = list(dict.fromkeys(words))
+            found.append(entry(place, said, place_kind="section", index=section["index"]))
+    return found
+
+
+def _of_block(block: Data) -> list[str]:
+    cells = [cell for row in block.get("rows", ()) for cell in row["cells"]]
+    return [*block["formats"], *(word for cell in cells for word in cell.get("formats", ()))]
+
+
+def in_slides(slides: Sequence[Data]) -> list[Entry]:
+    """Return what lines do not show of compared slides: places, looks, facts."""
+    found = []
+    for slide in slides:
+        if slide["kind"] in ("added", "removed"):
+            continue
+        what = [*(["moved"] if slide["moved"] else []), *slide["facts"]]
+        for shape in slide["shapes"]:
+            said = [one for one in shape["what"] if one not in ("text", "link")]
+            what += [f"{shape['name']} ({', '.join(said)})"] if said else []
+            what += shape["facts"]
+        if what:
+            at = slide["index_after"]
+            found.append(entry(f"slide {at + 1}", what, place_kind="slide", index=at))
+    return found
+
+
+def in_cells(sheets: Sequence[Data]) -> list[Entry]:
+    """Return the looks of cells that changed, which lines do not show."""
+    found = []
+    for one in sheets:
+        count = sum(cell["kind"] == "style" for cell in one["cells"])
+        if count:
+            what = [f"looks of cells ({count})"]
+            found.append(entry(f"sheet {one['sheet']}", what, place_kind="sheet"))
+    return found
+
+
+def told_slides(slides: Sequence[Data]) -> tuple[str, ...]:
+    """Return the slides of the new side whose own difference shows something."""
+    changed = (one for one in slides if one["kind"] in ("changed", "added"))
+    return tuple(f"slide {one['index_after'] + 1}" for one in changed)
