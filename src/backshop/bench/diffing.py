@@ -14,7 +14,16 @@ from backshop.base import paths, tree
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
-from backshop.formats import FormatError, Formats, Source, remainder
+from backshop.formats import (
+    FormatError,
+    Formats,
+    Source,
+    told_sheets,
+    told_slides,
+    uncompared,
+    unsaid,
+    without_facts,
+)
 
 from . import decide, focus, glance
 from .compare import Change, Kept
@@ -136,9 +145,8 @@ class Differ:
         heavy = ("shapes", "notes", "before", "after")
         body = _one_of(slides, "slide", heavy, request.slide_index)
         is_told = any(one["kind"] != "same" for one in slides)
-        also = self._unsaid(sides, remainder.told_slides(slides), is_told)
-        shown = [one for one in also if not _is_fact(one)]
-        return self._answer(sides, "deck", body, shown)
+        also = self._unsaid(sides, told_slides(slides), is_told)
+        return self._answer(sides, "deck", body, without_facts(also))
 
     def hint_of(self, change: Change) -> focus.Hint | None:
         """Return where to look first, if the file has been compared before."""
@@ -219,8 +227,8 @@ class Differ:
             body = {"sheets": [], "more": 0, "too_large": True}
             return self._answer(sides, "cells", body, self._unsaid(sides, (), True))
         self._hint(sides, focus.of_cells(found["sheets"]))
-        places = [f"sheet {one['sheet']}" for one in found["sheets"]]
-        also = self._unsaid(sides, places, bool(places))
+        told = told_sheets(found["sheets"])
+        also = self._unsaid(sides, told, bool(told))
         return self._answer(sides, "cells", _page_of_cells(found, sheet, cursor), also)
 
     def _table(self, sides: Sides, cursor: int) -> Diff:
@@ -238,7 +246,7 @@ class Differ:
         if not cursor:
             self._hint(sides, self._hint_of_lines(sides, body["hunks"]))
         is_told = bool(found.hunks or found.flags or found.too_large)
-        return self._answer(sides, "text", body, self._beyond_words(sides, is_told))
+        return self._answer(sides, "text", body, self._beside_lines(sides, is_told))
 
     # ------------------------------------------------------------ what else changed (B12.22)
 
@@ -251,43 +259,28 @@ class Differ:
         try:
             return self._keep("rest", sides, self._formats.diff_rest)
         except FormatError as error:
-            return {"rest": [remainder.uncompared(error.reason)], "described": []}
+            return {"rest": [uncompared(error.reason)], "described": []}
 
     def _unsaid(self, sides: Sides, told: Collection[str], is_told: bool) -> list[dict[str, Any]]:
         rest = self._rest(sides)
-        return [] if rest is _NOTHING else remainder.unsaid(rest, told, is_anything_told=is_told)
+        return [] if rest is _NOTHING else unsaid(rest, told, is_anything_told=is_told)
 
     def _slides(self, sides: Sides) -> Any:
         rest = self._rest(sides)["rest"]
         return self._keep("deck", sides, lambda a, b: self._formats.diff_deck(a, b, rest))
 
-    def _beyond_words(self, sides: Sides, is_told: bool) -> list[dict[str, Any]]:
-        """Return what lines do not show: looks, pictures, and all that stands in other parts."""
-        try:
-            return self._beside_lines(sides, is_told)
-        except FormatError as error:
-            return [remainder.uncompared(error.reason)]
-
     def _beside_lines(self, sides: Sides, is_told: bool) -> list[dict[str, Any]]:
+        """Return what lines do not show: looks, pictures, and all that stands in other parts."""
         if self._rest(sides) is _NOTHING:
             return []
-        beyond: list[Any] = []
-        told: tuple[str, ...] = ()
-        if sides.kind in ("docx", "odt"):
-            beyond = remainder.in_sections(
-                self._keep("document", sides, self._formats.diff_document)
-            )
-        elif sides.kind == "pptx":
-            slides = self._slides(sides)
-            beyond, told = remainder.in_slides(slides), remainder.told_slides(slides)
-        elif sides.kind == "xlsx":
-            cells = self._keep("cells", sides, self._formats.diff_cells)["sheets"]
-            beyond, told = (
-                remainder.in_cells(cells),
-                tuple(f"sheet {one['sheet']}" for one in cells),
-            )
-        left = self._unsaid(sides, told, is_told or bool(beyond))
-        return [*beyond, *(one for one in left if not _is_fact(one))]
+
+        def beside(before: Source, after: Source) -> Any:
+            return self._formats.diff_beside(before, after, is_told=is_told)
+
+        try:
+            return list(self._keep("beside", sides, beside))
+        except FormatError as error:
+            return [uncompared(error.reason)]
 
     def _hint_of_lines(self, sides: Sides, hunks: Any) -> focus.Hint | None:
         if sides.kind == "pdf" and sides.after is not None:
@@ -348,11 +341,6 @@ class Differ:
             body=body,
             also=tuple(also),
         )
-
-
-def _is_fact(one: dict[str, Any]) -> bool:
-    """Whether an entry stands among the facts of its slide already."""
-    return one["place_kind"] == "slide" and bool(one["what"])
 
 
 def _lines_of(diff: Any) -> int:

@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
-from backshop.formats import Formats, Json, Kind, Selector, Source, TextDiff
+from backshop.formats import Formats, Json, Kind, Selector, Source, TextDiff, told_sheets, unsaid
 
+from .also import also_lines
 from .door import Door, DoorGroup, clean, clean_lines, is_terminal, pass_door, table
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -93,10 +94,17 @@ def diff(door: Door, old: Path, new: Path) -> None:
     with _formats(door) as formats:
         before, after = formats.source(old), formats.source(new)
         if {formats.classify(before).kind, formats.classify(after).kind} == {Kind.XLSX}:
-            door.show(formats.diff_cells(before, after), _cells)
+            cells = formats.diff_cells(before, after)
+            told = told_sheets(_sheets(cells))
+            same = before.sha256 == after.sha256
+            rest = {} if same else formats.diff_rest(before, after)
+            also = unsaid(rest, told, is_anything_told=bool(told)) if rest else []
+            door.show({**cells, "also": also}, lambda value: _and_also(_cells(value), also))
             return
         found = formats.diff_text(before, after)
-    door.show(_whole(found), lambda _: _unified(found, before, after))
+        also = formats.diff_beside(before, after, is_told=bool(found.hunks or found.too_large))
+    whole = {**_whole(found), "also": also}
+    door.show(whole, lambda _: _and_also(_unified(found, before, after), also))
 
 
 @contextmanager
@@ -203,6 +211,16 @@ def _unified(found: TextDiff, before: Source, after: Source) -> str:
 
 def _painted(text: str, kind: str) -> str:
     return click.style(text, fg=_COLOURS.get(kind))
+
+
+def _sheets(cells: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = cells["sheets"]
+    return found
+
+
+def _and_also(text: str, also: Sequence[Mapping[str, Any]]) -> str:
+    """Return a difference with what changed beside it."""
+    return "\n".join([*([text] if text else []), *also_lines(also)])
 
 
 def _cells(value: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ import click
 from backshop.base.codec import encode
 from backshop.base.errors import NotFound
 
+from .also import also_lines
 from .bench import BENCH, ask, bench_of
 from .door import Door, DoorCommand, DoorGroup, clean, clean_lines, pass_door, table
 from .reviewed import recall, remember
@@ -267,7 +268,11 @@ def change_set_text(value: dict[str, Any], bench_id: str) -> str:
 
 
 def diff_text(value: dict[str, Any]) -> str:
-    """Return one file's difference for people."""
+    """Return one file's difference for people, and what changed beside it."""
+    return "\n".join([_body_text(value), *also_lines(value.get("also") or ())])
+
+
+def _body_text(value: dict[str, Any]) -> str:
     body = value["body"]
     if value["strategy"] == "text":
         signs = {"context": " ", "added": "+", "removed": "-"}

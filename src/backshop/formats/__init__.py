@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from . import remainder
 from .archive import members
 from .diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .errors import FormatError, fail, reasons
@@ -27,6 +26,7 @@ from .protocol import (
     Source,
 )
 from .registry import Formats
+from .remainder import told_sheets, told_slides, uncompared, unsaid, without_facts
 from .render import Preview
 from .samples import SAMPLES, write_samples
 
@@ -65,6 +65,10 @@ __all__ = [
     "kind_of_name",
     "members",
     "reasons",
-    "remainder",
+    "told_sheets",
+    "told_slides",
+    "uncompared",
+    "unsaid",
+    "without_facts",
     "write_samples",
 ]

@@ -17,6 +17,7 @@ from .errors import FormatError, fail
 from .guard import parse_xml
 from .notes import Warn
 from .package import Package
+from .pixels import FORMATS
 from .protocol import Json, JsonObject, Map, Read, Selector, Source
 from .window import check_selector
 
@@ -27,7 +28,6 @@ _LENGTH = re.compile(
 )
 _PIXELS = {"px": 1.0, "pt": 96 / 72, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
 _PIXELS |= {"q": 96 / 101.6}
-_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 _ENDINGS = frozenset({"png", "jpg", "jpeg", "gif", "webp"})
 _ODF_CONTENT = "content.xml"
 
@@ -77,17 +77,6 @@ def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, i
     return image, frames, is_smaller
 
 
-def pixels(data: bytes) -> str:
-    """Return how large a picture is, `640 x 480`; nothing where that is not known."""
-    try:
-        with python_warnings.catch_warnings():
-            python_warnings.simplefilter("ignore")
-            with Image.open(BytesIO(data), formats=_FORMATS) as picture:
-                return f"{picture.width} x {picture.height}"
-    except (OSError, UnidentifiedImageError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return ""
-
-
 def render_part(source: Source, part: str) -> tuple[bytes, int, bool]:
     """Return a picture that lies inside an office file, by its name there, as PNG (U4.2)."""
     package = Package.open(source)
@@ -121,7 +110,7 @@ def _fitted(given: Path | BytesIO, page_index: int, scale: float) -> tuple[bytes
     """Return one frame as PNG that fits a screen, and whether it had to be made smaller."""
     Image.MAX_IMAGE_PIXELS = numbers.IMAGE_MAX_PIXELS
     try:
-        with Image.open(given, formats=_FORMATS) as image:
+        with Image.open(given, formats=FORMATS) as image:
             if image.size[0] * image.size[1] > numbers.IMAGE_MAX_PIXELS:
                 raise fail("too_large", "the picture has too many pixels")
             image.seek(page_index)
@@ -149,7 +138,7 @@ def _raster(source: Source) -> dict[str, Json]:
     try:
         with python_warnings.catch_warnings():
             python_warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(source.path, formats=_FORMATS) as image:
+            with Image.open(source.path, formats=FORMATS) as image:
                 width, height = image.size
                 if width * height > numbers.IMAGE_MAX_PIXELS:
                     raise fail("too_large", f"the picture has {width * height} pixels")

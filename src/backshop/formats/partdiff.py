@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from .image import pixels
 from .package import CONTENT_TYPES, Package
+from .pixels import pixels
 from .protocol import Json, JsonObject
 from .rels import rels_name, rels_owner
 from .remainder import entry

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from backshop.base import limits as numbers
 
+from . import remainder
 from .diff import TableDiff, TextDiff
 from .dispatch import BUILTIN, HERE, OFFICE, Dispatcher, discover
 from .errors import FormatError, fail
@@ -29,6 +30,7 @@ from .protocol import (
     Selector,
     Source,
 )
+from .remainder import Entry
 from .render import Preview, Renderer
 from .window import shorten
 
@@ -202,6 +204,29 @@ class Formats:
             raise fail("unsupported_format", f"{after.name!r} does not consist of parts")
         limit = self.limits.map_timeout_s
         return _object(self._do.read_call(module, "diff_rest", before, after, timeout_s=limit))
+
+    def diff_beside(self, before: Source, after: Source, *, is_told: bool) -> list[Entry]:
+        """Return what the lines of `diff_text` do not show: looks, pictures, all else (B12.22).
+
+        `is_told` says whether they show anything. Files whose lines are all there is have nothing.
+        """
+        kind = self._do.readable(after)[1]
+        is_pair = kind in _IN_PARTS and self._do.readable(before)[1] is kind
+        if not is_pair or before.sha256 == after.sha256:
+            return []
+        found = self.diff_rest(before, after)
+        beyond: list[Entry] = []
+        told: tuple[str, ...] = ()
+        if kind in _EXTRACTED["extract_document"]:
+            beyond = remainder.in_sections(self.diff_document(before, after))
+        elif kind is Kind.PPTX:
+            slides = self.diff_deck(before, after, _a(list, found["rest"]))
+            beyond, told = remainder.in_slides(slides), remainder.told_slides(slides)
+        else:
+            sheets = _a(list, self.diff_cells(before, after)["sheets"])
+            beyond, told = remainder.in_cells(sheets), remainder.told_sheets(sheets)
+        left = remainder.unsaid(found, told, is_anything_told=is_told or bool(beyond))
+        return [*beyond, *remainder.without_facts(left)]
 
     def diff_text(self, before: Source | None, after: Source | None) -> TextDiff:
         """Return the line diff of two versions of a file; None is a version that is not there.

@@ -111,6 +111,16 @@ def in_cells(sheets: Sequence[Data]) -> list[Entry]:
     return found
 
 
+def without_facts(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries that do not stand among the facts of a slide already."""
+    return [one for one in entries if one["place_kind"] != "slide" or not one["what"]]
+
+
+def told_sheets(sheets: Sequence[Data]) -> tuple[str, ...]:
+    """Return the sheets whose own difference shows something."""
+    return tuple(f"sheet {one['sheet']}" for one in sheets)
+
+
 def told_slides(slides: Sequence[Data]) -> tuple[str, ...]:
     """Return the slides of the new side whose own difference shows something."""
     changed = (one for one in slides if one["kind"] in ("changed", "added"))

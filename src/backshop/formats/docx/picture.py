@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from backshop.formats.image import pixels
+from backshop.formats.pixels import pixels
 from backshop.formats.protocol import Json
 
 from .inline import alt_text, image_relation
