@@ -448,7 +448,7 @@ def _mutated(path: Path, part: str, rng: random.Random, folder: Path) -> Any:
     """Write a copy with one attribute of a part changed, or the last bit of one that is no XML."""
     with zipfile.ZipFile(path) as archive:
         data = {name: archive.read(name) for name in archive.namelist()}
-    touched = ("", "")
+    touched = ("", "", "")
     if part.endswith((".xml", ".rels", ".vml")):
         try:
             root = etree.fromstring(data[part])
@@ -461,7 +461,7 @@ def _mutated(path: Path, part: str, rng: random.Random, folder: Path) -> Any:
         value = element.get(key)
         by = value[:-1] + ("1" if value[-1:] != "1" else "2")
         element.set(key, by if value[-1:].isdigit() else f"{value}x")
-        touched = (etree.QName(element).localname, etree.QName(key).localname)
+        touched = (etree.QName(element).localname, etree.QName(key).localname, value)
         data[part] = etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
     elif data[part]:
         data[part] = data[part][:-1] + bytes([data[part][-1] ^ 1])
@@ -474,9 +474,9 @@ def _mutated(path: Path, part: str, rng: random.Random, folder: Path) -> Any:
     return made, touched
 
 
-def _is_trivial(part: str, touched: tuple[str, str]) -> bool:
-    element, key = touched
-    by_part = "calcChain" in part or "humbnail" in part or part == "mimetype"
-    if touched == ("Relationship", "Id"):  # one that no part refers to by its id
+def _is_trivial(part: str, touched: tuple[str, str, str]) -> bool:
+    element, key, value = touched
+    by_part = any(name in part + value for name in ("calcChain", "humbnail", "mimetype"))
+    if (element, key) == ("Relationship", "Id"):  # one that no part refers to by its id
         return True
     return by_part or element in TRIVIAL or key in TRIVIAL_KEYS or key.startswith("rsid")

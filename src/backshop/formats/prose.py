@@ -38,6 +38,7 @@ _LOOK_MAX_CHARS = 20_000  # of one paragraph; looks of longer ones are not compa
 _FORMATS_MAX = 20
 _NEAR = 50  # blocks looked through for another version of one: all of them take too long
 _QUOTE_MAX_CHARS = 40
+_BESIDE = ("pictures", "tracked", "comments")
 _ASIDE = ("[header] ", "[footer] ", "[footnote] ", "[endnote] ")
 ASIDE_HEADING = "Headers, footers and notes"
 
@@ -86,7 +87,7 @@ def _blocks(section: Data) -> Iterator[Block]:
             yield {"type": "p", **block}
         else:
             block = section["tables"][place["t"]]
-            whole = {name: block.get(name) for name in ("look", "marks", "pictures")}
+            whole = {name: block.get(name) for name in ("look", "marks", *_BESIDE)}
             yield {"type": "t", **whole, "rows": list(_rows(block))}
         yield from map(_plain, block.get("drawn", ()))
 
@@ -209,7 +210,8 @@ def _one_sided(block: Block, kind: str) -> Data:
         sides = [(row, ()) if kind == "removed" else ((), row) for row in block["rows"]]
         rows = [_row(kind, *side) for side in sides]
         pictures = _pictures(*((block, {}) if kind == "removed" else ({}, block)))
-        return {"type": "t", "kind": kind, "rows": rows, "formats": pictures}
+        found = {"type": "t", "kind": kind, "rows": rows, "formats": pictures}
+        return {**found, **_beside(block)}
     text = str(block["text"])
     pieces = [{"mark": kind, "text": text, **look} for text, look in _spans(block, 0, len(text))]
     old, new = (block, {}) if kind == "removed" else ({}, block)
@@ -220,7 +222,13 @@ def _one_sided(block: Block, kind: str) -> Data:
         "style": block["style"],
         "pieces": pieces,
         "formats": formats,
+        **_beside(block),
     }
+
+
+def _beside(block: Block) -> Data:
+    """Return the tracked changes and comments that stand in a block, where there are some."""
+    return {name: block[name] for name in ("tracked", "comments") if block.get(name)}
 
 
 def _pair(old: Block, new: Block) -> Data:
@@ -240,6 +248,7 @@ def _pair(old: Block, new: Block) -> Data:
         "style": new["style"],
         "pieces": pieces,
         "formats": formats,
+        **_beside(new),
     }
 
 
@@ -260,7 +269,7 @@ def _table(before: Block, after: Block) -> Data:
     formats += [*_pictures(before, after), *_marks(before, after)]
     kinds = {row["kind"] for row in rows} - {"same"}
     kind = "changed" if kinds - {"format"} else "format" if kinds or formats else "same"
-    return {"type": "t", "kind": kind, "rows": rows, "formats": formats}
+    return {"type": "t", "kind": kind, "rows": rows, "formats": formats, **_beside(after)}
 
 
 def _row(kind: str, old: Sequence[Block], new: Sequence[Block]) -> Data:
@@ -358,6 +367,12 @@ def _marks(old: Block, new: Block) -> Iterator[str]:
     for word in dict.fromkeys((*before, *after)):
         if before.get(word) != after.get(word):
             yield f"{word} changed"
+    sides = [[str(one["words"]) for one in side.get("tracked") or ()] for side in (old, new)]
+    for change in changes(*sides):
+        for words in sides[0][change.old_start : change.old_end]:
+            yield f"tracked change settled or gone: {words}"
+        for words in sides[1][change.new_start : change.new_end]:
+            yield f"new tracked change: {words}"
 
 
 def _places(old: Block, new: Block) -> Iterator[str]:

@@ -177,6 +177,7 @@ class Read:
     selector: Selector = Selector()
     chunk_info: ChunkInfo = ChunkInfo()
     warnings: tuple[Warn, ...] = ()
+    extra: JsonObject = field(default_factory=dict)  # F9.11, F9.12: keys of one format
 
     def to_json(self, name: str) -> JsonObject:
         """Return the read envelope of F5.2."""
@@ -187,6 +188,7 @@ class Read:
             "text": self.text,
             "chunk_info": self.chunk_info.to_json(),
             "warnings": [warning.to_json() for warning in self.warnings],
+            **self.extra,
         }
 
 

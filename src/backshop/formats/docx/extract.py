@@ -14,7 +14,9 @@ from .document import UNTITLED, Block, Body, Section, block_elements, grid_cells
 from .inline import Shows, pieces, run_of
 from .look import Links, Looks
 from .picture import Pictures, body_pictures
+from .remark import comments
 from .render import Renderer
+from .revision import revisions
 from .source import Document
 from .stylesheet import child_value, list_place, whole
 
@@ -34,6 +36,7 @@ def extract_section(source: Source, section_index: int) -> dict[str, Json]:
     """
     document = Document.open(source)
     body, looks = document.body(), Looks(document)
+    beside = Beside(document, body)
     count = body.sections[-1].index + 1 if body.sections else 1
     if not 0 <= section_index < count:
         raise fail(
@@ -50,7 +53,7 @@ def extract_section(source: Source, section_index: int) -> dict[str, Json]:
         "section": _section(
             Renderer(document, body),
             looks,
-            _images(document, body),
+            beside,
             found or Section(0, UNTITLED, 0, []),
         ),
     }
@@ -64,14 +67,42 @@ def extract_document(source: Source) -> dict[str, Json]:
     document = Document.open(source)
     body = document.body()
     renderer, looks = Renderer(document, body), Looks(document)
-    images = _images(document, body)
+    beside = Beside(document, body)
     return {
-        "sections": [_section(renderer, looks, images, section) for section in body.sections],
-        "asides": _asides(document, renderer),
+        "sections": [_section(renderer, looks, beside, section) for section in body.sections],
+        "asides": _asides(document, renderer, beside),
     }
 
 
-def _section(renderer: Renderer, looks: Looks, images: Images, section: Section) -> dict[str, Json]:
+class Beside:
+    """What stands in the blocks of a body beside their text: pictures, changes, comments."""
+
+    def __init__(self, document: Document, body: Body) -> None:
+        self.images = _images(document, body)
+        self._tracked: dict[int | str, list[Json]] = {}
+        for one in revisions(document, body):
+            place = one.block.index if one.block is not None else one.where
+            self._tracked.setdefault(place, []).append({**one.to_json(), "words": one.words})
+        self._comments: dict[int, list[Json]] = {}
+        for comment in comments(document, body):
+            if comment.block is not None:
+                self._comments.setdefault(comment.block.index, []).append(comment.to_json())
+
+    def of(self, block: Block) -> dict[str, Json]:
+        """Return what stands in a block; keys of what it has none of are left out."""
+        found = {
+            "pictures": self.images.get(block.element),
+            "tracked": self._tracked.get(block.index),
+            "comments": self._comments.get(block.index),
+        }
+        return {name: value for name, value in found.items() if value}
+
+    def tracked_at(self, where: str) -> dict[str, Json]:
+        """Return the changes in a header, footer or note."""
+        return {"tracked": self._tracked[where]} if where in self._tracked else {}
+
+
+def _section(renderer: Renderer, looks: Looks, beside: Beside, section: Section) -> dict[str, Json]:
     paragraphs: list[Json] = []
     tables: list[Json] = []
     order: list[Json] = []
@@ -79,7 +110,7 @@ def _section(renderer: Renderer, looks: Looks, images: Images, section: Section)
         if block.table is None:
             order.append({"p": len(paragraphs)})
             paragraph = _paragraph(renderer, looks, block, len(paragraphs))
-            paragraphs.append(paragraph | {"pictures": images.get(block.element, [])})
+            paragraphs.append(paragraph | beside.of(block))
         else:
             order.append({"t": len(tables)})
             tables.append(
@@ -89,12 +120,12 @@ def _section(renderer: Renderer, looks: Looks, images: Images, section: Section)
                     "col_count": max((len(row) for row in block.rows), default=0),
                     "rows": block.rows,
                     "drawn": renderer.drawn(block.element),
-                    "pictures": images.get(block.element, []),
                     "look": looks.hash(
                         block.element.find(n.TBL_PR), block.element.find(n.TBL_GRID)
                     ),
                     "marks": looks.marks(block.element),
                     "cells": [_cells(looks, row) for row in table_rows(block.element)],
+                    **beside.of(block),
                 }
             )
     return {
@@ -102,17 +133,17 @@ def _section(renderer: Renderer, looks: Looks, images: Images, section: Section)
         "level": section.level,
         "paragraphs": paragraphs,
         "tables": tables,
-        "images": [one for block in section.blocks for one in images.get(block.element, ())],
+        "images": [one for b in section.blocks for one in beside.images.get(b.element, ())],
         "order": order,
     }
 
 
-def _asides(document: Document, renderer: Renderer) -> list[Json]:
-    asides = [(margin.kind, margin.root) for margin in document.margins()]
-    asides += [(note.kind, note.element) for note in document.notes()]
+def _asides(document: Document, renderer: Renderer, beside: Beside) -> list[Json]:
+    asides = [(one.kind, f"{one.kind} {one.type}", one.root) for one in document.margins()]
+    asides += [(one.kind, f"{one.kind} {one.id}", one.element) for one in document.notes()]
     looks: dict[str | None, Looks] = {}
     found: list[Json] = []
-    for kind, element in asides:
+    for kind, where, element in asides:
         part = document.trees.part_of(element)
         own = looks[part] = looks.get(part) or Looks(document, part)
         lines = [f"[{kind}] {line}" for line in renderer.lines_inside(element)]
@@ -121,6 +152,7 @@ def _asides(document: Document, renderer: Renderer) -> list[Json]:
                 "text": "\n".join(lines),
                 "links": own.links(element).listed(),
                 "look": own.hash(*element),
+                **beside.tracked_at(where),
             }
         )
     return found

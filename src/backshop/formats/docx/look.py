@@ -47,7 +47,6 @@ _MARKS = {
     n.w("noProof"): "language",
     n.w("permStart"): "who may edit it",
     n.SDT_PR: "content control",
-    **dict.fromkeys(n.REVISIONS, "tracked changes"),
 }
 _IN_RUNS = frozenset(map(n.w, ("lang", "noProof")))
 _BY_ID = frozenset(map(n.w, ("commentRangeStart", "commentReference")))

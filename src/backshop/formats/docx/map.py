@@ -12,11 +12,14 @@ from . import names as n
 from .chunk import chunking, chunks_of
 from .document import Block, Body, Section
 from .inline import alt_text, image_relation, text_of
+from .remark import Comment, comments
 from .render import image_numbers
+from .revision import Revision, revisions
 from .source import Document, security
 from .stylesheet import child_value
 
 PLACEHOLDERS_MAX = 100  # F9.5
+BESIDE_MAX = 200  # F9.11: tracked changes and comments listed; counts are of all
 _TOKEN = re.compile(r"\{\{[^{}\n]{1,200}\}\}")
 _FIELDS = (n.FLD_CHAR, n.FLD_SIMPLE)
 
@@ -35,9 +38,10 @@ def get_map(source: Source) -> Map:
     images = _images(document, body, section_of)
     with_images = {image["section_index"] for image in images}
     warnings = Warnings()
-    has_changes = next(document.body_element.iter(*n.REVISIONS), None) is not None
-    if has_changes:
-        warnings.add("tracked_changes_present")
+    changes = revisions(document, body)
+    if changes:
+        warnings.add("tracked_changes_present", len(changes))
+    remarks = comments(document, body)
     data: dict[str, Json] = {
         "paragraph_count": len(body.blocks),
         "total_char_count": sum(block.char_count for block in body.blocks),
@@ -47,14 +51,27 @@ def get_map(source: Source) -> Map:
         "images": images,
         "has_headers_footers": bool(document.margins()),
         "has_footnotes": next(document.notes(), None) is not None,
-        "has_comments": bool(document.comments()),
-        "has_tracked_changes": has_changes,
+        "has_comments": bool(remarks),
+        "has_tracked_changes": bool(changes),
         "has_fields": next(document.body_element.iter(*_FIELDS), None) is not None,
         "placeholders": _placeholders(document, body),
         "styles_in_use": styles_in_use(body),
     }
+    data |= beside(changes, remarks)
     data.pop("chunks", None)  # chunks of the whole document are computed, not listed
     return Map(format="docx", data=data, warnings=warnings.all(), security=security(document))
+
+
+def beside(changes: list[Revision], remarks: list[Comment]) -> dict[str, Json]:
+    """Return tracked changes and comments with their places; nothing where there are none."""
+    found: dict[str, Json] = {}
+    if changes:
+        found["tracked_change_count"] = len(changes)
+        found["tracked_changes"] = [one.to_json() for one in changes[:BESIDE_MAX]]
+    if remarks:
+        found["comment_count"] = len(remarks)
+        found["comments"] = [one.to_json() for one in remarks[:BESIDE_MAX]]
+    return found
 
 
 def _section(section: Section, has_images: bool) -> dict[str, Json]:

@@ -13,15 +13,17 @@ from backshop.formats.notes import Warnings
 from backshop.formats.ops import section_hints
 from backshop.formats.protocol import ChunkInfo, Read, Selector, Source
 
-from . import names as n
 from .chunk import Chunk, Slice, chunks_of
 from .document import Block, Body, Section
+from .map import beside
+from .remark import comments
 from .render import Renderer
+from .revision import revisions
 from .source import Document
 from .stylesheet import whole
 
 _SPAN = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
-ASIDES = ("@headers", "@comments", "@footnotes")
+ASIDES = ("@headers", "@comments", "@changes", "@footnotes")
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,11 @@ def read(source: Source, selector: Selector) -> Read:
     window.refuse_both(selector, "paragraphs")
     document = Document.open(source)
     warnings = Warnings()
-    if next(document.body_element.iter(*n.REVISIONS), None) is not None:
-        warnings.add("tracked_changes_present")
-    region = _region(document, selector.section, warnings)
+    body = document.body()
+    changes = revisions(document, body)
+    if changes:
+        warnings.add("tracked_changes_present", len(changes))
+    region = _region(document, body, selector.section, warnings)
     chunks = chunks_of(region.blocks)
     if selector.paragraphs is not None:
         first, last = _span(selector.paragraphs, len(region.blocks))
@@ -55,7 +59,15 @@ def read(source: Source, selector: Selector) -> Read:
         slices = list(chunks[selector.chunk_index].slices) if chunks else []
     else:
         slices = _whole_or_first(region, chunks)
-    return _read(region, chunks, slices, selector.char_offset or 0, warnings)
+    found = _read(region, chunks, slices, selector.char_offset or 0, warnings)
+    shown = {region.blocks[piece.place].index for piece in slices}
+    is_aside = region.name is not None and region.name.startswith("@")
+    remarks = [] if is_aside else comments(document, body)
+    extra = beside(
+        [] if is_aside else [one for one in changes if one.block and one.block.index in shown],
+        [one for one in remarks if one.block and one.block.index in shown],
+    )
+    return replace(found, extra=extra)
 
 
 def extract_lines(source: Source) -> list[str]:
@@ -101,13 +113,13 @@ def find_section(body: Body, wanted: str, warnings: Warnings, where: str | None 
     )
 
 
-def _region(document: Document, section: str | None, warnings: Warnings) -> Region:
-    body = document.body()
+def _region(document: Document, body: Body, section: str | None, warnings: Warnings) -> Region:
     renderer = Renderer(document, body)
     if section is None:
         return Region(None, body.blocks, renderer)
     if section.startswith("@"):
-        return Region(section, _aside(document, section, renderer), _AsideRenderer(document, body))
+        blocks = _aside(document, body, section, renderer)
+        return Region(section, blocks, _AsideRenderer(document, body))
     found = find_section(body, section, warnings)
     number = str(found.index)
     shadowed = any(s.heading == number and s is not found for s in body.sections)
@@ -121,7 +133,7 @@ class _AsideRenderer(Renderer):
         return [block.text]
 
 
-def _aside(document: Document, name: str, renderer: Renderer) -> list[Block]:
+def _aside(document: Document, body: Body, name: str, renderer: Renderer) -> list[Block]:
     """Return headers, comments or notes as blocks of finished text."""
     texts: list[str] = []
     if name == "@headers":
@@ -129,10 +141,16 @@ def _aside(document: Document, name: str, renderer: Renderer) -> list[Block]:
             label = f"[{margin.kind} {margin.type}]"
             texts.append("\n".join([label, *renderer.lines_inside(margin.root)]))
     elif name == "@comments":
-        for comment in document.comments():
-            author = comment.get(n.w("author")) or "unknown"
-            label = f"[comment {comment.get(n.ID) or '?'} by {author}]"
-            texts.append("\n".join([label, *renderer.lines_inside(comment)]))
+        for comment in comments(document, body):
+            place = f" at body {comment.block.index}" if comment.block is not None else ""
+            label = f"[comment {comment.id or '?'} by {comment.author}{place}]"
+            texts.append("\n".join([label, *renderer.lines_inside(comment.element)]))
+    elif name == "@changes":
+        for number, one in enumerate(revisions(document, body)):
+            when = f", {one.date}" if one.date else ""
+            kind = one.kind.replace("_", " ")
+            label = f"[tracked change {number}: {kind} by {one.author}{when}, at {one.where}]"
+            texts.append("\n".join([label, *one.text.split("\n")]) if one.text else label)
     elif name == "@footnotes":
         for note in document.notes():
             label = f"[{note.kind} {note.id}]"
