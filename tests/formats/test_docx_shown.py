@@ -312,3 +312,93 @@ def pictured(count: int) -> str:
         + f"<w:p>{PICTURE}</w:p>".replace("rPic", f"rPic{at}")
         for at in range(count)
     )
+
+
+def table_styled(rows: list[list[str]], look: str) -> str:
+    inside = "".join(
+        f"<w:tr>{''.join(f'<w:tc><w:tcPr/>{paragraph(text)}</w:tc>' for text in row)}</w:tr>"
+        for row in rows
+    )
+    return (
+        f'<w:tbl><w:tblPr><w:tblStyle w:val="Own"/>{look}</w:tblPr><w:tblGrid/>{inside}</w:tbl>'
+        + paragraph("end")
+    )
+
+
+def condition(name: str, inside: str) -> str:
+    return f'<w:tblStylePr w:type="{name}">{inside}</w:tblStylePr>'
+
+
+VANISHED = "<w:rPr><w:vanish/></w:rPr>"
+WHITE = '<w:rPr><w:color w:val="FFFFFF"/></w:rPr>'
+ROWS = [["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"]]
+
+
+@pytest.mark.rule("F9.10", "F4.8")
+@pytest.mark.parametrize(
+    ("parts", "look", "rows"),
+    [
+        (
+            condition("firstRow", VANISHED),
+            '<w:tblLook w:firstRow="1" w:noHBand="1" w:noVBand="1"/>',
+            {0: "| [hidden: a] | [hidden: b] |", 1: "| c | d |"},
+        ),
+        (condition("firstRow", VANISHED), '<w:tblLook w:firstRow="0"/>', {0: "| a | b |"}),
+        (
+            condition("firstRow", VANISHED),
+            '<w:tblLook w:val="0020"/>',
+            {0: "| [hidden: a] | [hidden: b] |"},
+        ),
+        (condition("firstRow", VANISHED), "", {0: "| a | b |"}),
+        (
+            condition("lastCol", WHITE),
+            '<w:tblLook w:lastColumn="1"/>',
+            {2: "| e | [white text: f] |"},
+        ),
+        (
+            condition("lastCol", WHITE)
+            + condition("band1Horz", '<w:tcPr><w:shd w:fill="000000"/></w:tcPr>'),
+            '<w:tblLook w:lastColumn="1"/>',
+            {2: "| e | f |"},
+        ),
+        (
+            condition("band2Horz", VANISHED),
+            '<w:tblLook w:firstRow="1"/>',
+            {0: "| a | b |", 1: "| c | d |", 2: "| [hidden: e] | [hidden: f] |", 3: "| g | h |"},
+        ),
+        (
+            condition("firstRow", VANISHED)
+            + condition("nwCell", '<w:rPr><w:vanish w:val="0"/></w:rPr>'),
+            '<w:tblLook w:firstRow="1" w:firstColumn="1"/>',
+            {0: "| a | [hidden: b] |"},
+        ),
+        (
+            condition("lastRow", "<w:trPr><w:hidden/></w:trPr>"),
+            '<w:tblLook w:lastRow="1"/>',
+            {3: "| [hidden: g] | [hidden: h] |"},
+        ),
+    ],
+)
+def test_text_that_a_condition_of_a_table_style_hides_is_labelled(tmp_path, parts, look, rows):
+    style = f'<w:style w:type="table" w:styleId="Own"><w:name w:val="Own"/>{parts}</w:style>'
+    plain = with_body(tmp_path / "plain.docx", table_styled(ROWS, look))
+    path = tmp_path / "a.docx"
+    with zipfile.ZipFile(path, "w") as new:
+        for name, data in members(plain).items():
+            styled = data.replace(b"</w:styles>", f"{style}</w:styles>".encode())
+            new.writestr(name, styled if name == "word/styles.xml" else data)
+
+    lines = docx_format.extract_lines(source(path))
+
+    assert {at: lines[at + 1] for at in rows} == rows
+
+
+@pytest.mark.rule("F9.7", "F10.4")
+def test_words_behind_a_comment_inside_a_text_element_are_read(tmp_path):
+    body = "<w:p><w:r><w:t>one<!-- x --> two<!-- y -->, three</w:t></w:r></w:p>"
+    path = with_body(tmp_path / "a.docx", body + paragraph("end"))
+
+    assert docx_format.extract_lines(source(path)) == ["one two, three", "end"]
+    _, out = edit(path, {"op": "replace_text", "search": "two", "replace": "2"})
+    assert docx_format.extract_lines(source(out)) == ["one 2, three", "end"]
+    assert b"<!-- x -->" in members(out)["word/document.xml"]

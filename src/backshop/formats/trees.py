@@ -33,6 +33,7 @@ _ATTRIBUTE = re.compile(rb"""(?<=\s)([^\s=<>"']+)\s*=\s*("[^"]*"|'[^']*')""")
 _GRAPHIC = re.compile(rb"(?:[^\s:]+:)?graphicData\s")  # its `uri` is the namespace of what it holds
 _STRICT_NAME = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/([A-Za-z/]+)")
 _LOOSE_NAME = re.compile(rb"http://schemas\.openxmlformats\.org/([A-Za-z]+)/2006/([A-Za-z/]+)")
+_TEXTS = ("}t", "}delText", "}instrText")
 _FAMILIES = frozenset({b"wordprocessingml", b"presentationml", b"drawingml", b"officeDocument"})
 
 
@@ -156,7 +157,24 @@ def loosened(data: bytes) -> Element:
 
 
 def _loosened(data: bytes, names: dict[bytes, bytes]) -> Element:
-    return parse_xml(_renamed(data, {strict: ours for ours, strict in names.items()}))
+    root = parse_xml(_renamed(data, {strict: ours for ours, strict in names.items()}))
+    if b"<!--" in data or data.count(b"<?") > 1:
+        _join_texts(root)
+    return root
+
+
+def _join_texts(root: Element) -> None:
+    """Bring the words of a text element together that a comment inside it parts.
+
+    The comment stays in the element, behind its words.
+    """
+    for note in list(root.iter(etree.Comment, etree.ProcessingInstruction)):
+        parent = note.getparent()
+        if parent is None or not note.tail or not str(parent.tag).endswith(_TEXTS):
+            continue
+        if all(not isinstance(child.tag, str) for child in parent):
+            parent.text = (parent.text or "") + note.tail
+            note.tail = None
 
 
 def _same(one: Element, other: Element) -> bool:

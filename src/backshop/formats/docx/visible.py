@@ -8,12 +8,14 @@ from functools import lru_cache
 from lxml import etree
 
 from . import names as n
+from .condition import PART, Conditions, parts_of
 from .inline import run_of
 from .stylesheet import StyleSheet, child_value
 
 Element = etree._Element
 
 _VANISH, _COLOUR, _SHADE, _HIGHLIGHT = map(n.w, ("vanish", "color", "shd", "highlight"))
+_HIDDEN = n.w("hidden")
 _OFF = frozenset({"0", "false", "off"})
 _WHITE = frozenset({"FFFFFF", "WHITE"})
 _NO_GROUND = frozenset({"AUTO", "WHITE", "NONE", *_WHITE})
@@ -27,6 +29,8 @@ class Sight:
         self._styles = styles
         self._looks: dict[tuple[str | None, str], str | None] = {}
         self._child = lru_cache(_REMEMBERED)(_child)
+        self._conditions = Conditions(styles)
+        self._hiding: dict[str | None, bool] = {}  # table styles by whether a condition may hide
         root = body.getparent()
         page = root.find(n.w("background")) if root is not None else None
         ground = page.get(_COLOUR) if page is not None else None
@@ -40,10 +44,13 @@ class Sight:
         around = list(text.iterancestors(n.P, n.TC, n.TR, n.TBL, n.TXBX))
         paragraph = around[0] if around and around[0].tag == n.P else None
         table = next((place for place in around if place.tag in (n.TBL, n.TXBX)), None)
-        hidden = self._look(run, paragraph, table, _VANISH)
+        parts = self._met(around, table)
+        hidden = self._look(run, paragraph, table, parts, _VANISH)
         if (hidden is not None and hidden not in _OFF) or any(map(self._is_hidden_row, around)):
             return "hidden"
-        colour = self._look(run, paragraph, table, _COLOUR)
+        if any(_is_on(part.find(f"{n.TR_PR}/{_HIDDEN}")) for part in parts):
+            return "hidden"
+        colour = self._look(run, paragraph, table, parts, _COLOUR)
         if colour is None or colour.upper() not in _WHITE or not self._white_page:
             return None
         seen = _is_ground(self._child(run, n.RPR)) or any(
@@ -53,7 +60,9 @@ class Sight:
 
     def hides_in(self, table: Element) -> bool:
         """Whether a table can hold unseen text at all; most do not, and are read quickly."""
-        if next(table.iter(_VANISH, n.w("hidden")), None) is not None:
+        if next(table.iter(_VANISH, _HIDDEN), None) is not None:
+            return True
+        if any(self._may_hide(self._table_style(one)) for one in table.iter(n.TBL)):
             return True
         if any((c.get(n.VAL) or "").upper() in _WHITE for c in table.iter(_COLOUR)):
             return True
@@ -64,8 +73,33 @@ class Sight:
             for tag in (_VANISH, _COLOUR)
         )
 
+    def _met(self, around: list[Element], table: Element | None) -> list[Element]:
+        """Return the conditional parts of the table's style that hold here, the first decides."""
+        style = self._table_style(table)
+        if table is None or not self._may_hide(style):
+            return []
+        cell = next((place for place in around if place.tag == n.TC), None)
+        met = self._conditions.of(table, cell, style) if cell is not None else ()
+        chain = list(self._styles.chain(style))
+        return [part for name in met for one in chain for part in parts_of(one, name)]
+
+    def _may_hide(self, style_id: str | None) -> bool:
+        """Whether a condition of a table style says anything about what is seen."""
+        if style_id not in self._hiding:
+            self._hiding[style_id] = any(
+                next(part.iter(_VANISH, _HIDDEN, _COLOUR), None) is not None
+                for style in self._styles.chain(style_id)
+                for part in style.element.iterchildren(PART)
+            )
+        return self._hiding[style_id]
+
     def _look(
-        self, run: Element, paragraph: Element | None, table: Element | None, tag: str
+        self,
+        run: Element,
+        paragraph: Element | None,
+        table: Element | None,
+        parts: list[Element],
+        tag: str,
     ) -> str | None:
         """Return what a run says, its style, that of its paragraph or table; `` for a bare tag."""
         own = self._child(run, n.RPR)
@@ -76,9 +110,13 @@ class Sight:
         styles = (
             child_value(own, n.RSTYLE),
             child_value(look, n.PSTYLE) or self._styles.default_paragraph,
-            self._table_style(table),
         )
-        said = (self._of_style(style, tag) for style in styles)
+        met = (part.find(f"{n.RPR}/{tag}") for part in parts)
+        said = (
+            *(self._of_style(style, tag) for style in styles),
+            *(one.get(n.VAL) or "" for one in met if one is not None),
+            self._of_style(self._table_style(table), tag),
+        )
         return next((value for value in said if value is not None), None)
 
     def _table_style(self, table: Element | None) -> str | None:
@@ -89,8 +127,7 @@ class Sight:
 
     def _is_hidden_row(self, place: Element) -> bool:
         look = self._child(place, n.TR_PR) if place.tag == n.TR else None
-        hidden = look.find(n.w("hidden")) if look is not None else None
-        return hidden is not None and hidden.get(n.VAL) not in _OFF
+        return _is_on(look.find(_HIDDEN) if look is not None else None)
 
     def _of_style(self, style_id: str | None, tag: str) -> str | None:
         key = (style_id, tag)
@@ -119,6 +156,11 @@ class Sight:
             yield look
             for base in self._styles.chain(self._table_style(place)):
                 yield from (shade.getparent() for shade in base.element.iter(_SHADE))
+
+
+def _is_on(switch: Element | None) -> bool:
+    """Whether a switch is there and not turned off."""
+    return switch is not None and switch.get(n.VAL) not in _OFF
 
 
 def _child(element: Element, tag: str) -> Element | None:
