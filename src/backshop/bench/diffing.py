@@ -18,6 +18,7 @@ from backshop.formats import (
     FormatError,
     Formats,
     Source,
+    in_pages,
     told_sheets,
     told_slides,
     uncompared,
@@ -246,7 +247,20 @@ class Differ:
         if not cursor:
             self._hint(sides, self._hint_of_lines(sides, body["hunks"]))
         is_told = bool(found.hunks or found.flags or found.too_large)
+        if sides.kind == "pdf":
+            return self._of_pages(sides, body, is_told)
         return self._answer(sides, "text", body, self._beside_lines(sides, is_told))
+
+    def _of_pages(self, sides: Sides, body: dict[str, Any], is_told: bool) -> Diff:
+        """Return lines with the pages of both versions, paired, and those that look otherwise."""
+        if sides.before is None or sides.after is None or len(set(sides.contents)) == 1:
+            return self._answer(sides, "text", body)
+        try:
+            pages = self._keep("pages", sides, self._formats.diff_pages)
+        except FormatError as error:
+            return self._answer(sides, "text", body, [uncompared(error.reason)])
+        also = in_pages(pages, is_anything_told=is_told)
+        return self._answer(sides, "text", {**body, "pages": pages}, also)
 
     # ------------------------------------------------------------ what else changed (B12.22)
 

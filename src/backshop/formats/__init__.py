@@ -26,7 +26,7 @@ from .protocol import (
     Source,
 )
 from .registry import Formats
-from .remainder import told_sheets, told_slides, uncompared, unsaid, without_facts
+from .remainder import in_pages, told_sheets, told_slides, uncompared, unsaid, without_facts
 from .render import Preview
 from .samples import SAMPLES, write_samples
 
@@ -62,6 +62,7 @@ __all__ = [
     "fail",
     "find_program",
     "forget",
+    "in_pages",
     "kind_of_name",
     "members",
     "reasons",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from backshop.base import limits as numbers
 
 from .errors import fail
 from .notes import Warnings
+from .pagediff import Page, pair_pages
 from .pdfsight import page_text
 from .protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
 from .window import (
@@ -32,6 +34,8 @@ _LISTED_PAGES = 200
 _LISTED_TOC = 200
 _LISTED_FIELDS = 100
 _SCAN_MAX_CHARS = 16
+_LOOKED_AT = 60  # pages whose looks are compared, from the first on; drawing takes its time
+_LOOK_PX = 300  # the longer side of a page that is drawn to be compared
 _OBJECT_LIMIT = 2_000  # looked at per page when judging whether it is a scan
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
@@ -125,6 +129,31 @@ def extract_lines(source: Source) -> list[str]:
     with _opened(source) as document:
         blocks = [_page_block(document, page) for page in range(1, len(document) + 1)]
     return [line for block in blocks for line in block.split("\n")]
+
+
+def diff_pages(before: Source, after: Source) -> list[JsonObject]:
+    """Return the pages of two versions, paired by what stands on them (B12.10)."""
+    sides = []
+    for source in (before, after):
+        with _opened(source) as document:
+            sides.append(
+                [
+                    Page(
+                        "\n".join(_page_block(document, index + 1).split("\n")[1:]),
+                        _look(document, index) if index < _LOOKED_AT else None,
+                    )
+                    for index in range(len(document))
+                ]
+            )
+    return pair_pages(sides[0], sides[1])
+
+
+def _look(document: pdfium.PdfDocument, index: int) -> str:
+    """Return a hash of a page drawn small: enough to see that a picture or a line differs."""
+    page = document[index]
+    fitting = _LOOK_PX / (max(page.get_size()) or 1.0)
+    image = page.render(scale=fitting, may_draw_forms=False).to_pil()
+    return hashlib.sha256(image.convert("RGB").tobytes()).hexdigest()[:16]
 
 
 def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, int, bool]:

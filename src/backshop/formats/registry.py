@@ -275,6 +275,14 @@ class Formats:
         found = self._do.read_call(task, "diff_decks", *sides, rest, timeout_s=limit)
         return _a(list, found)
 
+    def diff_pages(self, before: Source, after: Source) -> list[JsonObject]:
+        """Return the pages of two versions of a PDF, paired by what stands on them (B12.10)."""
+        if {self._do.readable(side)[1] for side in (before, after)} != {Kind.PDF}:
+            raise fail("unsupported_format", f"{after.name!r} has no pages of its own")
+        limit = self.limits.map_timeout_s
+        module, _ = self._do.readable(after)
+        return _a(list, self._do.read_call(module, "diff_pages", before, after, timeout_s=limit))
+
     def _extracted(self, source: Source | None, how: str) -> JsonObject | None:
         if source is None:
             return None

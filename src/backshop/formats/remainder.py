@@ -111,6 +111,18 @@ def in_cells(sheets: Sequence[Data]) -> list[Entry]:
     return found
 
 
+def in_pages(pages: Sequence[Data], *, is_anything_told: bool) -> list[Entry]:
+    """Return what lines do not show of compared pages; never nothing where those are the same."""
+    found = [
+        entry(
+            f"page {one['index_after'] + 1}", ["look"], place_kind="page", index=one["index_after"]
+        )
+        for one in pages
+        if one["kind"] == "look"
+    ]
+    return found if found or is_anything_told else [entry("file", [])]
+
+
 def without_facts(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries that do not stand among the facts of a slide already."""
     return [one for one in entries if one["place_kind"] != "slide" or not one["what"]]

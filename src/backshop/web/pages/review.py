@@ -272,15 +272,40 @@ def _deck(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pages(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
-    """Return pictures of a page of both versions."""
-    index = number(visit, "page") or 0
+    """Return pictures of a page of both versions: those that are versions of one another."""
     kind, bench_id = entry["file_kind"], visit.params["bench_id"]
     slide = kind == "pptx"
     command = "ReviewGetPptxPreviewSlide" if slide else f"ReviewGet{_PAGES[kind]}PreviewPage"
-    place = {"slide_index" if slide else "page_index": index}
-    return _two_pictures(
-        visit, command, {"workbench_id": bench_id, "path": entry["path"], **place}, index
-    )
+    place = "slide_index" if slide else "page_index"
+    request = {"workbench_id": bench_id, "path": entry["path"]}
+    told = _paired(visit, entry)
+    pairs = told.get("pairs")
+    if not pairs:  # nothing to know pages by but their numbers
+        index = number(visit, "page") or 0
+        return _two_pictures(visit, command, {**request, place: index}, index)
+    asked = number(visit, "page")
+    first = next((one["index"] for one in pairs if one["kind"] != "same"), 0)
+    index = min(first if asked is None else asked, len(pairs) - 1)
+    pair = pairs[index]
+    sides = {name: pair[f"index_{name}"] for name in ("before", "after")}
+    own = {name: None if at is None else {place: at} for name, at in sides.items()}
+    found = _two_pictures(visit, command, request, index, own)
+    shown = {"pages": len(pairs), "pair": {**pair, "what": "slide" if slide else "page"}}
+    return {**found, **shown, "diff": told["diff"]}
+
+
+def _paired(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return slides or pages of both versions, paired; nothing where only their numbers pair."""
+    ways = {
+        "pptx": ("ReviewGetPptxContentDiff", "slides"),
+        "pdf": ("ReviewGetTextDiff", "pages"),
+    }
+    if entry["kind"] not in ("MODIFIED", "RENAMED") or entry["file_kind"] not in ways:
+        return {}
+    command, name = ways[entry["file_kind"]]
+    about = {"workbench_id": visit.params["bench_id"], "path": entry["path"]}
+    found, _ = attempt(visit, command, **about)
+    return {"diff": found, "pairs": found["body"].get(name)} if found else {}
 
 
 def _image(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
@@ -289,10 +314,21 @@ def _image(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _two_pictures(
-    visit: Visit, command: str, request: dict[str, Any], index: int
+    visit: Visit,
+    command: str,
+    request: dict[str, Any],
+    index: int,
+    own: dict[str, dict[str, int] | None] | None = None,
 ) -> dict[str, Any]:
-    sides, problem = {}, None
+    """Return both versions; `own` is what each side is asked for, None where it has no such."""
+    sides: dict[str, Any] = {}
+    problem = None
     for name, version in (("before", "REFERENCE"), ("after", "DRAFT")):
+        asked = {} if own is None else own[name]
+        if asked is None:
+            sides[name] = None
+            continue
+        request = {**request, **asked}
         sides[name], error = attempt(visit, command, version=version, scale=1.5, **request)
         problem = problem or error
     found = [side for side in sides.values() if side]
