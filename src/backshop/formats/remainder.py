@@ -44,7 +44,7 @@ def entry(
 
 def uncompared(reason: str) -> Entry:
     """Return the entry that says that a file was not compared to its end."""
-    found = entry("file", [reason], kind="uncompared")
+    found = entry("the file", [reason], kind="uncompared")
     return {**found, "text": f"the rest of the file could not be compared ({reason})"}
 
 
@@ -120,7 +120,7 @@ def in_pages(pages: Sequence[Data], *, is_anything_told: bool) -> list[Entry]:
         for one in pages
         if one["kind"] == "look"
     ]
-    return found if found or is_anything_told else [entry("file", [])]
+    return found if found or is_anything_told else [entry("the file", [])]
 
 
 def without_facts(entries: Sequence[Entry]) -> list[Entry]:

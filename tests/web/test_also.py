@@ -1,0 +1,69 @@
+"""Pages of a review and of a file show what stands beside the words (B12.22, F9.11)."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from docx import Document
+from tests.bench.test_also import TRANSITION, deck, with_part
+from tests.web.drafts import Drafting, pages
+
+TRACKED = b'<w:ins w:id="1" w:author="Ann" w:date="2026-01-02T03:04:05Z"><w:r><w:t>new </w:t></w:r></w:ins>'
+
+
+def document() -> bytes:
+    made = Document()
+    made.add_paragraph("words")
+    buffer = io.BytesIO()
+    made.save(buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.rule("B12.22", "U4.2")
+def test_the_page_of_a_deck_names_what_changed_beside_its_shapes(served):
+    bench = served.bench("Decks", {"p.pptx": deck()})
+    end = b"</p:clrMapOvr>"
+    changed = with_part(deck(), "ppt/slides/slide2.xml", end, end + TRANSITION)
+    master = with_part(changed, "ppt/theme/theme1.xml", b'name="Office', b'name="Other')
+    Drafting(served, bench).put({"p.pptx": master})
+
+    with served.client() as client:
+        page = client.get(f"/bench/{bench}/review?file=p.pptx").text
+
+    assert "Also changed" in page
+    assert "theme theme1.xml: " in page
+    assert "transition" in page
+
+
+@pytest.mark.rule("F9.11", "U3.5")
+def test_a_tracked_change_is_shown_with_author_and_time_in_viewer_and_review(served):
+    tracked = with_part(
+        document(), "word/document.xml", b"<w:r><w:t>words", TRACKED + b"<w:r><w:t>words"
+    )
+    bench = served.bench("Words", {"a.docx": tracked, "b.docx": document()})
+    Drafting(served, bench).put({"b.docx": tracked})
+
+    with served.client() as client:
+        viewed = client.get(f"/bench/{bench}/file/a.docx").text
+        reviewed = client.get(f"/bench/{bench}/review?file=b.docx").text
+
+    said = "inserted “new ” by Ann, 2026-01-02T03:04:05Z"
+    assert f"Tracked change: {said}" in viewed
+    assert f"new tracked change: {said}" in reviewed
+
+
+@pytest.mark.rule("B12.10", "U4.2")
+def test_a_page_put_in_front_stands_beside_nothing_and_the_others_beside_their_own(served):
+    bench = served.bench("Papers", {"a.pdf": pages("one", "two")})
+    Drafting(served, bench).put({"a.pdf": pages("zero", "one", "two")})
+
+    with served.client() as client:
+        first = client.get(f"/bench/{bench}/review?file=a.pdf").text
+        second = client.get(f"/bench/{bench}/review?file=a.pdf&as=pages&page=1").text
+
+    assert "Page 1, added" in first
+    assert "not there" in first
+    assert "Page 2, was 1" in second
+    assert "/preview/REFERENCE/0/" in second
+    assert "/preview/DRAFT/1/" in second
