@@ -265,7 +265,7 @@ def test_what_stands_beside_the_text_is_read_by_name(tmp_path):
     assert read(file, Selector(section="@headers")).text == "[header]\nPage head"
     with pytest.raises(FormatError) as caught:
         read(file, Selector(section="@margin"))
-    assert caught.value.hints == ("@headers", "@comments", "@footnotes")
+    assert caught.value.hints == ("@headers", "@comments", "@changes", "@footnotes")
 
 
 @pytest.mark.rule("F12.1", "F9.2")
@@ -380,3 +380,39 @@ def test_documents_that_cannot_be_read_say_why(tmp_path, extra, reason):
         get_map(document(tmp_path, extra=extra))
 
     assert caught.value.reason == reason
+
+
+TRACKED = """
+<text:tracked-changes>
+<text:changed-region xml:id="c1"><text:insertion><office:change-info><dc:creator>Ann</dc:creator>
+<dc:date>2026-01-02T03:04:05</dc:date></office:change-info></text:insertion></text:changed-region>
+<text:changed-region xml:id="c2"><text:deletion><office:change-info><dc:creator>Bob</dc:creator>
+<dc:date>2026-02-03T04:05:06</dc:date></office:change-info><text:p>old</text:p></text:deletion>
+</text:changed-region></text:tracked-changes>
+<text:p>first</text:p>
+<text:p>some <text:change-start text:change-id="c1"/>new<text:change-end text:change-id="c1"/>
+words<text:change text:change-id="c2"/></text:p>
+"""
+
+
+@pytest.mark.rule("F12.3", "F9.11")
+def test_tracked_changes_have_author_time_and_place(tmp_path):
+    file = document(tmp_path, TRACKED)
+
+    found = read(file, Selector())
+
+    told = [
+        (one["kind"], one["author"], one["date"], one["text"], one["body_index"])
+        for one in found.to_json("a.odt")["tracked_changes"]
+    ]
+    assert told == [
+        ("inserted", "Ann", "2026-01-02T03:04:05", "new", 1),
+        ("deleted", "Bob", "2026-02-03T04:05:06", "old", 1),
+    ]
+    assert found.warnings == (Warn("tracked_changes_present", 2),)
+    assert get_map(file).data["tracked_change_count"] == 2
+    assert read(file, Selector(section="@changes")).text.split("\n")[:2] == [
+        "[tracked change 0: inserted by Ann, 2026-01-02T03:04:05, at body 1]",
+        "new",
+    ]
+    assert "tracked_changes" not in read(file, Selector(paragraphs="1")).to_json("a.odt")

@@ -9,7 +9,8 @@ from docx import Document
 from tests.bench.test_also import TRANSITION, deck, with_part
 from tests.web.drafts import Drafting, pages
 
-TRACKED = b'<w:ins w:id="1" w:author="Ann" w:date="2026-01-02T03:04:05Z"><w:r><w:t>new </w:t></w:r></w:ins>'
+ANN = b'w:id="1" w:author="Ann" w:date="2026-01-02T03:04:05Z"'
+TRACKED = b"<w:ins " + ANN + b"><w:r><w:t>new </w:t></w:r></w:ins>"
 
 
 def document() -> bytes:

@@ -16,11 +16,12 @@ from .ops import section_hints
 from .package import Package
 from .partdiff import Comparison, Found, Pair, Place, Rules, groups, of_paragraphs, part_words
 from .protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
+from .tracked import Tracked, listed
 from .window import check_chunk, check_selector, chunk_list, chunking, cut, refuse_both
 
 CHUNK = numbers.DOCX_CHUNK_CHARS
 UNTITLED = "(untitled)"
-ASIDES = ("@headers", "@comments", "@footnotes")
+ASIDES = ("@headers", "@comments", "@changes", "@footnotes")
 _SPAN = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
 
 
@@ -92,8 +93,9 @@ def get_map(source: Source) -> Map:
     }
     security = {"macros": True} if document.has_macros else {}
     warnings = Warnings()
-    if document.has_tracked_changes:
-        warnings.add("tracked_changes_present")
+    if document.changes:
+        warnings.add("tracked_changes_present", len(document.changes))
+    data |= listed(list(document.changes))
     return Map(format="odt", data=data, warnings=warnings.all(), security=security)
 
 
@@ -119,8 +121,8 @@ def read(source: Source, selector: Selector) -> Read:
     refuse_both(selector, "paragraphs")
     document = load(source)
     warnings = Warnings()
-    if document.has_tracked_changes:
-        warnings.add("tracked_changes_present")
+    if document.changes:
+        warnings.add("tracked_changes_present", len(document.changes))
     name, blocks = _region(document, selector.section, warnings)
     chunks = _chunks(blocks)
     chosen, index = _chosen(blocks, chunks, selector)
@@ -145,7 +147,17 @@ def read(source: Source, selector: Selector) -> Read:
             chunk_index=index, total_chunks=max(len(chunks), 1), next=following, span=span
         ),
         warnings=warnings.all(),
+        extra=listed(_changes_in(document, blocks, chosen)),
     )
+
+
+def _changes_in(
+    document: Document, blocks: Sequence[Block], chosen: Sequence[Line]
+) -> list[Tracked]:
+    """Return the tracked changes of the blocks that were read."""
+    places = {id(block): place for place, block in enumerate(document.blocks)}
+    shown = {places.get(id(blocks[line.place])) for line in chosen} - {None}
+    return [one for one in document.changes if one.place in shown]
 
 
 def extract_lines(source: Source) -> list[str]:
@@ -160,17 +172,22 @@ def extract_lines(source: Source) -> list[str]:
 
 def extract_document(source: Source) -> dict[str, Json]:
     """Return every section as for Word documents; the looks of runs are not read (F29.2)."""
-    return {"sections": [_extracted(section) for section in _sections(load(source))]}
+    document = load(source)
+    tracked: dict[int | None, list[Json]] = {}
+    for one in document.changes:
+        tracked.setdefault(one.place, []).append({**one.to_json(), "words": one.words})
+    return {"sections": [_extracted(section, tracked) for section in _sections(document)]}
 
 
-def _extracted(section: Section) -> dict[str, Json]:
+def _extracted(section: Section, tracked: dict[int | None, list[Json]]) -> dict[str, Json]:
     paragraphs: list[Json] = []
     tables: list[Json] = []
     order: list[Json] = []
-    for block in section.blocks:
+    for place, block in enumerate(section.blocks, section.start):
+        own: dict[str, Json] = {"tracked": tracked[place]} if place in tracked else {}
         if block.rows:
             order.append({"t": len(tables)})
-            tables.append({"index": len(tables), "rows": block.rows})
+            tables.append({"index": len(tables), "rows": block.rows, **own})
             continue
         order.append({"p": len(paragraphs)})
         style = f"Heading {block.level}" if block.level else "List" if block.prefix else None
@@ -182,6 +199,7 @@ def _extracted(section: Section) -> dict[str, Json]:
                 "alignment": None,
                 "runs": (),
                 "drawn": block.below,
+                **own,
             }
         )
     return {
@@ -298,6 +316,9 @@ def _aside(document: Document, name: str) -> list[Block]:
             found = [
                 (f"comment by {who}" if who else "comment", text) for who, text in document.comments
             ]
+        case "@changes":
+            lines = (one.lines(at) for at, one in enumerate(document.changes))
+            return [Block("\n".join(each)) for each in lines]
         case "@footnotes":
             found = [(f"{kind} {at}", text) for at, (kind, text) in enumerate(document.notes, 1)]
         case _:

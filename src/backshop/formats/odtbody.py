@@ -14,6 +14,7 @@ from .guard import Archive, parse_xml, scan
 from .odtlook import SEEN, SHAPES, Look, Looks
 from .protocol import Source
 from .row import table_row
+from .tracked import Tracked
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -23,6 +24,14 @@ _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _CREATOR = "{http://purl.org/dc/elements/1.1/}creator"
+_DATE = "{http://purl.org/dc/elements/1.1/}date"
+_XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
+_CHANGES = (_TEXT + "change", _TEXT + "change-start")
+_CHANGE_KINDS = {
+    _TEXT + "insertion": "inserted",
+    _TEXT + "deletion": "deleted",
+    _TEXT + "format-change": "format",
+}
 _MANIFEST = "{urn:oasis:names:tc:opendocument:xmlns:manifest:1.0}"
 _NOTE, _COMMENT = _TEXT + "note", _OFFICE + "annotation"
 _HIDDEN = frozenset({_TEXT + "tracked-changes", _OFFICE + "forms", _TEXT + "sequence-decls"})
@@ -93,7 +102,7 @@ class Document:
     margins: tuple[tuple[str, str], ...]  # (header or footer, line)
     notes: tuple[tuple[str, str], ...]  # (footnote or endnote, text)
     comments: tuple[tuple[str, str], ...]  # (who wrote it, text)
-    has_tracked_changes: bool
+    changes: tuple[Tracked, ...]
     has_macros: bool
 
     @cached_property
@@ -129,9 +138,42 @@ def load(source: Source) -> Document:
         tuple(_margins(styles, looks)),
         tuple(reader.notes),
         tuple(reader.comments),
-        root.find(f".//{_TEXT}tracked-changes/{_TEXT}changed-region") is not None,
+        tuple(_tracked(root, reader.marks)),
         macros,
     )
+
+
+def _tracked(root: Element, marks: dict[str, tuple[int, Element]]) -> Iterator[Tracked]:
+    """Yield the tracked changes in the order the file lists them."""
+    for region in root.iterfind(f".//{_TEXT}tracked-changes/{_TEXT}changed-region"):
+        name = region.get(_XML_ID) or region.get(_TEXT + "id") or ""
+        place, mark = marks.get(name, (None, None))
+        for change in region.iterchildren(*_CHANGE_KINDS):
+            info = change.find(_OFFICE + "change-info")
+            is_gone = change.tag == _TEXT + "deletion"
+            yield Tracked(
+                kind=_CHANGE_KINDS[str(change.tag)],
+                author=(info.findtext(_CREATOR) if info is not None else None) or "unknown",
+                date=info.findtext(_DATE) if info is not None else None,
+                text=_gone(change) if is_gone else _come(mark),
+                where="document" if place is None else f"body {place}",
+                place=place,
+            )
+
+
+def _gone(deletion: Element) -> str:
+    """Return what a change took out, a line for each paragraph."""
+    return "\n".join("".join(map(str, one.itertext())) for one in deletion.iter(*_PARAGRAPHS))
+
+
+def _come(mark: Element | None) -> str:
+    """Return what follows the mark of a change inside its paragraph, up to where it ends."""
+    found = [mark.tail or ""] if mark is not None else []
+    for after in mark.itersiblings() if mark is not None else ():
+        if after.tag == _TEXT + "change-end":
+            break
+        found += [*map(str, after.itertext()), after.tail or ""]
+    return "".join(found)
 
 
 def _refuse_encrypted(archive: Archive) -> None:
@@ -152,6 +194,7 @@ class _Reader:
         self.images: list[Image] = []
         self.notes: list[tuple[str, str]] = []
         self.comments: list[tuple[str, str]] = []
+        self.marks: dict[str, tuple[int, Element]] = {}  # tracked changes: where they begin
         self._ordered = ordered
         self._looks = looks
         self._in_margin = in_margin
@@ -170,6 +213,8 @@ class _Reader:
                 self._list(child, 0, child.get(_TEXT + "style-name") or "", look)
             elif tag == _TABLE + "table":
                 self._table(child, look)
+            elif tag in _CHANGES:
+                self._mark(child)
             elif tag in _DRAWN:  # anchored to a page
                 text, below = self._text(child, look)
                 if text or below:
@@ -198,6 +243,8 @@ class _Reader:
         """Return the text of a paragraph or drawing, pictures marked, and lines of text boxes."""
         pieces: list[str] = []
         boxes: list[str] = []
+        for mark in element.iter(*_CHANGES):
+            self._mark(mark)
         for piece in _piece(element, look, self._looks):
             if isinstance(piece, str):
                 pieces.append(piece)
@@ -215,6 +262,10 @@ class _Reader:
                 lines = self.lines(piece, self._looks.inside(look, piece))
                 boxes.extend(f"{_BOX}{line.removeprefix(_BOX)}" for line in lines)
         return "".join(pieces), tuple(boxes)
+
+    def _mark(self, mark: Element) -> None:
+        """Note in which block a tracked change begins; the first place counts."""
+        self.marks.setdefault(mark.get(_TEXT + "change-id") or "", (len(self.blocks), mark))
 
     def _picture(self, picture: Element) -> str:
         frame = picture.getparent()

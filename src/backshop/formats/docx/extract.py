@@ -81,7 +81,7 @@ class Beside:
         self.images = _images(document, body)
         self._tracked: dict[int | str, list[Json]] = {}
         for one in revisions(document, body):
-            place = one.block.index if one.block is not None else one.where
+            place = one.where if one.place is None else one.place
             self._tracked.setdefault(place, []).append({**one.to_json(), "words": one.words})
         self._comments: dict[int, list[Json]] = {}
         for comment in comments(document, body):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from backshop.formats.notes import Warnings
 from backshop.formats.protocol import Json, Map, Source
+from backshop.formats.tracked import LISTED_MAX, Tracked, listed
 
 from . import names as n
 from .chunk import chunking, chunks_of
@@ -14,12 +15,11 @@ from .document import Block, Body, Section
 from .inline import alt_text, image_relation, text_of
 from .remark import Comment, comments
 from .render import image_numbers
-from .revision import Revision, revisions
+from .revision import revisions
 from .source import Document, security
 from .stylesheet import child_value
 
 PLACEHOLDERS_MAX = 100  # F9.5
-BESIDE_MAX = 200  # F9.11: tracked changes and comments listed; counts are of all
 _TOKEN = re.compile(r"\{\{[^{}\n]{1,200}\}\}")
 _FIELDS = (n.FLD_CHAR, n.FLD_SIMPLE)
 
@@ -62,15 +62,12 @@ def get_map(source: Source) -> Map:
     return Map(format="docx", data=data, warnings=warnings.all(), security=security(document))
 
 
-def beside(changes: list[Revision], remarks: list[Comment]) -> dict[str, Json]:
+def beside(changes: list[Tracked], remarks: list[Comment]) -> dict[str, Json]:
     """Return tracked changes and comments with their places; nothing where there are none."""
-    found: dict[str, Json] = {}
-    if changes:
-        found["tracked_change_count"] = len(changes)
-        found["tracked_changes"] = [one.to_json() for one in changes[:BESIDE_MAX]]
+    found = listed(changes)
     if remarks:
         found["comment_count"] = len(remarks)
-        found["comments"] = [one.to_json() for one in remarks[:BESIDE_MAX]]
+        found["comments"] = [one.to_json() for one in remarks[:LISTED_MAX]]
     return found
 
 

@@ -64,7 +64,7 @@ def read(source: Source, selector: Selector) -> Read:
     is_aside = region.name is not None and region.name.startswith("@")
     remarks = [] if is_aside else comments(document, body)
     extra = beside(
-        [] if is_aside else [one for one in changes if one.block and one.block.index in shown],
+        [] if is_aside else [one for one in changes if one.place in shown],
         [one for one in remarks if one.block and one.block.index in shown],
     )
     return replace(found, extra=extra)
@@ -147,10 +147,7 @@ def _aside(document: Document, body: Body, name: str, renderer: Renderer) -> lis
             texts.append("\n".join([label, *renderer.lines_inside(comment.element)]))
     elif name == "@changes":
         for number, one in enumerate(revisions(document, body)):
-            when = f", {one.date}" if one.date else ""
-            kind = one.kind.replace("_", " ")
-            label = f"[tracked change {number}: {kind} by {one.author}{when}, at {one.where}]"
-            texts.append("\n".join([label, *one.text.split("\n")]) if one.text else label)
+            texts.append("\n".join(one.lines(number)))
     elif name == "@footnotes":
         for note in document.notes():
             label = f"[{note.kind} {note.id}]"

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from lxml import etree
 
 from backshop.formats.protocol import Json
+from backshop.formats.tracked import clipped
 
 from . import names as n
 from .document import Block, Body
 from .inline import text_of
-from .revision import clipped
 from .source import Document
 
 Element = etree._Element

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from lxml import etree
 
-from backshop.formats.protocol import Json
+from backshop.formats.tracked import Tracked
 
 from . import names as n
 from .document import Block, Body
@@ -19,7 +19,6 @@ from .source import Document
 
 Element = etree._Element
 
-TEXT_MAX_CHARS = 300
 _DELETED_TEXT = n.w("delText")
 _TRAVELLERS = frozenset(  # may stand between two pieces of one change
     map(n.w, ("bookmarkStart", "bookmarkEnd", "proofErr", "commentRangeStart", "commentRangeEnd"))
@@ -48,42 +47,14 @@ _OF_ROW = {n.INS: "row_inserted", n.DEL: "row_deleted"}
 
 
 @dataclass(frozen=True, slots=True)
-class Revision:
-    """One tracked change; `block` is where in the body, `where` says it in words."""
+class _Change:
+    """A change while its pieces are put together; `anchor` is what changed."""
 
-    kind: str
-    author: str
-    date: str | None
-    text: str
-    where: str
-    block: Block | None
-    anchor: Element  # what changed
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the change as data."""
-        return {
-            "kind": self.kind,
-            "author": self.author,
-            "date": self.date,
-            "text": clipped(self.text),
-            "where": self.where,
-            "body_index": self.block.index if self.block is not None else None,
-        }
-
-    @property
-    def words(self) -> str:
-        """The change as a line for people."""
-        when = f", {self.date}" if self.date else ""
-        text = f" “{clipped(self.text)}”" if self.text.strip() else ""
-        return f"{self.kind.replace('_', ' ')}{text} by {self.author}{when}"
+    told: Tracked
+    anchor: Element
 
 
-def clipped(text: str) -> str:
-    """Return the beginning of a text that may be long."""
-    return text if len(text) <= TEXT_MAX_CHARS else text[: TEXT_MAX_CHARS - 1] + "…"
-
-
-def revisions(document: Document, body: Body) -> list[Revision]:
+def revisions(document: Document, body: Body) -> list[Tracked]:
     """Return the tracked changes of body, headers, footers and notes, in that order."""
     found = list(_inside(document.body_element, "body", _Places(body)))
     for margin in document.margins():
@@ -109,51 +80,54 @@ class _Places:
         return next((block for block in inside if block is not None), None)
 
 
-def _inside(root: Element, where: str, places: _Places | None) -> Iterator[Revision]:
-    last: Revision | None = None
+def _inside(root: Element, where: str, places: _Places | None) -> Iterator[Tracked]:
+    last: _Change | None = None
     for element in root.iter(*n.REVISIONS):
         if next(element.iterancestors(n.FALLBACK), None) is not None:
             continue
-        made = _revision(element, where, places)
-        if made is None:
-            continue
+        made = _change(element, where, places)
         if last is not None and _continues(last, made):
-            last = replace(last, text=last.text + made.text, anchor=made.anchor)
+            text = last.told.text + made.told.text
+            last = _Change(replace(last.told, text=text), made.anchor)
             continue
         if last is not None:
-            yield last
+            yield last.told
         last = made
     if last is not None:
-        yield last
+        yield last.told
 
 
-def _revision(element: Element, where: str, places: _Places | None) -> Revision | None:
-    tag = str(element.tag)
-    parent = element.getparent()
-    around = parent.tag if parent is not None else None
-    kind, anchor = _KINDS[tag], element
-    if around == n.RPR and tag in _OF_MARK:
-        kind, anchor = _OF_MARK[tag], next(element.iterancestors(n.P), element)
-    elif around == n.TR_PR and tag in _OF_ROW:
-        kind, anchor = _OF_ROW[tag], next(element.iterancestors(n.TR), element)
-    elif around == n.NUM_PR:
-        kind, anchor = "numbering", next(element.iterancestors(n.P), element)
-    elif tag not in (n.INS, n.DEL, n.MOVE_FROM, n.MOVE_TO):
-        anchor = next(element.iterancestors(n.R, n.P, n.TC, n.TR, n.TBL), element)
+def _change(element: Element, where: str, places: _Places | None) -> _Change:
+    kind, anchor = _what(element)
     block = places.of(anchor) if places is not None else None
-    place = where
     if block is not None:
-        place = f"body {block.index}" if block.table is None else f"table {block.table}"
-    is_break = kind.startswith("break_") or (kind == "format" and anchor.tag == n.P)
-    return Revision(
+        where = f"body {block.index}" if block.table is None else f"table {block.table}"
+    is_mark = kind.startswith("break_") or (kind == "format" and anchor.tag == n.P)
+    told = Tracked(
         kind=kind,
         author=element.get(n.w("author")) or "unknown",
         date=element.get(n.w("date")),
-        text="" if is_break else _text(anchor, kind),
-        where=place,
-        block=block,
-        anchor=anchor,
+        text="" if is_mark else _text(anchor, kind),
+        where=where,
+        place=block.index if block is not None else None,
     )
+    return _Change(told, anchor)
+
+
+def _what(element: Element) -> tuple[str, Element]:
+    """Return what kind of change an element marks, and what changed."""
+    tag = str(element.tag)
+    parent = element.getparent()
+    around = parent.tag if parent is not None else None
+    if around == n.RPR and tag in _OF_MARK:
+        return _OF_MARK[tag], next(element.iterancestors(n.P), element)
+    if around == n.TR_PR and tag in _OF_ROW:
+        return _OF_ROW[tag], next(element.iterancestors(n.TR), element)
+    if around == n.NUM_PR:
+        return "numbering", next(element.iterancestors(n.P), element)
+    if tag in (n.INS, n.DEL, n.MOVE_FROM, n.MOVE_TO):
+        return _KINDS[tag], element
+    return _KINDS[tag], next(element.iterancestors(n.R, n.P, n.TC, n.TR, n.TBL), element)
 
 
 def _text(anchor: Element, kind: str) -> str:
@@ -169,15 +143,16 @@ def _text(anchor: Element, kind: str) -> str:
     return "".join(texts)
 
 
-def _continues(last: Revision, made: Revision) -> bool:
+def _continues(last: _Change, made: _Change) -> bool:
     """Whether a change is the next piece of the one before."""
-    if (last.kind, last.author, last.date) != (made.kind, made.author, made.date):
+    one, two = last.told, made.told
+    if (one.kind, one.author, one.date) != (two.kind, two.author, two.date):
         return False
-    if made.kind in ("row_inserted", "row_deleted", "break_inserted", "break_deleted"):
+    if two.kind.startswith(("row_", "break_")):
         return False
     if made.anchor is last.anchor:
         return True
-    if last.kind == "format" and last.anchor.tag == n.P:  # the end of the paragraph, then its runs
+    if one.kind == "format" and last.anchor.tag == n.P:  # the end of the paragraph, then its runs
         return next(made.anchor.iterancestors(n.P), None) is last.anchor
     before = made.anchor.getprevious()
     while before is not None and before.tag in _TRAVELLERS:
