@@ -104,7 +104,9 @@ def in_cells(sheets: Sequence[Data]) -> list[Entry]:
     """Return the looks of cells that changed, which lines do not show."""
     found = []
     for one in sheets:
-        count = sum(cell["kind"] == "style" for cell in one["cells"])
+        counts = one.get("counts")  # of all, where not all are listed
+        looks = sum(cell["kind"] == "style" for cell in one["cells"])
+        count = looks if counts is None else counts.get("style", 0)
         if count:
             what = [f"looks of cells ({count})"]
             found.append(entry(f"sheet {one['sheet']}", what, place_kind="sheet"))
