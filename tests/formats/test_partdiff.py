@@ -130,6 +130,19 @@ def test_what_a_slide_does_beside_its_shapes_is_named_with_the_slide(
 
 
 @pytest.mark.rule("B12.22", "B12.8")
+def test_a_change_of_words_does_not_hide_what_else_changed(formats, deck, document):
+    slide = with_part(deck, "ppt/slides/slide1.xml", swap("One", "Uno"), "words")
+    slide = with_part(
+        slide, "ppt/slides/slide3.xml", swap("</p:clrMapOvr>", f"</p:clrMapOvr>{TIMING}")
+    )
+    text = with_part(document, "word/document.xml", swap("words", "mots"), "words")
+    text = with_part(text, "word/settings.xml", swap("</w:settings>", "<w:own/></w:settings>"))
+
+    assert review(formats, deck, slide) == (True, ["slide 3: animations"])
+    assert review(formats, document, text) == (True, ["settings: own"])
+
+
+@pytest.mark.rule("B12.22", "B12.8")
 def test_a_chart_that_changed_is_named_with_its_slide_and_what_changed(formats, deck):
     (chart,) = (name for name in members(deck) if name.startswith("ppt/charts/chart"))
     values = with_part(deck, chart, swap("<c:v>2", "<c:v>7"))
@@ -283,7 +296,7 @@ def test_the_words_that_changed_in_a_table_cell_are_marked(formats, document):
             "<w:trackRevisions/></w:settings>",
             "settings: tracking of changes",
         ),
-        ("word/document.xml", '<w:pgSz w:w="', '<w:pgSz w:w="1', "document: page set-up"),
+        ("word/document.xml", '<w:pgSz w:w="', '<w:pgSz w:w="1', "the document: page set-up"),
         (
             "docProps/core.xml",
             "python-docx</dc:creator>",

@@ -127,7 +127,7 @@ def _slide(old: Data | None, new: Data | None, *, moved: bool = False) -> Data:
     notes = _notes(old, new)
     number = sum(shape["kind"] != "same" for shape in shapes) + (notes is not None)
     facts = [
-        f"{name}: {old[name] or 'none'} → {new[name] or 'none'}"
+        f"{name}: {_shown(old[name])} → {_shown(new[name])}"
         for name in ("layout", "hidden")
         if old and new and old[name] != new[name]
     ]
@@ -147,6 +147,10 @@ def _slide(old: Data | None, new: Data | None, *, moved: bool = False) -> Data:
         "before": old["positioned"] if old else None,
         "after": new["positioned"] if new else None,
     }
+
+
+def _shown(fact: Any) -> str:
+    return ("yes" if fact else "no") if isinstance(fact, bool) else str(fact or "none")
 
 
 def _is_reordered(shapes: list[Data]) -> bool:

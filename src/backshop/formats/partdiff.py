@@ -125,6 +125,8 @@ _WORDS = {
     "sldSz": "slide size",
     "notesSz": "size of notes pages",
     "sldMasterIdLst": "masters",
+    "notesMasterIdLst": "notes masters",
+    "handoutMasterIdLst": "handout masters",
     "sldLayoutIdLst": "layouts",
     "defaultTextStyle": "default text style",
     "custShowLst": "custom shows",

@@ -48,7 +48,7 @@ def diff_rest(before: Source, after: Source) -> JsonObject:
 
 def _place(part: str, _: bool) -> Place | None:
     if part.endswith("/document.xml"):
-        return Place("document")
+        return Place("the document")
     return Place(part_words(part))
 
 

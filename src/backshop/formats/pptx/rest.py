@@ -68,7 +68,7 @@ class _Knowledge:
     def _place(self, part: str, is_new: bool) -> Place | None:
         at = self._owners[is_new].of(part)
         if at is None:
-            return None
+            return Place("the presentation") if part == self._main else None
         if part in self._owners[is_new].index:
             return Place(f"slide {at + 1}", "slide", at)
         return Place(f"{part_words(part)} of slide {at + 1}", "slide", at)

@@ -167,13 +167,15 @@ class _Rows:
         self._looks = (Looks(old), Looks(new))
         self._formats = tuple(_formats(looks) for looks in self._looks)
         self._same: dict[tuple[int, int], bool] = {}
+        one, two = self._formats
+        self._is_comparable = two[: len(one)] == one  # the same bytes mean the same look
 
     def compare(self, old: SheetXml, new: SheetXml) -> tuple[int, int, int]:
         """Return how many rows, cells and formulas differ."""
         rows = cells = formulas = 0
         for left, right in _row_pairs(old, new):
             one, two = old.data[left.start : left.end], new.data[right.start : right.end]
-            if one == two and self._formats[0] == self._formats[1]:
+            if one == two and self._is_comparable:
                 continue
             rows += self._row(one, 0) != self._row(two, 1)
             olds = {cell.col: cell for cell in old.cells(left)}
