@@ -460,8 +460,11 @@ def _some_parts(path: Path, rng: random.Random, most: int) -> list[str]:
 
 def _mutated(path: Path, part: str, rng: random.Random, folder: Path) -> Any:
     """Write a copy with one attribute of a part changed, or the last bit of one that is no XML."""
-    with zipfile.ZipFile(path) as archive:
-        data = {name: archive.read(name) for name in archive.namelist()}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            data = {name: archive.read(name) for name in archive.namelist()}
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        return None  # damaged or encrypted, as some of these are meant to be
     touched = ("", "", "")
     if part.endswith((".xml", ".rels", ".vml")):
         try:
