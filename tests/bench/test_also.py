@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from openpyxl import Workbook
@@ -25,7 +26,8 @@ def deck() -> bytes:
 
 def book() -> bytes:
     made = Workbook()
-    made.active.append(["a", 1])
+    sheet: Any = made.active
+    sheet.append(["a", 1])
     buffer = io.BytesIO()
     made.save(buffer)
     return buffer.getvalue()

@@ -15,7 +15,8 @@ SLIDE = "ppt/slides/slide1.xml"
 
 
 def diff(before, after) -> Any:
-    return diff_decks(*(pptx_format.extract_deck(source(path)) for path in (before, after)))
+    old, new = (pptx_format.extract_deck(source(path)) for path in (before, after))
+    return diff_decks(old, new)
 
 
 def box(number: int, words: str, inside: str = "") -> str:

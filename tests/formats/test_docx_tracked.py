@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from backshop.formats import Selector
@@ -25,7 +27,8 @@ FOUR = (
 
 def changes(path, **selector):
     read = docx_format.read(source(path), Selector(**selector))
-    found = read.to_json("a.docx").get("tracked_changes") or []
+    shown: Any = read.to_json("a.docx")
+    found = shown.get("tracked_changes") or []
     return [(c["kind"], c["author"], c["date"], c["text"], c["body_index"]) for c in found]
 
 
@@ -123,9 +126,9 @@ def test_a_review_shows_the_tracked_changes_that_stand_in_a_paragraph_and_new_on
     after = with_body(
         tmp_path / "b.docx", f"<w:p>{DELETED}{INSERTED}<w:r><w:t>words</w:t></w:r></w:p>"
     )
-    sides = [docx_format.extract_document(source(path)) for path in (before, after)]
+    old, new = (docx_format.extract_document(source(path)) for path in (before, after))
 
-    (block,) = diff_documents(*sides)[0]["blocks"]
+    (block,) = diff_documents(old, new)[0]["blocks"]
 
     gone = "deleted “old ” by Bob, 2026-02-03T04:05:06Z"
     come = "inserted “new ” by Ann, 2026-01-02T03:04:05Z"
@@ -161,7 +164,7 @@ def test_comments_have_author_and_place_in_reads_maps_and_reviews(tmp_path):
             )
         new.writestr("word/comments.xml", COMMENT)
 
-    read = docx_format.read(source(path), Selector()).to_json("a.docx")
+    read: Any = docx_format.read(source(path), Selector()).to_json("a.docx")
 
     (comment,) = read["comments"]
     assert (comment["author"], comment["text"], comment["body_index"]) == ("Ann", "why?", 1)

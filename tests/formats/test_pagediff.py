@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from backshop.formats.pagediff import Page, pair_pages
 
 
 def pairs(old: list[Page], new: list[Page]) -> list[tuple[int | None, int | None, str]]:
-    found = pair_pages(old, new)
+    found: Any = pair_pages(old, new)
     return [(one["index_before"], one["index_after"], one["kind"]) for one in found]
 
 

@@ -160,7 +160,7 @@ def test_a_chart_that_changed_is_named_with_its_slide_and_what_changed(formats, 
 def test_shapes_of_a_slide_that_lie_in_another_order_are_told(formats, deck):
     def turned(data: bytes) -> bytes:
         root = etree.fromstring(data)
-        tree = root.find(".//{*}spTree")
+        tree: Any = root.find(".//{*}spTree")
         tree.insert(2, tree[-1])
         return etree.tostring(root)
 
@@ -331,7 +331,7 @@ def test_a_bookmark_and_a_language_are_told_at_their_paragraph(formats, document
 @pytest.fixture
 def book(tmp_path):
     made = Workbook()
-    sheet = made.active
+    sheet: Any = made.active
     sheet.title = "Q1"
     for row in (("a", 1), ("b", 2), ("c", "=SUM(B1:B2)")):
         sheet.append(row)
@@ -393,9 +393,10 @@ def test_a_change_of_cells_alone_names_nothing_beside_them(formats, book, tmp_pa
 
     out = tmp_path / "out.xlsx"
     cells = [{"cell": "B1", "value": 9}, {"cell": "A1", "value": "new words"}]
-    ops = [{"op": "set_cells", "sheet": "Q1", "cells": cells}]
-    style = {"op": "set_style", "sheet": "Q1", "range": "A2:A2", "style": {"font_bold": True}}
-    formats.apply_ops(source(book), OpsRequest(name="a.xlsx", operations=[*ops, style]), out)
+    ops: list[Any] = [{"op": "set_cells", "sheet": "Q1", "cells": cells}]
+    style: Any = {"op": "set_style", "sheet": "Q1", "range": "A2:A2", "style": {"font_bold": True}}
+    ask = OpsRequest(name="a.xlsx", operations=[*ops, style])
+    formats.apply_ops(source(book), ask, out)
 
     assert review(formats, book, out) == (True, ["sheet Q1: looks of cells (1)"])
 
@@ -475,7 +476,7 @@ def _mutated(path: Path, part: str, rng: random.Random, folder: Path) -> Any:
         if not places:
             return None
         element, key = rng.choice(places)
-        value = element.get(key)
+        value = str(element.get(key))
         by = value[:-1] + ("1" if value[-1:] != "1" else "2")
         element.set(key, by if value[-1:].isdigit() else f"{value}x")
         touched = (etree.QName(element).localname, etree.QName(key).localname, value)
