@@ -109,6 +109,7 @@ def test_tables_are_asked_and_exported_into_the_draft(room, use):
         target_path="book.xlsx",
         target_sheet="Sales",
         mode="replace_sheet",
+        create_workbook_if_missing=True,
     )
 
     assert asked.ok, asked.message
@@ -150,7 +151,7 @@ def test_a_setting_leaves_formulas_to_the_spreadsheet_program(tmp_path):
 
         done = invoke(
             tool,
-            tool.decode({"path": "b.xlsx", "operations": operations}),
+            tool.decode({"path": "b.xlsx", "operations": operations, "create_new": True}),
             context=ToolContext(workspace=Workspace(shop.benches, room.id, AGENT)),
         )
 

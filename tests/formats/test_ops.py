@@ -117,7 +117,10 @@ def test_what_operations_start_from(tmp_path):
         return found.source, found.created, [warning.code for warning in found.warnings]
 
     assert base(here) == (here, False, [])
-    assert base(None) == (None, True, [])
+    assert base(None) == "not_found"
+    assert base(None, create_new=True) == (None, True, [])
+    assert base(None, create_if_missing=True) == (None, True, [])
+    assert base(None, create_new=False, create_if_missing=True) == "not_found"
     assert base(None, create_new=False) == "not_found"
     assert base(None, create_if_missing=False) == "not_found"
     assert base(here, create_if_missing=True) == (here, False, [])

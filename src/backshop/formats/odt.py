@@ -125,7 +125,7 @@ def read(source: Source, selector: Selector) -> Read:
         warnings.add("tracked_changes_present", len(document.changes))
     name, blocks = _region(document, selector.section, warnings)
     chunks = _chunks(blocks)
-    chosen, index = _chosen(blocks, chunks, selector)
+    chosen, index = _chosen(blocks, chunks, selector, warnings)
     piece = cut([line.text for line in chosen])
     following: Selector | None = None
     if not piece.complete:
@@ -327,7 +327,7 @@ def _aside(document: Document, name: str) -> list[Block]:
 
 
 def _chosen(
-    blocks: Sequence[Block], chunks: list[list[Line]], selector: Selector
+    blocks: Sequence[Block], chunks: list[list[Line]], selector: Selector, warnings: Warnings
 ) -> tuple[list[Line], int]:
     """Return the lines to read and the chunk the first of them lies in."""
     lines = _lines(blocks)
@@ -335,7 +335,7 @@ def _chosen(
         check_chunk(selector.chunk_index, len(chunks))
         return (chunks[selector.chunk_index] if chunks else []), selector.chunk_index
     if selector.paragraphs is not None:
-        first, last = _span(selector.paragraphs, len(blocks))
+        first, last = _span(selector.paragraphs, len(blocks), warnings)
         chosen = [line for line in lines if first - 1 <= line.place <= last - 1]
     elif sum(len(line.text.encode()) + 1 for line in lines) <= numbers.READ_WHOLE_MAX_BYTES:
         chosen = lines
@@ -375,12 +375,14 @@ def _after(
     return Selector(section=name, paragraphs=f"{last.place + 2}-{len(blocks)}")
 
 
-def _span(text: str, total: int) -> tuple[int, int]:
+def _span(text: str, total: int, warnings: Warnings) -> tuple[int, int]:
     match = _SPAN.fullmatch(text)
     first = int(match.group(1)) if match else 0
     last = int(match.group(2) or first) if match else 0
     if not 1 <= first <= last or first > total:
         raise fail("bad_range", f"{text!r} names no paragraphs", hints=(f"1-{total}",))
+    if last > total:
+        warnings.add("span_clipped", where=f"the last paragraph here is {total}")
     return first, min(last, total)
 
 

@@ -145,8 +145,6 @@ def resolve_base(existing: Source | None, request: OpsRequest) -> Base:
         FormatError: `not_found`, `unsupported_format` (copy of another kind), `op_conflict`.
     """
     create = request.create_new
-    if create is None and request.create_if_missing is not None:
-        create = None if request.create_if_missing else False
     if request.copy_from is not None:
         if _ending(request.copy_from.name) != _ending(request.name):
             raise fail("unsupported_format", "a copy must be of the same kind as its source")
@@ -155,8 +153,9 @@ def resolve_base(existing: Source | None, request: OpsRequest) -> Base:
         warnings = (Warn("replaced_existing"),) if existing is not None else ()
         return Base(request.copy_from, existing is None, warnings)
     if existing is None:
-        if create is False:
-            raise fail("not_found", f"there is no file {request.name!r}")
+        if create is False or not (create or request.create_if_missing):
+            way = "create_if_missing: true makes it"  # its name may be a typing mistake
+            raise fail("not_found", f"there is no file {request.name!r}", hints=[way])
         return Base(None, True)
     if create is True:
         return Base(None, False, (Warn("replaced_existing"),))

@@ -32,6 +32,7 @@ from .rels import Relationship, Rels, rels_name, rels_owner
 from .wellformed import check_xml
 
 CONTENT_TYPES = "[Content_Types].xml"
+RELS_TYPE = "application/vnd.openxmlformats-package.relationships+xml"
 TYPES_NS = "http://schemas.openxmlformats.org/package/2006/content-types"
 _DECLARATION = re.compile(rb"\A(?:\xef\xbb\xbf)?<\?xml[^>]*\?>\s*")
 _MACRO = re.compile(r"(?i)vbaProject|vbaData")
@@ -230,6 +231,9 @@ class Package:
             del self._unwritten[name]
             self.put_xml(name, rels.root)
             self._rels[name] = rels  # still what is written
+            is_new = name not in self._archive.by_name
+            if is_new and self.content_type(name) is None:  # a package that lists every part
+                self.set_content_type(name, RELS_TYPE)
 
     def content_type(self, name: str) -> str | None:
         """Return the content type of a part: its own, or that of its ending."""

@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from io import BytesIO
 
 import pypdfium2 as pdfium
@@ -91,10 +92,10 @@ def read(source: Source, selector: Selector) -> Read:
     with _opened(source) as document:
         total = len(document)
         chunks = chunk_count(total, CHUNK)
-        pages, chunked = _chosen(document, selector, total)
+        warnings = Warnings()
+        pages, chunked = _chosen(document, selector, total, warnings)
         texts = (_page_block(document, page) for page in pages)
         piece = cut(texts, char_offset=selector.char_offset or 0)
-        warnings = Warnings()
         if pages and all(_is_scanned(document, page - 1) for page in pages):
             warnings.add("no_text_layer")
     following: Selector | None = None
@@ -113,7 +114,7 @@ def read(source: Source, selector: Selector) -> Read:
     return Read(
         format="pdf",
         text=piece.text,
-        selector=selector,
+        selector=replace(selector, pages=_listed(pages)) if selector.pages else selector,
         chunk_info=ChunkInfo(
             chunk_index=(pages[0] - 1) // CHUNK if pages else 0,
             total_chunks=max(chunks, 1),
@@ -300,10 +301,12 @@ def _words(function: object, *about: object) -> str:
     return buffer.raw[: size - 2].decode("utf-16-le", "replace")
 
 
-def _chosen(document: pdfium.PdfDocument, selector: Selector, total: int) -> tuple[list[int], bool]:
+def _chosen(
+    document: pdfium.PdfDocument, selector: Selector, total: int, warnings: Warnings
+) -> tuple[list[int], bool]:
     """Return the pages to read, counted from 1, and whether the reader goes by chunks."""
     if selector.pages is not None:
-        return _parse_pages(selector.pages, total), False
+        return _parse_pages(selector.pages, total, warnings), False
     if selector.chunk_index is not None:
         check_chunk(selector.chunk_index, chunk_count(total, CHUNK))
         start = selector.chunk_index * CHUNK + 1
@@ -316,14 +319,18 @@ def _chosen(document: pdfium.PdfDocument, selector: Selector, total: int) -> tup
     return list(range(1, total + 1)), True
 
 
-def _parse_pages(text: str, total: int) -> list[int]:
+def _parse_pages(text: str, total: int, warnings: Warnings) -> list[int]:
+    """Return the pages a selector names; a span that goes on after the last page ends there."""
     pages: list[int] = []
     for part in text.split(","):
         match = _PAGES.fullmatch(part)
         first = int(match.group(1)) if match else 0
         last = int(match.group(2) or first) if match else 0
-        if not 1 <= first <= last <= total:
+        if not 1 <= first <= last or first > total:
             raise fail("bad_range", f"{text!r} names no pages", hints=(f"1-{total}",))
+        if last > total:
+            warnings.add("span_clipped", where=f"the last page is {total}")
+            last = total
         wanted = range(first, min(last, first + numbers.PDF_READ_MAX_PAGES) + 1)
         pages.extend(page for page in wanted if page not in pages)
         if len(pages) > numbers.PDF_READ_MAX_PAGES:

@@ -113,12 +113,16 @@ def _text(bench: Bench, one: proposal.TextWrite, existing: Source | None, out: P
     return bench.formats.write_text(existing, one.path, one.content, out)
 
 
+_CREATING = frozenset({"ensure_sheet", "set_paragraphs", "add_slide"})
+"""With one of these a proposal may begin a file that is not there: it has no other word for it."""
+
+
 def _ops(bench: Bench, one: proposal.FileOps, existing: Source | None, out: Path) -> Applied:
     operations: list[dict[str, Any]] = [dict(op) for op in one.ops]
     request = OpsRequest(
         name=one.path,
         operations=operations,
-        create_new=existing is None,
+        create_if_missing=operations[0].get("op") in _CREATING,
         copy_from=None,
         recalculate=bench.desk.settings.recalculate,
     )

@@ -177,7 +177,7 @@ def test_all_rows_as_a_workbook(source, cache, tmp_path):
         "col_start": 0,
         "col_end": 3,
     }
-    assert codes(done) == [("sheet_name_changed", 1)]
+    assert codes(done) == [("sheet_name_changed", 1), ("formula_like_cells", 1)]
     page = loaded(out)["A_B"]
     assert [[cell.value for cell in row] for row in page.iter_rows()] == [
         ["name", "amount", "day", "ok"],
@@ -340,7 +340,11 @@ def test_appended_rows_go_under_their_headings(source, cache, base, tmp_path):
         [False, "=1+1", -7],
         [None, None, 0.1],
     ]
-    assert codes(done) == [("order_added", 1), ("header_skipped_on_append", 1)]
+    assert codes(done) == [
+        ("order_added", 1),
+        ("header_skipped_on_append", 1),
+        ("formula_like_cells", 1),
+    ]
     assert done.extra["written_range"] == "A4:C6"
     assert done.effects.collateral == ()
 
@@ -355,7 +359,8 @@ def test_without_the_headings_rows_are_appended_by_position(source, cache, base,
 
     assert cells(out, "Data")[3] == [12.5, datetime.datetime(2024, 3, 1), None]
     assert ("columns_by_position", 1) in codes(done)
-    fresh = update(source, cache, base, out, mode="append_rows", sheet="New")
+    new = {"sheet": "New", "create_sheet_if_missing": True}
+    fresh = update(source, cache, base, out, mode="append_rows", **new)
     assert fresh.extra["written_range"] == "A1:D4"
     assert cells(out, "New")[0] == ["name", "amount", "day", "ok"]
 
@@ -378,7 +383,7 @@ def test_a_range_is_written_where_it_was_asked(source, cache, base, tmp_path):
 
     query = "SELECT NULL AS name, NULL AS amount FROM data LIMIT 1"
     request = {"mode": "write_range", "start_cell": "B2", "include_header": False}
-    update(source, cache, base, out, query, **request)
+    update(source, cache, base, out, query, **request, null_cells="keep")
     assert cells(out, "Data")[1] == [True, "Old", 1]
     update(source, cache, base, out, query, **request, clear_target_range=True)
     assert cells(out, "Data") == [
@@ -392,7 +397,8 @@ def test_a_range_is_written_where_it_was_asked(source, cache, base, tmp_path):
 def test_a_workbook_that_is_missing_is_made(source, cache, tmp_path):
     out = tmp_path / "out"
 
-    done = update(source, cache, None, out, mode="replace_sheet", sheet="Result")
+    made = {"mode": "replace_sheet", "sheet": "Result", "create_workbook_if_missing": True}
+    done = update(source, cache, None, out, **made)
 
     assert done.created
     assert loaded(out).sheetnames == ["Result"]
@@ -408,9 +414,10 @@ def test_a_workbook_that_is_missing_is_made(source, cache, tmp_path):
         ({"mode": "upsert"}, "bad_value"),
         ({"mode": "write_range", "start_cell": "ZZZZ1"}, "bad_range"),
         ({"mode": "write_range", "start_cell": "XFD1048576"}, "bad_range"),
-        ({"mode": "replace_sheet", "sheet": "New", "create_sheet_if_missing": False},
-         "unknown_sheet"),
-        ({"mode": "replace_sheet", "sheet": "A/B"}, "bad_sheet_name"),
+        ({"mode": "replace_sheet", "sheet": "New"}, "unknown_sheet"),
+        ({"mode": "replace_sheet", "sheet": "A/B", "create_sheet_if_missing": True},
+         "bad_sheet_name"),
+        ({"mode": "replace_sheet", "null_cells": "skip"}, "bad_value"),
         ({"mode": "replace_sheet", "target": "book.csv"}, "bad_value"),
         ({"mode": "replace_sheet", "query": "SELECT getenv('HOME')"}, "sql_forbidden_function"),
         ({"mode": "replace_sheet", "query": "FROM 'other.csv'"}, "sql_forbidden_table"),
@@ -426,7 +433,7 @@ def test_a_refused_update_leaves_nothing(source, cache, base, tmp_path, request_
 
 @pytest.mark.rule("F28.7")
 def test_a_missing_workbook_is_said_when_it_may_not_be_made(source, cache, tmp_path):
-    request = {"mode": "replace_sheet", "create_workbook_if_missing": False}
+    request = {"mode": "replace_sheet"}
 
     assert reason(lambda: update(source, cache, None, tmp_path / "out", **request)) == "not_found"
 
@@ -519,7 +526,15 @@ def test_formulas_as_data_stay_text_on_every_way_into_a_workbook(cache, tmp_path
     ways: list[Any] = [
         lambda out: export(source, cache, out, target="book.xlsx", format_="xlsx"),
         *(
-            lambda out, mode=mode: update(source, cache, None, out, sheet="Sheet1", mode=mode)
+            lambda out, mode=mode: update(
+                source,
+                cache,
+                None,
+                out,
+                sheet="Sheet1",
+                mode=mode,
+                create_workbook_if_missing=True,
+            )
             for mode in ("replace_sheet", "append_rows", "write_range")
         ),
     ]
@@ -538,6 +553,7 @@ def test_formulas_as_data_stay_text_on_every_way_into_a_workbook(cache, tmp_path
     values = [[LINK, 1]]
     sums = {"category_col": "A", "amount_col": "B"}
     operations: list[Any] = [
+        *({"op": "ensure_sheet", "sheet": name} for name in ("T", "Sums", "U")),
         {"op": "set_range", "sheet": "T", "start": "A1", "values": values, "types": ["string"]},
         {"op": "summarize_by_category", "sheet": "Sums", "source_sheets": ["Sheet1"], **sums},
         {"op": "set_cells", "sheet": "U", "cells": [{"cell": "A1", "value": LINK}]},
@@ -550,3 +566,66 @@ def test_formulas_as_data_stay_text_on_every_way_into_a_workbook(cache, tmp_path
     assert ("A2", LINK) in {(at, book["Sums"][at].value) for at in ("A2", "A3")}
     assert {book["Sums"][at].data_type for at in ("A2", "A3")} == {"s"}
     assert book["U"]["A1"].data_type == "f"  # asked for: a cell that begins with `=`
+
+
+PEOPLE: list[list[Any]] = [["id", "mail"], [1, "a"], [1, "a"], [2, "b"], [3, None], [4, "d"]]
+
+
+@pytest.mark.rule("F28.6", "F28.8")
+def test_a_null_in_a_written_row_empties_its_cell(cache, tmp_path):
+    base = source_of(tmp_path, workbook({"Data": PEOPLE}), "book.xlsx")
+    request = {"mode": "write_range", "start_cell": "A2", "include_header": False}
+    query = "SELECT DISTINCT id, mail FROM data ORDER BY id"
+    out = tmp_path / "out"
+
+    done = update(base, cache, base, out, query, **request)
+
+    assert cells(out, "Data") == [["id", "mail"], [1, "a"], [2, "b"], [3, None], [4, "d"], [4, "d"]]
+    assert done.extra["cleared_cells"] == 1
+    assert "Data!B4" in [effect.where for effect in done.effects.changed]
+    said = {warning.code: warning.where for warning in done.warnings}
+    assert said["source_overwritten"] == "Data!A1:B6"
+    assert said["rows_left"] == "Data!A6:B6"
+    assert done.effects.collateral == ()
+
+
+@pytest.mark.rule("F28.6")
+def test_nulls_keep_their_cells_when_that_is_asked_for(cache, tmp_path):
+    base = source_of(tmp_path, workbook({"Data": PEOPLE}), "book.xlsx")
+    asked_for = {"mode": "write_range", "start_cell": "A2", "include_header": False}
+    query = "SELECT id, NULL AS mail FROM data ORDER BY __row"
+
+    done = update(base, cache, base, tmp_path / "out", query, **asked_for, null_cells="keep")
+
+    assert [row[1] for row in cells(tmp_path / "out", "Data")] == [row[1] for row in PEOPLE]
+    assert done.extra["cleared_cells"] == 0
+
+
+@pytest.mark.rule("F28.6")
+def test_a_result_beside_its_source_says_nothing_of_overwriting(cache, tmp_path):
+    base = source_of(tmp_path, workbook({"Data": PEOPLE}), "book.xlsx")
+
+    done = update(base, cache, base, tmp_path / "out", mode="write_range", start_cell="E1")
+
+    assert not {"source_overwritten", "rows_left"} & {code for code, _ in codes(done)}
+
+
+@pytest.mark.rule("F28.3", "F28.6", "F24.4")
+def test_text_like_a_formula_becomes_one_only_when_that_is_asked_for(cache, tmp_path):
+    source = source_of(tmp_path, "a,b\n1,=A2*2\n2,=A3*2\n")
+    base = source_of(tmp_path, workbook({"Data": [["x"]]}), "book.xlsx")
+    request = {"mode": "write_range"}
+
+    text = update(source, cache, base, tmp_path / "text", **request)
+    done = update(source, cache, base, tmp_path / "formulas", **request, formulas=True)
+
+    assert cells(tmp_path / "text", "Data")[1] == [1, "=A2*2"]
+    assert loaded(tmp_path / "text")["Data"]["B2"].data_type == "s"
+    like = next(w for w in text.warnings if w.code == "formula_like_cells")
+    assert (like.count, str(like.where)[:11]) == (2, "Data!B2, B3")
+    assert loaded(tmp_path / "formulas")["Data"]["B2"].data_type == "f"
+    assert done.extra["formula_cells"] == 2
+    assert loaded(tmp_path / "formulas", data_only=True)["Data"]["B3"].value == 4
+    unsafe = source_of(tmp_path, 'a,b\n1,"=WEBSERVICE(""http://x"")"\n')
+    refused = reason(lambda: update(unsafe, cache, base, tmp_path / "x", **request, formulas=True))
+    assert refused == "unsafe_formula"

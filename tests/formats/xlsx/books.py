@@ -38,6 +38,8 @@ def book(path: Path, *sheets: tuple[str, Any]) -> Source:
 
 def edit(base: Source | None, out: Path, *operations: Any, **options: Any) -> Applied:
     name = base.name if base else "new.xlsx"
+    if base is None:
+        options = {"create_if_missing": True, **options}
     request = OpsRequest(name=name, operations=list(operations), **options)
     return xlsx.apply_ops(base, request, out)
 

@@ -110,7 +110,8 @@ def test_every_operation_changes_what_it_aims_at_and_nothing_else(
         for op in ops[number % scaled(3, 1) :: scaled(3, 1)]:
             out.unlink(missing_ok=True)
             try:
-                result = edit(made, out, op)
+                target = {"op": "ensure_sheet", "sheet": op["sheet"]}
+                result = edit(made, out, target, op)
             except FormatError as error:
                 assert error.reason in REASONS, (path.name, op)
                 assert not out.exists(), (path.name, op)

@@ -28,7 +28,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "set_row_heights": {"sheet": "S", "rows": [{"row": 1, "height": 9}]},
     "freeze_panes": {"sheet": "S", "row": 1, "column": 0},
     "set_autofilter": {"sheet": "S", "range": "A1:B2"},
-    "summarize_by_category": {"sheet": "Sum", "source_sheets": ["Other"], "category_col": "A",
+    "summarize_by_category": {"sheet": "S", "source_sheets": ["Other"], "category_col": "A",
                               "amount_col": 2, "category_header": "Kind"},
 }  # fmt: skip
 WRONG: list[Any] = [

@@ -155,6 +155,7 @@ def test_the_difference_of_two_workbooks(tmp_path):
         ]},
         {"op": "delete_sheet", "sheet": "Gone"},
         {"op": "rename_sheet", "sheet": "Old", "new_name": "New"},
+        {"op": "ensure_sheet", "sheet": "Fresh"},
         {"op": "append_rows", "sheet": "Fresh", "values": [[7]]},
     )  # fmt: skip
 

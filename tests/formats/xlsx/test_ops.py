@@ -121,7 +121,14 @@ def test_writing_what_is_there_already_changes_no_byte(made, out):
             {"cell": "Z9", "value": None},
         ),
         cells({"cell": "B5", "value": "=SUM(B2:B4)"}),
-        {"op": "set_range", "sheet": "S", "start": "A2", "values": [["a", None], ["b", 2]]},
+        {"op": "set_range", "sheet": "S", "start": "A2", "values": [["a", 1], ["b", 2]]},
+        {
+            "op": "set_range",
+            "sheet": "S",
+            "start": "A2",
+            "values": [[None, 1, None]],
+            "null_cells": "keep",
+        },
         {"op": "freeze_panes", "sheet": "S", "row": 0, "column": 0},
         {"op": "set_autofilter", "sheet": "S", "range": None},
         {"op": "clear_range", "sheet": "S", "range": "G1:H9"},
@@ -201,6 +208,7 @@ def test_append_rows_goes_below_the_last_used_row_also_after_a_clear(tmp_path, o
         {"op": "append_rows", "sheet": "S", "values": [[2, "x"], [3]]},
         {"op": "clear_range", "sheet": "S", "range": "B5:C5"},
         {"op": "append_rows", "sheet": "S", "values": [[4]], "style": {"font_bold": True}},
+        {"op": "ensure_sheet", "sheet": "New"},
         {"op": "append_rows", "sheet": "New", "values": [["first"]]},
     )
 
@@ -462,12 +470,13 @@ def test_sums_are_exact_however_far_apart_the_amounts_are(tmp_path, out):
     rows = [["", "Category", "Amount"], *(["", *pair] for pair in amounts)]
     made = book(tmp_path / "a.xlsx", ("Jan", rows))
 
-    edit(made, out, {"op": "summarize_by_category", "sheet": "Sum", "source_sheets": ["Jan"]})
+    target = {"op": "ensure_sheet", "sheet": "Sum"}
+    op = {"op": "summarize_by_category", "sheet": "Sum", "source_sheets": ["Jan"]}
+    edit(made, out, target, op)
 
     sheet = members(out)["xl/worksheets/sheet2.xml"][0].decode()
     more = book(tmp_path / "b.xlsx", ("Jan", [*rows, *[["", "big", 1e308]] * 2]))
-    again = {"op": "summarize_by_category", "sheet": "Sum", "source_sheets": ["Jan"]}
-    assert refused(more, out.with_name("x"), again).reason == "bad_value"
+    assert refused(more, out.with_name("x"), target, op).reason == "bad_value"
     big = "1" + "0" * 272 + "1" + "0" * 27
     assert re.findall(r"<v>([0-9]{2,}[.][0-9]+|0[.][0-9]+)</v>", sheet) == [
         *[f"{big}.00"] * 2,

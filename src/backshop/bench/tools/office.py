@@ -58,7 +58,8 @@ class Cell:
     cell: str = field(metadata=described("Such as C7"))
     value: Value = None
     type: str | None = field(
-        default=None, metadata=described("string, number, boolean, date, datetime or formula")
+        default=None,
+        metadata=described("string number boolean date datetime time formula array_formula"),
     )
     style: CellStyle | None = None
 
@@ -98,6 +99,9 @@ class XlsxOp:
     values: list[list[Value]] | None = field(default=None, metadata=described("Rows of cells"))
     types: list[str] | None = None
     range: str | None = None
+    null_cells: str | None = field(
+        default=None, metadata=described("What null in values does: clear (default) or keep")
+    )
     what: str | None = field(default=None, metadata=described("clear_range: values, styles, all"))
     style: CellStyle | None = None
     columns: list[ColumnWidth] | None = None
@@ -264,8 +268,10 @@ class PptxOp:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Operations:
     path: str = field(metadata=PATH)
-    create_new: bool | None = field(default=None, metadata=described("Begin with an empty file"))
-    create_if_missing: bool | None = field(default=None, metadata=described("False: must exist"))
+    create_new: bool | None = field(
+        default=None, metadata=described("Begin anew, with an empty file")
+    )
+    create_if_missing: bool | None = field(default=None, metadata=described("Make a missing file"))
     copy_from: str | None = field(default=None, metadata=described("Begin with a copy of this"))
     change_note: str | None = field(default=None, metadata=NOTE)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from backshop.formats import Applied, OpenTable, Source
+from backshop.formats import Applied, OpenTable, Source, Warn
 from backshop.prompts import Tool, ToolContext, ToolResult
 
 from .files import NOTE, PATH, described
@@ -71,11 +71,20 @@ class TableUpdate(TableRef):
     target_path: str = field(metadata=described("Workbook in the bench"))
     target_sheet: str
     mode: str = field(metadata=described("replace_sheet, append_rows or write_range"))
-    start_cell: str | None = None
+    start_cell: str | None = field(default=None, metadata=described("write_range: A1 if absent"))
     include_header: bool = True
-    create_workbook_if_missing: bool = True
-    create_sheet_if_missing: bool = True
-    clear_target_range: bool = False
+    create_workbook_if_missing: bool = False
+    create_sheet_if_missing: bool = False
+    clear_target_range: bool = field(
+        default=False,
+        metadata=described("write_range: first empty every cell it is going to cover"),
+    )
+    null_cells: str = field(
+        default="clear", metadata=described("What NULL does to its cell: clear or keep")
+    )
+    formulas: bool = field(
+        default=False, metadata=described("Text that begins with = becomes a formula")
+    )
     change_note: str | None = field(default=None, metadata=NOTE)
 
 
@@ -105,8 +114,8 @@ def _export(params: TableExport, *, context: ToolContext) -> ToolResult:
         room.path(params.path)  # refused before the bench is held
         return room.write(params.target_path, make, params.change_note)
 
-    def make(_: Source | None, out: Path) -> Applied:
-        return _opened(room, params).write(
+    def make(existing: Source | None, out: Path) -> Applied:
+        done: Applied = _opened(room, params).write(
             "table_export",
             out,
             query=params.query,
@@ -114,6 +123,9 @@ def _export(params: TableExport, *, context: ToolContext) -> ToolResult:
             format_=params.format,
             target_sheet=params.target_sheet,
         )
+        if existing is None:
+            return done
+        return replace(done, created=False, warnings=(Warn("replaced_existing"), *done.warnings))
 
     return answered(work)
 
@@ -142,6 +154,8 @@ def _update(params: TableUpdate, *, context: ToolContext) -> ToolResult:
                 "create_workbook_if_missing": params.create_workbook_if_missing,
                 "create_sheet_if_missing": params.create_sheet_if_missing,
                 "clear_target_range": params.clear_target_range,
+                "null_cells": params.null_cells,
+                "formulas": params.formulas,
                 "recalculate": room.bench.desk.settings.recalculate,
             },
         )
@@ -204,7 +218,8 @@ TABLE_TOOLS = (
     Tool(
         "table_update_from_export",
         "Write a table, or the result of a SELECT over it, into a sheet of a workbook in the "
-        "Draft.",
+        "Draft. NULL empties its cell unless null_cells is keep; rows below the result stay and "
+        "are told.",
         TableUpdate,
         _update,
         effects="write",

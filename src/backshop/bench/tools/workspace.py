@@ -118,7 +118,13 @@ class Workspace:
         assert state.bench_id is not None
         with desk.views.staging(state.bench_id, desk.new_tx()) as folder:
             out = folder / "out"
-            applied = make(source, out)
+            try:
+                applied = make(source, out)
+            except FormatError as error:
+                if source is None and error.reason == "not_found":  # perhaps a typing mistake
+                    near = tree.similar(_active(state), path, desk.store.load_tree)
+                    error.hints = (*near, *error.hints)
+                raise
             blob = desk.store.blobs.put(out)
         result = dict(applied.to_json())
         put = drafting.Put(

@@ -52,7 +52,7 @@ def read(source: Source, selector: Selector) -> Read:
     region = _region(document, body, selector.section, warnings)
     chunks = chunks_of(region.blocks)
     if selector.paragraphs is not None:
-        first, last = _span(selector.paragraphs, len(region.blocks))
+        first, last = _span(selector.paragraphs, len(region.blocks), warnings)
         slices = [Slice(place) for place in range(first - 1, last)]
     elif selector.chunk_index is not None:
         window.check_chunk(selector.chunk_index, len(chunks))
@@ -157,7 +157,7 @@ def _aside(document: Document, body: Body, name: str, renderer: Renderer) -> lis
     return [Block(document.body_element, index, text) for index, text in enumerate(texts)]
 
 
-def _span(paragraphs: str, count: int) -> tuple[int, int]:
+def _span(paragraphs: str, count: int, warnings: Warnings) -> tuple[int, int]:
     match = _SPAN.fullmatch(paragraphs)
     first = int(match[1]) if match else 0
     last = int(match[2] or match[1]) if match else 0
@@ -167,6 +167,8 @@ def _span(paragraphs: str, count: int) -> tuple[int, int]:
             f"{paragraphs!r} is not a span of paragraphs here",
             hints=(f"1-{count}",) if count else ("the section is empty",),
         )
+    if last > count:
+        warnings.add("span_clipped", where=f"the last paragraph here is {count}")
     return first, min(last, count)
 
 

@@ -230,17 +230,18 @@ def slide_units(root: Element, label: str) -> list[Unit]:
         for shape in shapes
     ]
     inside = {shape.element for shape in shapes}
-    return [*units, Unit("slide", label, b"".join(_around(root, inside)))]
+    holders = {tree, *tree.iterancestors()} if tree is not None else set()
+    return [*units, Unit("slide", label, b"".join(_around(root, inside, holders)))]
 
 
-def _around(element: Element, inside: set[Element]) -> Iterator[bytes]:
-    """Yield an element without the shapes in it."""
+def _around(element: Element, inside: set[Element], holders: set[Element]) -> Iterator[bytes]:
+    """Yield an element without the shapes in it; `holders` may hold shapes, and do or do not."""
     yield f"{element.tag}{sorted(element.items())}{element.text}".encode()
     for child in element:
         if child in inside:
             continue
-        if any(grand in inside for grand in child.iter()):
-            yield from _around(child, inside)
+        if child in holders or any(grand in inside for grand in child.iter()):
+            yield from _around(child, inside, holders)
         else:
             yield fingerprint(child)
 

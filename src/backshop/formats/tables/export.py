@@ -206,6 +206,8 @@ def _write_sheet(out: Path, result: Result, name: str, warnings: Warnings) -> in
         count = 0
         for count, row in enumerate(result.rows, 1):
             for at, (column, value) in enumerate(zip(result.columns, row, strict=True)):
+                if isinstance(value, str) and value.startswith("=") and len(value) > 1:
+                    warnings.add("formula_like_cells")  # they stay text
                 widths[at] = max(widths[at], _write_cell(sheet, count, at, column, value, formats))
         for at, width in enumerate(widths):
             sheet.set_column(at, at, min(max(width + 1, _WIDTHS[0]), _WIDTHS[1]))

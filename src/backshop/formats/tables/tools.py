@@ -140,4 +140,9 @@ def table_update_from_export(
     query: str | None = None,
 ) -> Applied:
     """Write a query's result into the workbook `base`, the whole of it to `out` (F28.5)."""
-    return opened(source, cache, region, lambda table: update(table, base, out, request, query))
+    return opened(
+        source,
+        cache,
+        region,
+        lambda table: update(table, base, out, request, query, origin=source),
+    )

@@ -15,12 +15,12 @@ from ..notes import Warnings
 from ..ops import strip_controls
 from ..package import Package
 from ..protocol import Applied, Kind, Source
-from ..xlsx import numfmt
-from ..xlsx.address import MAX_COL, MAX_ROW, Area, cell_name, parse_cell
+from ..xlsx import formula, numfmt
+from ..xlsx.address import MAX_COL, MAX_ROW, Area, cell_name, parse_area, parse_cell
 from ..xlsx.apply import finish
 from ..xlsx.blank import blank_workbook
 from ..xlsx.book import Book
-from ..xlsx.cellops import refuse_arrays
+from ..xlsx.cellops import NULL_CELLS, put, refuse_arrays
 from ..xlsx.cellxml import EMPTY, Content
 from ..xlsx.edit import SheetEdit
 from ..xlsx.session import Session
@@ -33,6 +33,7 @@ from .export import Cell, as_number, result_of
 from .table import Table
 
 MODES = ("replace_sheet", "append_rows", "write_range")
+_NAMED_CELLS = 5  # of those that hold text like a formula
 _WHERE = "target_sheet"
 
 
@@ -45,9 +46,11 @@ class Update:
     mode: str
     start_cell: str | None = None
     include_header: bool = True
-    create_workbook_if_missing: bool = True
-    create_sheet_if_missing: bool = True
+    create_workbook_if_missing: bool = False
+    create_sheet_if_missing: bool = False
     clear_target_range: bool = False
+    null_cells: str = "clear"  # or "keep": what a NULL does to the cell it falls on
+    formulas: bool = False  # text that begins with `=` is written as a formula
     recalculate: bool = True
 
     def start(self) -> tuple[int, int]:
@@ -59,9 +62,18 @@ class Update:
 
 
 def update(
-    table: Table, base: Source | None, out: Path, request: Update, query: str | None = None
+    table: Table,
+    base: Source | None,
+    out: Path,
+    request: Update,
+    query: str | None = None,
+    *,
+    origin: Source | None = None,
 ) -> Applied:
     """Write the target workbook with a result in it to `out`; `base` is its present content.
+
+    `origin` is the file the table was read from; the result is complete before anything of the
+    target is touched, and a write over the rows it was made of is said (F28.8).
 
     Raises:
         FormatError: `bad_value`, `op_conflict`, `not_found`, `unknown_sheet`, `sheet_protected`, …
@@ -74,6 +86,8 @@ def update(
     edit = _sheet(session, request)
     writer = _Writer(session, edit, columns)
     area = writer.write(request, rows)
+    if area is not None and origin is not None and base is not None:
+        writer.note_source(table, area, same_file=origin.sha256 == base.sha256)
     session.flush()
     summary = f"{request.sheet}: {len(rows)} rows of {len(columns)} columns, {request.mode}"
     return finish(
@@ -90,6 +104,8 @@ def update(
             "row_count": len(rows),
             "column_count": len(columns),
             "written_range": str(area) if area else None,
+            "cleared_cells": writer.cleared,
+            "formula_cells": writer.formulas,
         },
     )
 
@@ -100,10 +116,13 @@ def _check(request: Update, base: Source | None) -> None:
     placed = request.start_cell is not None or request.clear_target_range
     if placed and request.mode != "write_range":
         raise fail("op_conflict", "start_cell and clear_target_range belong to write_range")
+    if request.null_cells not in NULL_CELLS:
+        raise fail("bad_value", "null_cells is clear or keep", hints=NULL_CELLS)
     if kind_of_name(request.target) is not Kind.XLSX:
         raise fail("bad_value", "the target is a workbook")
     if base is None and not request.create_workbook_if_missing:
-        raise fail("not_found", f"there is no {request.target}")
+        call = "create_workbook_if_missing: true makes it"
+        raise fail("not_found", f"there is no {request.target}", hints=[call])
     request.start()
 
 
@@ -116,9 +135,11 @@ def _opened(base: Source | None) -> Package:
 
 
 def _sheet(session: Session, request: Update) -> SheetEdit:
-    if session.book.find(request.sheet) is None and not request.create_sheet_if_missing:
-        session.book.sheet(request.sheet, _WHERE)  # raises, with the names there are
-    return session.edit_or_create(request.sheet, _WHERE)
+    is_made = request.create_sheet_if_missing or session.pristine
+    if is_made and session.book.find(request.sheet) is None:
+        session.create(request.sheet, None, _WHERE)
+    way = "create_sheet_if_missing: true adds it"
+    return session.edit(request.sheet, _WHERE, way)
 
 
 class _Writer:
@@ -129,9 +150,16 @@ class _Writer:
         self._edit = edit
         self._columns = columns
         self._styles: dict[tuple[int, str], int] = {}
+        self._keeps_nulls = False
+        self._makes_formulas = False
+        self._formula_like: list[tuple[int, int]] = []
+        self.cleared = 0  # cells that a NULL emptied
+        self.formulas = 0
 
     def write(self, request: Update, rows: Sequence[Sequence[Cell]]) -> Area | None:
         """Write in the mode that was asked for and return what was written."""
+        self._keeps_nulls = request.null_cells == "keep"
+        self._makes_formulas = request.formulas
         header: list[list[Cell]] = [[column.name for column in self._columns]]
         block = [*(header if request.include_header else []), *rows]
         columns = list(range(len(self._columns)))
@@ -147,11 +175,46 @@ class _Writer:
             return None
         area = Area(*start, start[0] + len(block) - 1, start[1] + max(columns))
         self._check_fits(area, request)
+        if request.mode == "write_range":
+            self._note_rows_left(area)
         if request.clear_target_range:
             self._clear(area)
         self._session.aim(self._edit, area)
         self._fill(area, columns, block, has_header=len(block) > len(rows))
+        self._note_formula_like()
         return area
+
+    def note_source(self, table: Table, area: Area, *, same_file: bool) -> None:
+        """Say so when the result was written over the rows it was made of (F28.8)."""
+        region = table.shape.region
+        if not same_file or region is None or region.sheet != self._edit.sheet.name:
+            return
+        source = parse_area(region.range)
+        if source is not None and source.meets(area):
+            self._session.warnings.add("source_overwritten", where=f"{region.sheet}!{source}")
+
+    def _note_rows_left(self, area: Area) -> None:
+        """Say so when rows of what stood here go on below the result."""
+        if not self._filled(area.row2, area):
+            return
+        used = self._edit.used()
+        row = area.row2
+        while used is not None and row < used.row2 and self._filled(row + 1, area):
+            row += 1
+        if row > area.row2:
+            left = Area(area.row2 + 1, area.col1, row, area.col2)
+            where = f"{self._edit.sheet.name}!{left}"
+            self._session.warnings.add("rows_left", left.height, where)
+
+    def _filled(self, row: int, area: Area) -> bool:
+        return any(not self._edit.is_empty(row, col) for col in range(area.col1, area.col2 + 1))
+
+    def _note_formula_like(self) -> None:
+        """Say which text could be taken for formulas; it was written as text (F28.3)."""
+        if self._formula_like:
+            names = [cell_name(*place) for place in self._formula_like[:_NAMED_CELLS]]
+            where = f"{self._edit.sheet.name}!{', '.join(names)}: text, formulas: true computes it"
+            self._session.warnings.add("formula_like_cells", len(self._formula_like), where)
 
     def _below(
         self, request: Update, rows: Sequence[Sequence[Cell]], block: list[Sequence[Cell]]
@@ -222,14 +285,19 @@ class _Writer:
             is_header = has_header and row == area.row1
             for at, column, value in zip(columns, self._columns, cells, strict=True):
                 place = (row, area.col1 + at)
-                if value is None or value == "":
+                is_blank = value is None or value == ""
+                if is_blank and (self._keeps_nulls or self._edit.is_empty(*place)):
                     continue
                 if place in covered:
                     self._session.warnings.add("merged_skipped", where=cell_name(*place))
                     continue
                 self._session.check_writable(self._edit, *place, _WHERE)
                 refuse_arrays(self._edit, place, _WHERE, places)
-                self._put(place, "string" if is_header else column.type, value)
+                if is_blank:
+                    self._edit.set_content(*place, EMPTY)
+                    self.cleared += 1
+                else:
+                    self._put(place, "string" if is_header else column.type, value)
 
     def _covered(self, area: Area) -> set[tuple[int, int]]:
         return {
@@ -243,6 +311,14 @@ class _Writer:
 
     def _put(self, place: tuple[int, int], kind: str, value: Cell) -> None:
         content, dated = self._content(place, kind, value)
+        if content.kind == "string" and content.text.startswith("=") and len(content.text) > 1:
+            if self._makes_formulas:
+                where = f"{self._edit.sheet.name}!{cell_name(*place)}"
+                content = Content("formula", formula.stored(content.text, where))
+                put(self._session, self._edit, place, content, where)
+                self.formulas += 1
+                return
+            self._formula_like.append(place)
         self._edit.set_content(*place, content)
         if content.kind != "number":
             return

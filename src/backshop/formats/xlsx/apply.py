@@ -59,6 +59,7 @@ def finish(
     extra: dict[str, Json] | None = None,
 ) -> Applied:
     """Recalculate, compare, verify and write what a session changed."""
+    session.check_sheets()
     book, package = session.book, session.book.package
     old = Book(package.fresh(), strings_of=book)
     changed = _changed_cells(session, old)

@@ -246,16 +246,14 @@ class Book:
         loose = [sheet for sheet in self.sheets if sheet.name.lower() == name.lower()]
         return next(iter(exact + loose), None)
 
-    def sheet(self, name: str, where: str | None = None) -> Sheet:
-        """Return the sheet of this name or say which there are."""
+    def sheet(self, name: str, where: str | None = None, way: str | None = None) -> Sheet:
+        """Return the sheet of this name or say which there are, and the `way` to make one."""
         found = self.find(name)
         if found is None:
-            raise fail(
-                "unknown_sheet",
-                "there is no sheet of this name",
-                detail=where,
-                hints=nearest(name, [sheet.name for sheet in self.sheets], MAX_HINTS),
-            )
+            more = [] if way is None else [way]
+            names = [sheet.name for sheet in self.sheets]
+            hints = [*nearest(name, names, MAX_HINTS - len(more)), *more]
+            raise fail("unknown_sheet", "there is no sheet of this name", detail=where, hints=hints)
         return found
 
     def xml(self, sheet: Sheet) -> SheetXml | None:

@@ -13,12 +13,14 @@ from backshop.formats.protocol import Json, Op
 from .address import MAX_COL, MAX_ROW, Area, cell_name, parse_area, parse_cell
 from .cellxml import EMPTY, Content
 from .edit import SheetEdit
+from .fitting import fitted
 from .headers import renamed_header
 from .session import Session
-from .spill import mark, spills
+from .spill import mark
 from .stylesheet import Look, read_look
 from .values import DATE_FORMATS, check_type, content, looks_numeric
 
+NULL_CELLS = ("clear", "keep")
 CELL_ARGS = (
     Arg("cell", str, required=True),
     Arg("value", object),
@@ -46,23 +48,32 @@ def set_cells(session: Session, op: Op) -> str:
     where = op.where
     items = as_list(op.args["cells"])
     session.count(len(items), f"{where}.cells")
-    edit = session.edit_or_create(str(op.args["sheet"]), where)
+    edit = session.edit_or_name(str(op.args["sheet"]), where)
     decoded = []
     for index, item in enumerate(items):
         at = f"{where}.cells[{index}]"
         given = item_fields(item, CELL_ARGS, at, session.warnings)
-        place = parse_cell(str(given["cell"]))
+        kind = check_type(given["type"], f"{at}.type")
+        place, area = _cell_or_area(str(given["cell"]), kind)
         if place is None:
             raise problem("bad_range", f"{at}.cell", "this is no cell of a sheet", _used(edit))
         merged = edit.frame.merge_at(*place)
         if merged and place != (merged.row1, merged.col1):
             session.warnings.add("merged_redirect", where=cell_name(*place))
             place = (merged.row1, merged.col1)
-        kind = check_type(given["type"], f"{at}.type")
         value = content(
             given["value"], kind, f"{at}.value", session.book.date_1904, session.warnings
         )
         look = read_look(given["style"], f"{at}.style", session.warnings)
+        if area is not None:
+            value = replace(value, ref=str(area))
+            session.count(area.count - 1, f"{at}.cell")
+            decoded += [
+                ((row, col), EMPTY, kind, look, at)
+                for row in range(area.row1, area.row2 + 1)
+                for col in range(area.col1, area.col2 + 1)
+                if (row, col) != place
+            ]
         decoded.append((place, value, kind, look, at))
     edit.load({place[0] for place, *_ in decoded})
     places = {place for place, *_ in decoded}
@@ -73,9 +84,16 @@ def set_cells(session: Session, op: Op) -> str:
     return f"{edit.sheet.name}: {_cells(len(decoded))} set"
 
 
+def _cell_or_area(text: str, kind: str) -> tuple[tuple[int, int] | None, Area | None]:
+    """Return the cell a text names; of an array formula also the range it fills."""
+    place = parse_cell(text)
+    area = parse_area(text) if place is None and kind == "array_formula" else None
+    return ((area.row1, area.col1), area) if area and area.count > 1 else (place, None)
+
+
 def set_range(session: Session, op: Op) -> str:
-    """Write a block of values; null leaves a cell as it is (F17.4)."""
-    edit = session.edit_or_create(str(op.args["sheet"]), op.where)
+    """Write a block of values; null empties its cell unless `null_cells` is keep (F17.4)."""
+    edit = session.edit_or_name(str(op.args["sheet"]), op.where)
     text = str(op.args["start"])
     start = parse_cell(text)
     if start is None and ":" in text:  # the alias `range`: its top-left cell counts
@@ -89,7 +107,7 @@ def set_range(session: Session, op: Op) -> str:
 
 def append_rows(session: Session, op: Op) -> str:
     """Write rows below the last used one."""
-    edit = session.edit_or_create(str(op.args["sheet"]), op.where)
+    edit = session.edit_or_name(str(op.args["sheet"]), op.where)
     used = edit.used()
     start = (used.row2 + 1, used.col1) if used else (1, 1)
     area, _ = _write_block(session, edit, op, start)
@@ -109,6 +127,7 @@ def _write_block(
     area = Area(start[0], start[1], start[0] + len(rows) - 1, start[1] + width - 1)
     if area.row2 > MAX_ROW or area.col2 > MAX_COL:
         raise problem("bad_range", f"{op.where}.values", "the block reaches beyond the sheet")
+    keeps_nulls = _keeps_nulls(op)
     kinds = _kinds(op.args.get("types"), width, op.where)
     look = read_look(op.args.get("style"), f"{op.where}.style", session.warnings)
     edit.load(range(area.row1, area.row2 + 1))
@@ -117,15 +136,17 @@ def _write_block(
         (area.row1 + i, area.col1 + j)
         for i, row in enumerate(rows)
         for j, value in enumerate(row)
-        if value is not None
+        if value is not None or not keeps_nulls
     }
     for i, row in enumerate(rows):
         for j, value in enumerate(row):
             place, at = (area.row1 + i, area.col1 + j), f"{op.where}.values[{i}][{j}]"
-            if value is None:
+            if value is None and (keeps_nulls or edit.is_empty(*place)):
                 continue
             merged = edit.frame.merge_at(*place)
             if merged and place != (merged.row1, merged.col1):
+                if value is None:
+                    continue
                 session.warnings.add("merged_skipped", where=cell_name(*place))
                 continue
             new = content(value, kinds[j], at, session.book.date_1904, session.warnings)
@@ -134,6 +155,13 @@ def _write_block(
     session.aim(edit, area)
     _note_numeric_text(session, edit, written)
     return area, len(written)
+
+
+def _keeps_nulls(op: Op) -> bool:
+    given = op.args["null_cells"]
+    if given not in NULL_CELLS:
+        raise problem("bad_value", f"{op.where}.null_cells", "not known", NULL_CELLS)
+    return given == "keep"
 
 
 def _row(item: Json, where: str) -> Sequence[Json]:
@@ -163,13 +191,22 @@ def _write(
     header = renamed_header(edit.tables, place, new, where)
     if header is not None:
         session.headers.append(header)
-    if edit.set_content(*place, new) and new.kind == "formula" and spills(new.text):
-        edit.patch(*place).content = replace(new, spill=mark(session.book))
+    put(session, edit, place, new, where)
     dated = kind in DATE_FORMATS and look.number_format is None and new.kind == "number"
     if dated and session.styles.code(edit.style(*place)).lower() == "general":
         look = replace(look, number_format=DATE_FORMATS[kind])
     if not look.empty:
         edit.set_style(*place, session.styles.derive(edit.style(*place), look))
+
+
+def put(
+    session: Session, edit: SheetEdit, place: tuple[int, int], new: Content, where: str
+) -> None:
+    """Let a cell hold something; a formula is fitted into the workbook first."""
+    if new.kind == "formula":
+        new = fitted(session, edit, place, new, where)
+    if edit.set_content(*place, new) and new.array == "dynamic":
+        edit.patch(*place).content = replace(new, spill=mark(session.book))
 
 
 def refuse_arrays(

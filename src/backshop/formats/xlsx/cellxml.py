@@ -21,6 +21,8 @@ class Content:
     kind: str  # blank number string boolean error formula
     text: str = ""
     spill: int = 0  # of a formula that may fill its neighbours: its entry in the metadata part
+    array: str = ""  # of a formula: "dynamic" or "fixed" when it is computed cell by cell
+    ref: str = ""  # of an array formula over several cells: all of them
 
 
 EMPTY = Content("blank")
@@ -53,10 +55,11 @@ def new_cell(row: int, col: int, style: int, content: Content, words: Grammar) -
         case "string":
             inner = b"<%sis>%s</%sis>" % (p, text_element(content.text, words), p)
             return b'%s t="inlineStr">%s</%sc>' % (head, inner, p)
-        case "formula" if content.spill:
-            array = f' t="array" ref="{cell_name(row, col)}"'
+        case "formula" if content.array:
+            array = f' t="array" ref="{content.ref or cell_name(row, col)}"'
             element = formula_element(content.text, words, array)
-            return b'%s cm="%d">%s</%sc>' % (head, content.spill, element, p)
+            mark = b' cm="%d"' % content.spill if content.spill else b""
+            return b"%s%s>%s</%sc>" % (head, mark, element, p)
         case "formula":
             return b"%s>%s</%sc>" % (head, formula_element(content.text, words), p)
     kind = _KINDS[content.kind]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .address import Area
+from .address import Area, cell_name
 from .book import Book, Sheet, Table, Value, child, children, truth
 from .cellxml import (
     Content,
@@ -214,10 +214,25 @@ class SheetEdit:
         self.patch(row, col).style = style
         return True
 
+    def _array(self, row: int, col: int) -> tuple[str, str]:
+        """Return how a cell's present formula is computed over which cells, as `Content` does."""
+        patch = self.patches.get((row, col))
+        if patch and patch.content is not None:
+            content = patch.content
+            return content.array, content.ref or (cell_name(row, col) if content.array else "")
+        cell = self.raw(row, col)
+        raw = cell.formula if cell else None
+        if cell is None or raw is None or raw.kind != "array":
+            return "", ""
+        return ("dynamic" if cell.meta else "fixed"), raw.ref or ""
+
     def _same(self, row: int, col: int, content: Content) -> bool:
         formula = self.formula(row, col)
         if content.kind == "formula":
-            return formula == content.text
+            return formula == content.text and self._array(row, col) == (
+                content.array,
+                content.ref or (cell_name(row, col) if content.array else ""),
+            )
         if formula is not None:
             return False
         value = self.value(row, col)

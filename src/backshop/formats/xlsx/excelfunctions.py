@@ -103,6 +103,31 @@ def _sumproduct(*ranges: Value) -> float:
     return math.fsum(products)
 
 
+def _wholes(values: Sequence[Value]) -> list[int]:
+    """Return the whole numbers that GCD and LCM are of; they take nothing else in every program."""
+    found = []
+    for cell in _flat(values):
+        if isinstance(cell, dict):
+            raise Fault(cell["kind"])
+        if isinstance(cell, bool) or not isinstance(cell, int | float):
+            raise Doubt  # text, a truth, an empty cell: programs differ
+        if cell < 0 or cell >= 2**53:
+            raise Fault("Num")
+        found.append(int(clear_of_edges(cell)))
+    return found
+
+
+def _gcd(*values: Value) -> float:
+    return float(math.gcd(*_wholes(values)))
+
+
+def _lcm(*values: Value) -> float:
+    found = math.lcm(*_wholes(values))
+    if found >= 2**53:
+        raise Fault("Num")
+    return float(found)
+
+
 def _match(key: Value, cells: Value) -> int:
     """Return the place of the last value not above the key, in a list that really ascends."""
     values = _flat([cells])
@@ -145,6 +170,8 @@ OURS: dict[str, Callable[..., Value]] = {
     "CONCATENATE": _concat,
     "TEXTJOIN": _textjoin,
     "SUMPRODUCT": _sumproduct,
+    "GCD": _gcd,
+    "LCM": _lcm,
 }
 STEPS: dict[str, Callable[..., Value]] = {
     **OURS,

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from backshop.formats.errors import fail
 
 from .address import MAX_COL, MAX_ROW, Area, column_name, column_number, parse_area
 from .functions import FUTURE, UNSAFE
+from .signatures import SIGNATURES, arguments
 
 MAX_CHARS = 8192
 MAX_NESTING = 64
@@ -56,7 +57,7 @@ class Token:
 
     @property
     def external(self) -> bool:
-        """Whether it points into another workbook."""
+        """Whether it points into another workbook; `[0]!` is this one, its `sheet` is empty."""
         return self.sheet is not None and "[" in self.sheet
 
     @property
@@ -120,7 +121,7 @@ def _matching(formula: str, at: int) -> int | None:
 def _sheet(raw: str | None) -> str | None:
     if raw is None:
         return None
-    name = raw[:-1]
+    name = raw[:-1].replace("[0]", "", 1) if raw.startswith(("[0]", "'[0]")) else raw[:-1]
     return name[1:-1].replace("''", "'") if name.startswith("'") else name
 
 
@@ -191,81 +192,186 @@ def _safe_link(after: tuple[Token, ...]) -> bool:
 
 _REFERENCES = frozenset({"ref", "name", "table", "close"})
 _OPERANDS = frozenset({"string", "error", "ref", "number", "name", "table"})
+_CONSTANTS = frozenset({"string", "error", "number", "name"})
+_APPLIED = frozenset({"LAMBDA", "LET", ""})  # what they give may be called: LAMBDA(x,x+1)(3)
 
 
 def _check_syntax(pieces: tuple[Token, ...], where: str) -> None:
-    """Refuse what Excel would call a damaged file."""
-    problem = _problem([token for token in pieces if token.kind != "space"])
-    if problem:
-        raise fail("bad_value", f"the formula {problem}", detail=where)
+    """Refuse what Excel would call a damaged file, or would compute in another way."""
+    problem = _Grammar([token for token in pieces if token.kind != "space"]).problem()
+    if problem is None:
+        return
+    hints = ["=" + join(_with_commas(pieces))] if problem == _SEMICOLON else []
+    said = f"{where}: the formula {problem}"
+    raise fail("bad_value", f"the formula {problem}", detail=said, hints=hints)
 
 
-def _problem(pieces: list[Token]) -> str | None:
-    stack: list[str] = []
-    want = True  # an operand comes next
-    for index, token in enumerate(pieces):
+_SEMICOLON = "separates arguments by semicolons: in a file they are separated by commas"
+
+
+def _with_commas(pieces: tuple[Token, ...]) -> list[Token]:
+    out, depth = [], 0
+    for token in pieces:
+        depth += {"{": 1, "}": -1}.get(token.text, 0)
+        is_wrong = token.text == ";" and token.kind == "separator" and not depth
+        out.append(replace(token, text=",") if is_wrong else token)
+    return out
+
+
+@dataclass(slots=True)
+class _Open:
+    """A bracket that waits for its end: a call, a group, or the values in braces."""
+
+    kind: str  # function open brace
+    name: str = ""  # of a function
+    arguments: int = 0  # separators so far
+    width: int = 1  # values in the present row of braces
+    widths: set[int] = field(default_factory=set)
+
+
+class _Grammar:
+    """Reads the tokens of a formula once and says what is wrong with it."""
+
+    def __init__(self, pieces: list[Token]) -> None:
+        self._pieces = pieces
+        self._stack: list[_Open] = []
+        self._want = True  # an operand comes next
+        self._closed: _Open | None = None  # the bracket that has just ended
+
+    def problem(self) -> str | None:
+        """Return what is wrong, None when nothing is."""
+        for index, token in enumerate(self._pieces):
+            closed, self._closed = self._closed, None
+            wrong = self._take(index, token, closed)
+            if wrong:
+                return wrong
+        if self._stack:
+            return "has unbalanced brackets"
+        return "lacks an operand" if self._want else None
+
+    def _take(self, index: int, token: Token, closed: _Open | None) -> str | None:
         kind, text = token.kind, token.text
+        if self._stack and self._stack[-1].kind == "brace" and text not in {"{", "}"}:
+            wrong = self._in_braces(token)
+            if wrong:
+                return wrong
         if kind in _OPERANDS:
-            both = kind in _REFERENCES and pieces[index - 1].kind in _REFERENCES
-            if not want and not both:  # two references side by side: their intersection
+            both = kind in _REFERENCES and self._before(index) in _REFERENCES
+            if not self._want and not both:  # two references side by side: their intersection
                 return "lacks an operator"
-            want = False
-        elif kind in {"function", "open"} or text == "{":
-            if not want:
-                return "lacks an operator"
-            stack.append("{" if text == "{" else kind)
-            if len(stack) > MAX_NESTING:
-                return f"nests deeper than {MAX_NESTING} levels"
-        elif kind == "close" or text == "}":
-            opened = stack.pop() if stack else ""
-            if (opened == "{") != (text == "}") or not opened:
-                return "has unbalanced brackets"
-            if want and not (
-                opened == "function" and pieces[index - 1].kind in {"function", "separator"}
-            ):
-                return "lacks an operand"
-            want = False
-        elif kind == "separator":
-            if not stack:
-                return "has a separator outside brackets"
-            if want and stack[-1] != "function":
-                return "lacks an operand"
-            if stack[-1] == "open" and pieces[index - 1].kind not in _REFERENCES:
-                return "joins values that are no references"
-            want = True
-        elif kind == "operator":
-            if text in "%#":
-                if want:
-                    return "lacks an operand"
-            elif want and text not in "+-@":
-                return "lacks an operand"
-            else:
-                want = True
+            self._want = False
+            return None
+        if kind in {"function", "open"} or text == "{":
+            return self._opens(token, closed)
+        if kind == "close" or text == "}":
+            return self._closes(index, token)
+        if kind == "separator":
+            return self._separates(index, token)
+        if kind == "operator":
+            return self._operates(index, token)
+        return "cannot be read"
+
+    def _before(self, index: int) -> str:
+        return self._pieces[index - 1].kind if index else ""
+
+    def _in_braces(self, token: Token) -> str | None:
+        plain = token.kind in _CONSTANTS or token.kind == "separator" or token.text in "+-"
+        if token.kind == "name" and token.text.upper() not in {"TRUE", "FALSE"}:
+            plain = False
+        return None if plain else "has more than plain values in braces"
+
+    def _opens(self, token: Token, closed: _Open | None) -> str | None:
+        kind = "brace" if token.text == "{" else token.kind
+        applied = kind == "open" and closed is not None and closed.name in _APPLIED
+        if not self._want and not (applied and closed and closed.kind == "function"):
+            return "lacks an operator"
+        name = token.body if kind == "function" else ""
+        self._stack.append(_Open("function" if applied and not self._want else kind, name))
+        self._want = True
+        if len(self._stack) > MAX_NESTING:
+            return f"nests deeper than {MAX_NESTING} levels"
+        return None
+
+    def _closes(self, index: int, token: Token) -> str | None:
+        opened = self._stack.pop() if self._stack else None
+        if opened is None or (opened.kind == "brace") != (token.text == "}"):
+            return "has unbalanced brackets"
+        before = self._pieces[index - 1]
+        is_empty = before.kind == "function" or (before.kind == "open" and not opened.name)
+        if self._want and not (
+            opened.kind == "function" and (is_empty or before.kind == "separator")
+        ):
+            return "lacks an operand"
+        self._want, self._closed = False, opened
+        if opened.kind == "brace":
+            uneven = len({*opened.widths, opened.width}) > 1
+            return "has rows of different length in braces" if uneven else None
+        return self._counted(opened, 0 if is_empty else opened.arguments + 1)
+
+    def _counted(self, call: _Open, count: int) -> str | None:
+        """Say so when a function has more or fewer arguments than it takes."""
+        takes = SIGNATURES.get(call.name) if call.kind == "function" else None
+        if takes is None or takes.least <= count <= takes.most:
+            return None
+        return f"gives {call.name} {arguments(count)}: it takes {takes.said}"
+
+    def _separates(self, index: int, token: Token) -> str | None:
+        if not self._stack:
+            return _SEMICOLON if token.text == ";" else "has a separator outside brackets"
+        inner = self._stack[-1]
+        if token.text == ";" and inner.kind != "brace":
+            return _SEMICOLON
+        if self._want and inner.kind != "function":
+            return "lacks an operand"
+        if inner.kind == "open" and self._before(index) not in _REFERENCES:
+            return "joins values that are no references"
+        if token.text == ";":
+            inner.widths.add(inner.width)
+            inner.width = 1
         else:
-            return "cannot be read"
-    if stack:
-        return "has unbalanced brackets"
-    return "lacks an operand" if want else None
+            inner.width += 1
+        inner.arguments += 1
+        self._want = True
+        return None
+
+    def _operates(self, index: int, token: Token) -> str | None:
+        text = token.text
+        if text in "%#":
+            if self._want:
+                return "lacks an operand"
+            if text == "#" and self._before(index) not in {"ref", "name"}:
+                return "asks for what a cell spilled by # without naming the cell"
+        elif self._want and text not in "+-@":
+            return "lacks an operand"
+        else:
+            self._want = True
+        return None
 
 
 def _marked(pieces: tuple[Token, ...]) -> list[Token]:
     """Give newer functions the prefix they are stored with, and LET and LAMBDA their names'."""
-    local = _local_names(pieces)
-    out = []
+    local = local_names(pieces)
+    out: list[Token] = []
     for token in pieces:
-        if token.kind == "function":
+        if token.kind == "function" and token.text[:-1].lower() in local:
+            out.append(replace(token, text=f"_xlpm.{token.text}"))
+        elif token.kind == "function":
             prefix = FUTURE.get(token.body)
             name = (prefix or "") + token.body
             text = f"{name}(" if prefix or token.text[:-1].upper() == token.body else token.text
             out.append(replace(token, text=text))
         elif token.kind == "name" and token.text.lower() in local:
             out.append(replace(token, text=f"_xlpm.{token.text}"))
+        elif token.text == "#" and token.kind == "operator":  # A1#: what A1 spilled
+            cell = next(i for i in range(len(out) - 1, -1, -1) if out[i].kind != "space")
+            out[cell] = replace(out[cell], text=f"_xlfn.ANCHORARRAY({out[cell].text})")
         else:
             out.append(token)
     return out
 
 
-def _local_names(pieces: tuple[Token, ...]) -> set[str]:
+def local_names(pieces: tuple[Token, ...]) -> set[str]:
+    """Return the names that LET and LAMBDA give, in small letters."""
     names: set[str] = set()
     stack: list[str] = []
     solid = [token for token in pieces if token.kind != "space"]

@@ -14,6 +14,7 @@ from .summarize import summarize_by_category
 _SHEET = Arg("sheet", str, required=True)
 _RANGE = Arg("range", str, required=True)
 _STYLE = Arg("style", object)
+_NULLS = Arg("null_cells", str, default="clear")
 _VALUES = Arg("values", list, required=True, aliases=("data",))
 
 SPECS = (
@@ -28,10 +29,11 @@ SPECS = (
             Arg("start", str, required=True, aliases=("range",)),
             _VALUES,
             Arg("types", list),
+            _NULLS,
             _STYLE,
         ),
     ),
-    OpSpec("append_rows", (_SHEET, _VALUES, _STYLE)),
+    OpSpec("append_rows", (_SHEET, _VALUES, _NULLS, _STYLE)),
     OpSpec("clear_range", (_SHEET, _RANGE, Arg("what", str, default="values"))),
     OpSpec("set_style", (_SHEET, _RANGE, Arg("style", object, required=True))),
     OpSpec("merge_cells", (_SHEET, _RANGE)),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .address import Area
 from .book import Book, DefinedName, Table
+from .expression import Call, Part, Reading, Shape, parse
 from .formula import Token, join, tokens
 from .functions import COMPUTED, DYNAMIC, RANGE_ARGUMENTS, TEXT_FORMATS, VOLATILE
 from .sheetxml import RawCell
+from .signatures import SIGNATURES
 
 _SINGLE = re.compile(r"(?:[^\[\]',:]|'.)*")
 _PART = re.compile(r"\[((?:[^\[\]']|'.)*)\]|([^\[\],:\s][^\[\],:]*)|(:)")
@@ -115,7 +118,8 @@ class Reader:
         if token.body.upper() in {"TRUE", "FALSE"} and token.sheet is None:
             return token.text
         word = token.body.lower()
-        scope = self.index.get(token.sheet or found.place.sheet)
+        own = token.sheet == ""  # `[0]!Name`: a name of the workbook, whatever the sheet has
+        scope = None if own else self.index.get(token.sheet or found.place.sheet)
         item = self.names.get((word, scope)) or self.names.get((word, None))
         if item is None and word in self.tables and token.sheet is None:
             sheet, table = self.tables[word]
@@ -242,23 +246,44 @@ def _is_operand(pieces: tuple[Token, ...], index: int) -> bool:
     return pieces[index - 1].kind in solid and pieces[index + 1].kind in solid
 
 
-def array_context(pieces: tuple[Token, ...]) -> str | None:
-    """Say whether a range stands where only one value can: old and new Excel differ there."""
-    solid = [token for token in pieces if token.kind != "space"]
-    stack: list[str] = []
-    for index, token in enumerate(solid):
-        if token.kind in {"function", "open"}:
-            stack.append(token.body if token.kind == "function" else "(")
-        elif token.kind == "close" and stack:
-            stack.pop()
-        elif token.kind == "ref" and (area := token.area) and area.count > 1:
-            around = [name for name in stack if name != "("]
-            if not around or around[-1] not in RANGE_ARGUMENTS:
+def misused(text: str) -> str | None:
+    """Say why the engine is not asked: a range where one value belongs, a wrong number of values.
+
+    The engine does not take ranges value by value as Excel does and answers wrongly without a
+    word, and old and new Excel differ there. A range may only stand as an argument that is meant
+    for one, of a function that was compared with spreadsheets.
+    """
+    reading = Reading(_width)
+    parts = parse(text)
+    if reading.shape(parts) >= Shape.PLACES or reading.needs_array:
+        return "array_context"
+    return _misplaced(parts, None, 0)
+
+
+def _width(token: Token) -> Shape:
+    area = token.area
+    return Shape.RANGE if area and area.count > 1 else Shape.ONE
+
+
+def _misplaced(parts: Sequence[Part], call: Call | None, place: int) -> str | None:
+    """Look for ranges outside the arguments that take them, through groups and operators."""
+    for part in parts:
+        if isinstance(part, Token):
+            takes = SIGNATURES[call.name].takes(place) if call and call.name in SIGNATURES else "V"
+            taken = call is not None and call.name in RANGE_ARGUMENTS and takes != "V"
+            if not taken and _width(part) > Shape.ONE:
                 return "array_context"
-            beside = [solid[i] for i in (index - 1, index + 1) if 0 <= i < len(solid)]
-            operated = any(other.kind == "operator" for other in beside)
-            if operated and around[-1] != "SUMPRODUCT":
-                return "array_context"
+            continue
+        is_group = part.name == "("
+        counted = SIGNATURES.get(part.name)
+        count = 0 if part.arguments == [[]] else len(part.arguments)
+        if counted is not None and not counted.least <= count <= counted.most:
+            return "unknown_function"
+        for index, argument in enumerate(part.arguments):
+            inner = (call, place) if is_group else (part, index)
+            reason = _misplaced(argument, *inner)
+            if reason:
+                return reason
     return None
 
 

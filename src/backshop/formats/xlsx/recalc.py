@@ -20,10 +20,9 @@ from .book import Book, child, like
 from .cellxml import Content
 from .edit import SheetEdit
 from .engine import TIMEOUT_S, Request, Scalar, compute
-from .formula import tokens
 from .graph import Graph, build
 from .order import insert_in_order
-from .precedents import Node, Place, array_context, spelled
+from .precedents import Node, Place, misused, spelled
 from .sheetxml import RowSpan, SheetXml
 from .splice import render
 from .uncache import without_results
@@ -150,14 +149,14 @@ def _reasons(graph: Graph, dirty: set[Place], engine: bool) -> dict[Place, str]:
     reasons: dict[Place, str] = {}
     for place in dirty:
         node = graph.nodes[place]
-        reason = node.reason or array_context(tokens(node.text))
+        reason = node.reason or misused(node.text)
         if reason:
             reasons[place] = reason
         elif place in shaky:
             reasons[place] = "volatile"
     for place in needed - dirty:
         node = graph.nodes[place]
-        reason = node.reason or array_context(tokens(node.text))
+        reason = node.reason or misused(node.text)
         if reason:
             reasons[place] = reason
     for place in _circular(graph, needed):

@@ -21,6 +21,7 @@ from .headers import Header, rename_headers
 from .moves import Move, SheetMove
 from .splice import render
 from .stylesheet import StyleSheet
+from .vocabulary import Vocabulary
 
 T = TypeVar("T")
 
@@ -51,22 +52,42 @@ class Session:
     expected: dict[str, dict[tuple[int, int], Content]] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)  # what references follow
     headers: list[Header] = field(default_factory=list)
+    missing: list[tuple[str, str]] = field(default_factory=list)  # sheets formulas wait for
     structural: bool = False
     cells: int = 0
     started: float = field(default_factory=monotonic)
 
     def __post_init__(self) -> None:
         self.styles = StyleSheet(self.book)
+        self._vocabulary: Vocabulary | None = None
 
-    def edit(self, name: str, where: str) -> SheetEdit:
-        """Open an existing worksheet for change."""
-        sheet = self.book.sheet(name, f"{where}.sheet")
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What formulas may name."""
+        if self._vocabulary is None:
+            self._vocabulary = Vocabulary.of(self.book)
+        return self._vocabulary
+
+    def check_sheets(self) -> None:
+        """Refuse formulas that name a sheet which no operation of the call has made (F24.12)."""
+        for name, where in self.missing:
+            self.book.sheet(name, where)
+
+    def edit(self, name: str, where: str, way: str | None = None) -> SheetEdit:
+        """Open an existing worksheet for change; `way` says how one that is missing is made."""
+        sheet = self.book.sheet(name, f"{where}.sheet", way)
         return self._open(sheet, where)
 
-    def edit_or_create(self, name: str, where: str) -> SheetEdit:
-        """Open a worksheet, adding it when it is not there."""
-        found = self.book.find(name)
-        return self._open(found or self.create(name, None, where), where)
+    def edit_or_name(self, name: str, where: str) -> SheetEdit:
+        """Open a worksheet to write into; the empty sheet of a blank workbook takes its name.
+
+        A sheet that is not there is never made by the way: its name may be a typing mistake, and
+        `ensure_sheet` makes one (F17).
+        """
+        if self.pristine and self.book.find(name) is None:
+            self.create(name, None, where)
+        way = f'to add it: {{"op": "ensure_sheet", "sheet": "{name}"}} before this operation'
+        return self.edit(name, where, way)
 
     def _open(self, sheet: Sheet, where: str) -> SheetEdit:
         if sheet.kind != "worksheet":
@@ -93,7 +114,9 @@ class Session:
             if self.book.find(name) is None:
                 self.moves.append(SheetMove(self.book.sheets[0].name, name))
                 structure.rename(self.book, self.book.sheets[0], name)
+            self._vocabulary = None
             return self.book.sheet(name)
+        self._vocabulary = None
         return structure.add_sheet(self.book, name, position)
 
     def count(self, cells: int, where: str) -> None:
@@ -115,6 +138,7 @@ class Session:
 
     def flush(self) -> None:
         """Put every pending change into the package."""
+        self._vocabulary = None
         for part, edit in self.edits.items():
             if edit.changed:
                 places = self.expected.setdefault(edit.sheet.name, {})

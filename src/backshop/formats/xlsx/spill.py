@@ -21,6 +21,8 @@ _SPILLING = frozenset(
         *("GROUPBY", "HSTACK", "MAKEARRAY", "MAP", "MUNIT", "PIVOTBY", "RANDARRAY", "SCAN"),
         *("SEQUENCE", "SORT", "SORTBY", "TAKE", "TEXTSPLIT", "TOCOL", "TOROW", "TRIMRANGE"),
         *("UNIQUE", "VSTACK", "WRAPCOLS", "WRAPROWS"),
+        *("FREQUENCY", "GROWTH", "LINEST", "LOGEST", "MINVERSE", "MMULT", "MODE.MULT"),
+        *("TRANSPOSE", "TREND"),
     )
 )
 _TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheetMetadata+xml"

@@ -46,7 +46,7 @@ def summarize_by_category(session: Session, op: Op) -> str:
         source = session.edit(name, f"{op.where}.source_sheets[{index}]")
         totals.append(_totals(session, source, category, amount))
     titles = [session.book.sheet(name).name for name in names]
-    target = session.edit_or_create(str(op.args["sheet"]), op.where)
+    target = session.edit_or_name(str(op.args["sheet"]), op.where)
     rows = [[header]]
     rows[0] += [Content("string", f"{title}_Total") for title in titles]
     rows[0].append(Content("string", "Grand_Total"))

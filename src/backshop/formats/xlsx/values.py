@@ -13,7 +13,18 @@ from backshop.formats.protocol import Json
 from . import formula, numfmt
 from .cellxml import EMPTY, Content
 
-TYPES = ("auto", "string", "number", "boolean", "date", "datetime", "time", "formula", "blank")
+TYPES = (
+    "auto",
+    "string",
+    "number",
+    "boolean",
+    "date",
+    "datetime",
+    "time",
+    "formula",
+    "array_formula",
+    "blank",
+)
 DATE_FORMATS = {"date": "yyyy-mm-dd", "datetime": "yyyy-mm-dd hh:mm:ss", "time": "hh:mm:ss"}
 _NUMERIC = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _TRUE = {"true": "1", "false": "0"}
@@ -56,11 +67,15 @@ def content(value: Json, kind: str, where: str, date_1904: bool, warnings: Warni
             return Content("number", _number(value, where))
         case "boolean":
             return Content("boolean", _boolean(value, where))
-        case "formula":
+        case "formula" | "array_formula":
             if not isinstance(value, str):
                 raise problem("bad_value", where, "a formula is text")
-            text = strip_controls(value, warnings, where)
-            return Content("formula", formula.stored(text, where))
+            text = strip_controls(value, warnings, where).strip()
+            braced = re.fullmatch(r"\{(=.*)\}", text, re.S)  # as Excel shows an array formula
+            array = "fixed" if braced or kind == "array_formula" else ""
+            return Content(
+                "formula", formula.stored(braced[1] if braced else text, where), 0, array
+            )
     serial = numfmt.serial_of(kind, value.strip(), date_1904) if isinstance(value, str) else None
     if serial is None:
         raise problem("bad_value", where, f"this is no ISO 8601 {kind} the workbook can hold")

@@ -1,0 +1,262 @@
+"""Formulas that are written: done right, or refused with the right form in the answer."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import xlsxwriter
+from tests.formats.xlsx.books import book, edit, lines, members, source
+
+from backshop.formats.errors import FormatError
+from backshop.formats.notes import Warnings
+from backshop.formats.package import Package
+from backshop.formats.xlsx import formula
+from backshop.formats.xlsx.book import Book
+from backshop.formats.xlsx.cellxml import Content
+from backshop.formats.xlsx.fitting import fitted
+from backshop.formats.xlsx.session import Session
+
+FOLDERS = ("xlsx-features", "ooxml-odd", "office-fixtures")
+LINKED = "SUM('[link-external-workbook-a.xlsx]Sheet0'!A1:B1)"
+
+
+@pytest.fixture
+def made(tmp_path):
+    return book(tmp_path / "a.xlsx", ("S", [[n] for n in range(1, 6)]), ("Data", [["x"]]))
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out.xlsx"
+
+
+def write(made, out, formula, cell="C1", **more):
+    wish = {"cell": cell, "value": formula, **more}
+    return edit(made, out, {"op": "set_cells", "sheet": "S", "cells": [wish]})
+
+
+def stored(out, cell="C1", part="xl/worksheets/sheet1.xml"):
+    """The formula element of a cell, as it stands in the file, and its mark."""
+    raw = members(out)[part][0].decode()
+    found = re.search(rf'<c r="{cell}"([^>]*)>(<f[^>]*>[^<]*</f>)', raw)
+    assert found, raw
+    return found[2], "cm=" in found[1]
+
+
+def refusal(made, out, formula, **more):
+    with pytest.raises(FormatError) as caught:
+        write(made, out, formula, **more)
+    assert not out.exists()
+    return caught.value
+
+
+@pytest.mark.rule("F24.13")
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "=SUM(IF(A1:A5>2,A1:A5,0))",
+        "=MAX(IF(A1:A5>2,A1:A5))",
+        "=SUM(A1:A5*2)",
+        "=SUM((A1:A5)*2)",
+        "=SUM(COUNTIF(A1:A5,A1:A5))",
+        "=INDEX(A1:A5,MATCH(1,(A1:A5=3)*(A1:A5>1),0))",
+        "=SUMPRODUCT(IF(A1:A5>2,1,0))",
+        "=MIN(ABS(A1:A5-3))",
+        "=SUM(LEN(A1:A5))",
+        "=SUM(ROW(A1:A5)*1)",
+    ],
+)
+def test_a_formula_that_goes_through_a_range_is_stored_as_an_array_formula(made, out, formula):
+    done = write(made, out, formula)
+
+    element, marked = stored(out)
+    assert element.startswith('<f t="array" ref="C1">')
+    assert marked
+    assert [(w.code, w.where) for w in done.warnings] == [("array_formula", "S!C1")]
+    assert done.effects.collateral == ()
+
+
+@pytest.mark.rule("F24.13")
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "=SUMPRODUCT((A1:A5>2)*A1:A5)",
+        '=SUMPRODUCT(--(LEFT(A1:A5)="1"))',
+        "=SUM(LARGE(A1:A5,{1,2}))",
+        "=LOOKUP(2,1/(A1:A5<3),A1:A5)",
+        "=VLOOKUP(A1,A1:A5,1,0)",
+        "=IF(A1>1,SUM(A:A),COUNTIF(A:A,A1))",
+        "=RANK(A1,A1:A5)",
+        "=SUM((A1:A2,A4:A5))",
+        "=ROWS(A1:A5)+COLUMNS(A1:A5)",
+    ],
+)
+def test_a_formula_that_needs_no_array_stays_a_plain_formula(made, out, formula):
+    done = write(made, out, formula)
+
+    assert stored(out) == (f"<f>{formula[1:].replace('>', '&gt;').replace('<', '&lt;')}</f>", False)
+    assert done.warnings == ()
+
+
+@pytest.mark.rule("F24.13")
+@pytest.mark.parametrize("formula", ["=A1:A5*2", "=LEN(A1:A5)", "=A1:A5", "=IF(A1:A5>2,1,0)"])
+def test_a_formula_of_several_values_is_refused_with_both_right_forms(made, out, formula):
+    error = refusal(made, out, formula)
+
+    assert error.reason == "bad_value"
+    assert error.hints[0].startswith("@A1:A5")
+    assert f'"value": "{formula}", "type": "array_formula"' in error.hints[1]
+
+
+@pytest.mark.rule("F17.1", "F24.13")
+def test_array_formulas_are_written_when_they_are_asked_for(made, out, tmp_path):
+    write(made, out, "=SUM(A1:A5*2)", type="array_formula")
+    assert stored(out) == ('<f t="array" ref="C1">SUM(A1:A5*2)</f>', False)
+
+    write(made, out, "{=A1:A5*2}", cell="C1:C5", type="array_formula")
+    assert stored(out) == ('<f t="array" ref="C1:C5">A1:A5*2</f>', False)
+
+    with pytest.raises(FormatError) as caught:
+        write(source(out), tmp_path / "x.xlsx", 1, cell="C3")
+    assert caught.value.reason == "op_conflict"
+
+    again = write(source(out), tmp_path / "y.xlsx", "=A1:A5*2", "C1:C5", type="array_formula")
+    assert again.changed_parts == ()
+
+
+@pytest.mark.rule("F24.12")
+@pytest.mark.parametrize(
+    ("formula", "reason", "hint"),
+    [
+        ("=SUM(A1;A5)", "bad_value", "=SUM(A1,A5)"),
+        ('=IF(A1>1;"a;";"b")', "bad_value", '=IF(A1>1,"a;","b")'),
+        ("=Daat!A1", "unknown_sheet", "Data"),
+        ("={1,2;3}", "bad_value", None),
+        ("={A1,2}", "bad_value", None),
+        ("=PI(3)", "bad_value", None),
+        ("=ROUND(A1)", "bad_value", None),
+        ("=SUMM(A1:A5)", "bad_value", "SUM"),
+        ("=Foo(1)", "bad_value", None),
+        ("=Undefined*2", "bad_value", None),
+        ("=Nothing[Column]", "bad_value", None),
+        ("=[@Amount]*2", "bad_value", None),
+        ("=(A1)(2)", "bad_value", None),
+    ],
+)
+def test_an_invalid_formula_is_refused_with_the_right_form(made, out, formula, reason, hint):
+    error = refusal(made, out, formula)
+
+    assert error.reason == reason
+    assert hint is None or hint in error.hints
+
+
+@pytest.mark.rule("F24.1", "F24.12")
+@pytest.mark.parametrize(
+    ("formula", "text", "is_array"),
+    [
+        ("=A1#", "_xlfn.ANCHORARRAY(A1)", True),
+        ("=SUM(A1#)", "SUM(_xlfn.ANCHORARRAY(A1))", True),
+        ("=@A1", "A1", False),
+        ("=@A1:A5*2", "A1:A5*2", False),
+        ("=SUM(@A1:A5,A1:A5*2)", "SUM(_xlfn.SINGLE(A1:A5),A1:A5*2)", True),
+        ("=LAMBDA(x,x+1)(3)", "_xlfn.LAMBDA(_xlpm.x,_xlpm.x+1)(3)", False),
+        (
+            "=LET(f,LAMBDA(x,x+1),f(2))",
+            "_xlfn.LET(_xlpm.f,_xlfn.LAMBDA(_xlpm.x,_xlpm.x+1),_xlpm.f(2))",
+            False,
+        ),
+        ("=LET(r,A1:A5,SUM(r*2))", "_xlfn.LET(_xlpm.r,A1:A5,SUM(_xlpm.r*2))", True),
+        ("=TRANSPOSE(A1:A5)", "TRANSPOSE(A1:A5)", True),
+        ("=IF(A1,,TRUE())", "IF(A1,,TRUE())", False),
+    ],
+)
+def test_a_valid_formula_is_stored_the_way_excel_stores_it(made, out, formula, text, is_array):
+    write(made, out, formula)
+
+    element, marked = stored(out)
+    assert element == (f'<f t="array" ref="C1">{text}</f>' if is_array else f"<f>{text}</f>")
+    assert marked == is_array
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "t.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        sheet = file.add_worksheet("S")
+        columns = [{"header": "Item"}, {"header": "Net Amount"}, {"header": "Gross"}]
+        rows = [["a", 1, 2], ["b", 2, 4]]
+        sheet.add_table("A1:C3", {"name": "Ledger", "columns": columns, "data": rows})
+        file.define_name("Rate", "=S!$B$2")
+        file.define_name("Sales", "=S!$B$2:$B$3")
+    return source(path)
+
+
+@pytest.mark.rule("F24.12")
+def test_references_to_tables_are_stored_with_the_name_of_the_table(table, out):
+    wishes = {
+        "C2": ("=[@[Net Amount]]*2", "Ledger[[#This Row],[Net Amount]]*2"),
+        "C3": ("=Ledger[@Item]", "Ledger[[#This Row],[Item]]"),
+        "E1": ("=SUM(Ledger[Gross])", "SUM(Ledger[Gross])"),
+        "E2": ("=Rate*2", "Rate*2"),
+        "E3": (
+            "=SUM(Ledger)+SUM(Ledger[[#All],[Item]:[Gross]])",
+            "SUM(Ledger)+SUM(Ledger[[#All],[Item]:[Gross]])",
+        ),
+    }
+    cells = [{"cell": at, "value": given} for at, (given, _) in wishes.items()]
+
+    edit(table, out, {"op": "set_cells", "sheet": "S", "cells": cells})
+
+    assert {at: stored(out, at)[0] for at in wishes} == {
+        at: f"<f>{text}</f>" for at, (_, text) in wishes.items()
+    }
+    assert refusal(table, out.with_name("x"), "=SUM(Ledger[Grss])", cell="E1").hints[0] == "Gross"
+    error = refusal(table, out.with_name("x"), "=Sales*2", cell="E1")
+    assert error.hints[0].startswith("@Sales")
+
+
+@pytest.mark.rule("F24.12", "F17")
+def test_a_formula_may_name_a_sheet_that_a_later_operation_makes(made, out):
+    name = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "C1", "value": "=New!A1+1"}]}
+    fill = {"op": "set_cells", "sheet": "New", "cells": [{"cell": "A1", "value": 4}]}
+
+    edit(made, out, name, {"op": "ensure_sheet", "sheet": "New"}, fill)
+
+    assert lines(out, sheet="S")[0] == "1\t1\t\t5"
+
+
+@pytest.mark.rule("F24.12")
+@pytest.mark.needs("corpora")
+def test_no_formula_of_a_real_workbook_is_refused_when_it_is_written_again(corpora):
+    refused, count = [], 0
+    files = [p for name in FOLDERS for p in (corpora / name).rglob("*.xlsx")]
+    for path in sorted(files):
+        try:
+            session = Session(Book(Package.open(source(path))), Warnings())
+            cells = [
+                (sheet, cell, session.book.formula(cell, xml) or "")
+                for sheet in session.book.sheets
+                if (xml := session.book.xml(sheet)) is not None and xml.has_formulas
+                for cell in xml.formula_cells()
+            ]
+        except FormatError:
+            continue
+        for sheet, cell, text in cells:
+            if not text:
+                continue
+            count += 1
+            raw = cell.formula
+            array = "fixed" if raw is not None and raw.kind == "array" else ""
+            try:
+                new = Content("formula", formula.stored("=" + text, "x"), 0, array)
+                edit_ = session.edit(sheet.name, "x")
+                fitted(session, edit_, (cell.row, cell.col), new, "x")
+                session.check_sheets()
+            except FormatError as error:
+                refused.append((path.name, text, error.reason))
+
+    assert refused == [
+        ("link-external-workbook-b.xlsx", LINKED, "unsafe_formula"),
+    ]
+    assert count > 2000
