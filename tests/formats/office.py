@@ -28,6 +28,8 @@ def edit(path: Path, *operations: dict[str, Any], **request: Any) -> tuple[Appli
     out = path.with_name("out-" + path.name)
     module: Any = docx_format if path.suffix == ".docx" else pptx_format
     base = source(path) if path.exists() else None
+    if base is None:
+        request = {"create_if_missing": True, **request}
     ask = OpsRequest(name=path.name, operations=list(operations), **request)
     applied: Applied = module.apply_ops(base, ask, out)
     return applied, out

@@ -258,7 +258,7 @@ def test_insert_after_a_heading_takes_the_format_of_the_text_there(report):
         ("Old text", "Body Text"),
     ]
     assert [e.where for e in clean(applied).effects.changed] == ["body 3", "body 4"]
-    assert applied.focus == {"section_index": 2, "paragraph": 1}
+    assert applied.focus == {"section_index": 2, "paragraph": 3}
 
 
 def test_copy_format_can_be_switched_off(report):
@@ -401,7 +401,65 @@ def test_delete_paragraphs_counts_tables_as_places(report):
         ("body 3", "removed"),
         ("body 4", "removed"),
     }
-    assert applied.focus == {"section_index": 3, "paragraph": 0}
+    assert applied.focus == {"section_index": 3, "paragraph": 3}
+    assert applied.changes[0][1] == "2 paragraphs deleted: 3-4, “Old text” to table 0"
+
+
+@pytest.mark.rule("F19.13", "F9.9")
+def test_operations_of_one_call_do_not_shift_each_others_paragraphs(report):
+    drawn = map_of(report)
+    outlook = next(s for s in drawn["sections"] if s["heading"] == "Outlook")["body_start"]
+
+    applied, out = edit(
+        report,
+        {"op": "delete_paragraphs", "from": 0, "to": 1},
+        {
+            "op": "insert_paragraphs",
+            "anchor": {"paragraph": outlook, "at": "before"},
+            "paragraphs": ["new"],
+        },
+        {"op": "delete_paragraphs", "from": outlook + 1, "to": outlook + 1},
+        {"op": "set_table_cells", "table": 0, "cells": [{"row": 1, "column": 0, "text": "x"}]},
+    )
+
+    assert texts(out) == ["Market review", "Old text", "Deeper", "below", "new", "Outlook"]
+    assert applied.changes[2][1].endswith("“last”")
+    for wrong in (1, 0):
+        with pytest.raises(FormatError) as caught:
+            edit(
+                report,
+                {"op": "delete_paragraphs", "from": 0, "to": 1},
+                {"op": "delete_paragraphs", "from": wrong, "to": wrong},
+            )
+        assert caught.value.reason == "op_conflict"
+
+
+@pytest.mark.rule("F19.13")
+def test_what_a_call_adds_counts_on_after_what_was_there(report):
+    count = map_of(report)["paragraph_count"]
+
+    _, out = edit(
+        report,
+        {"op": "append_table", "rows": [["a"], ["b"]], "anchor": {"paragraph": 0, "at": "after"}},
+        {"op": "add_table_rows", "table": 0, "rows": [["1", "2"]], "at": 0},
+        {"op": "set_table_cells", "table": 0, "cells": [{"row": 1, "column": 1, "text": "old 1"}]},
+        {"op": "set_table_cells", "table": 0, "cells": [{"row": 2, "column": 0, "text": "added"}]},
+        {"op": "delete_table_rows", "table": 0, "from": 0, "to": 0},
+        {"op": "set_table_cells", "table": 1, "cells": [{"row": 1, "column": 0, "text": "new"}]},
+    )
+
+    first, second = word(out).tables
+    assert [[c.text for c in row.cells] for row in first.rows] == [["a"], ["new"]]
+    assert [[c.text for c in row.cells] for row in second.rows] == [
+        ["added", "2"],
+        ["cell", "old 1"],
+    ]
+    _, out = edit(
+        report,
+        {"op": "append_paragraph", "text": "one"},
+        {"op": "delete_paragraphs", "from": count, "to": count},
+    )
+    assert "one" not in texts(out)
 
 
 @pytest.mark.rule("F19.10")
@@ -511,7 +569,9 @@ def test_scopes_bound_a_replacement(report):
     assert count("all") == ("3 occurrences replaced", {"word/document.xml", *header})
     assert count("body") == ("1 occurrence replaced", {"word/document.xml"})
     assert count("headers") == ("2 occurrences replaced", header)
-    assert count("tables") == ("0 occurrences replaced", set())
+    with pytest.raises(FormatError) as caught:
+        count("tables")
+    assert caught.value.reason == "no_match"
 
 
 @pytest.mark.rule("F19.5", "F16.5", "F32.35")
@@ -536,12 +596,30 @@ def test_expectations_and_aliases_of_replace_text(report):
 
 
 @pytest.mark.rule("F19.5")
-def test_no_match_is_a_warning_and_leaves_the_file_as_it_was(report):
-    applied, out = edit(report, {"op": "replace_text", "search": "absent", "replace": "x"})
+def test_replacing_text_that_is_nowhere_is_refused_with_what_was_sought(report):
+    wish = {"op": "replace_text", "search": "absent", "replace": "x"}
+    with pytest.raises(FormatError) as caught:
+        edit(report, wish, {**wish, "search": "gone"})
 
-    assert warnings(applied) == {"no_match": 1}
-    assert out.read_bytes() == report.read_bytes()
-    assert applied.effects.changed == ()
+    assert caught.value.reason == "no_match"
+    assert "'absent'" in caught.value.message
+    assert caught.value.hints == ("nor does 'gone'",)
+    assert not report.with_name("out-" + report.name).exists()
+
+
+@pytest.mark.rule("F19.5", "F16.10")
+def test_a_call_of_which_a_part_matched_says_so_of_each_operation(report):
+    wish = {"op": "replace_text", "search": "absent", "replace": "x"}
+
+    applied, _ = edit(report, wish, {**wish, "search": "quick"})
+
+    assert [text for _, text in applied.changes] == [
+        "nothing replaced: 'absent' occurs nowhere",
+        "3 occurrences replaced",
+    ]
+    assert [(w.code, w.where) for w in applied.warnings] == [
+        ("no_match", "operations[0]: 'absent'")
+    ]
 
 
 @pytest.mark.rule("F23.7")

@@ -26,6 +26,18 @@ def test_pages_are_read_by_number(corpora, pages, wanted):
 
 
 @pytest.mark.rule("F11.1", "F32.48")
+@pytest.mark.parametrize(("pages", "wanted"), [("1-5", "1-4"), ("2,3-99", "2-4"), ("4-999", "4")])
+def test_a_span_of_pages_that_goes_on_after_the_last_one_ends_there_and_says_so(
+    corpora, pages, wanted
+):
+    part = pdf.read(sample(corpora, "pdflatex-4-pages.pdf"), Selector(pages=pages))
+
+    assert part.chunk_info.span == {"pages": wanted}
+    assert part.selector == Selector(pages=wanted)
+    assert part.warnings == (Warn("span_clipped", where="the last page is 4"),)
+
+
+@pytest.mark.rule("F11.1", "F32.48")
 @pytest.mark.parametrize("pages", ["5-1", "0", "999", "", "a", "1-", "-1", "1;2", "1-99999999999"])
 def test_pages_that_do_not_exist_are_refused(corpora, pages):
     with pytest.raises(FormatError) as caught:

@@ -294,11 +294,83 @@ def test_deleting_and_moving_keep_the_ids_of_the_others(deck):
     ids = [slide["slide_id"] for slide in map_of(deck)["slides"]]
 
     applied, out = edit(
-        deck, {"op": "move_slide", "index": 2, "to": 0}, {"op": "delete_slide", "index": 1}
+        deck, {"op": "move_slide", "index": 2, "to": 0}, {"op": "delete_slide", "index": 0}
     )
 
     assert [s["slide_id"] for s in map_of(out)["slides"]] == [ids[2], ids[1]]
     clean(applied)
+
+
+@pytest.mark.rule("F20.8")
+def test_operations_of_one_call_do_not_shift_each_others_slides(deck):
+    ids = [slide["slide_id"] for slide in map_of(deck)["slides"]]
+
+    _, out = edit(
+        deck,
+        {"op": "add_slide", "title": "first", "index": 0},
+        {"op": "delete_slide", "index": 0},
+        {"op": "set_slide_text", "index": 1, "title": "still the second"},
+        {"op": "set_notes", "index": 3, "notes": "of the new one"},
+    )
+
+    slides = map_of(out)["slides"]
+    assert [s["slide_id"] for s in slides][1:] == ids[1:]
+    assert [s["title"] for s in slides][:2] == ["first", "still the second"]
+    assert show(out).slides[0].notes_slide.notes_text_frame.text == "of the new one"
+    with pytest.raises(FormatError) as caught:
+        edit(deck, {"op": "delete_slide", "index": 1}, {"op": "delete_slide", "index": 1})
+    assert caught.value.reason == "op_conflict"
+
+
+@pytest.mark.rule("F23.8", "F16.14")
+def test_a_slide_is_added_where_every_part_has_a_content_type_of_its_own(deck):
+    parts = members(deck)
+    root = etree.fromstring(parts["[Content_Types].xml"])
+    space = "{http://schemas.openxmlformats.org/package/2006/content-types}"
+    endings = {}
+    for line in root.findall(f"{space}Default"):
+        endings[line.get("Extension").lower()] = line.get("ContentType")
+        root.remove(line)
+    named = {line.get("PartName") for line in root}
+    for name in parts:
+        ending = name.rpartition(".")[2].lower()
+        if f"/{name}" not in named and ending in endings and name != "[Content_Types].xml":
+            kind = endings[ending]
+            etree.SubElement(root, f"{space}Override", PartName=f"/{name}", ContentType=kind)
+    with zipfile.ZipFile(deck, "w") as file:
+        for name, data in parts.items():
+            own = etree.tostring(root) if name == "[Content_Types].xml" else data
+            file.writestr(name, own)
+
+    applied, out = edit(deck, {"op": "add_slide", "title": "More", "body": "text"})
+
+    assert show(out).slides[3].shapes.title.text == "More"
+    assert b"slide4.xml.rels" in members(out)["[Content_Types].xml"]
+    clean(applied)
+
+
+@pytest.mark.rule("F20.3", "F16.14")
+def test_a_text_box_on_an_empty_slide_changes_nothing_else(deck):
+    made = show(deck)
+    empty = made.slides.add_slide(made.slide_layouts[6])
+    for shape in list(empty.shapes):
+        shape._element.getparent().remove(shape._element)
+    made.save(str(deck))
+
+    applied, _ = edit(deck, {"op": "append_bullets", "index": 3, "bullets": ["x"]})
+
+    assert warnings(applied) == {"textbox_added": 1}
+    assert [(e.kind, e.where) for e in applied.effects.changed] == [("shape", "slide 3 shape 0")]
+    clean(applied)
+
+
+@pytest.mark.rule("F20", "F19.5")
+def test_text_that_is_nowhere_on_the_slides_is_refused(deck):
+    with pytest.raises(FormatError) as caught:
+        edit(deck, {"op": "replace_text", "search": "absent", "replace": "x"})
+
+    assert caught.value.reason == "no_match"
+    assert "'absent'" in caught.value.message
 
 
 def test_a_slide_others_link_to_is_not_deleted(deck):

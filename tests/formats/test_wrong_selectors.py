@@ -26,9 +26,9 @@ DOCUMENT = (
     (S(section="7"), "unknown_section", ("2: Cost", "1: Plan")),
     (S(section="9" * 6000), "unknown_section", None),
     (S(section="@header"), "unknown_section", ("@headers", "@comments", "@changes", "@footnotes")),
-    (S(section="1", paragraphs="9-12"), "bad_range", ("1-2",)),
-    (S(section="1", paragraphs="2-1"), "bad_range", ("1-2",)),
-    (S(section="1", paragraphs="all"), "bad_range", ("1-2",)),
+    (S(section="1", paragraphs="9-12"), "bad_range", ("0-1",)),
+    (S(section="1", paragraphs="2-1"), "bad_range", ("0-1",)),
+    (S(section="1", paragraphs="all"), "bad_range", ("0-1",)),
     (S(chunk_index=5), "bad_index", ("0 to 0",)),
     (S(sheet="Plan"), "bad_selector", ("chunk_index", "paragraphs", "section")),
 )

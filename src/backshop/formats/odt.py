@@ -123,9 +123,9 @@ def read(source: Source, selector: Selector) -> Read:
     warnings = Warnings()
     if document.changes:
         warnings.add("tracked_changes_present", len(document.changes))
-    name, blocks = _region(document, selector.section, warnings)
+    name, blocks, start = _region(document, selector.section, warnings)
     chunks = _chunks(blocks)
-    chosen, index = _chosen(blocks, chunks, selector, warnings)
+    chosen, index = _chosen(blocks, chunks, selector, warnings, start)
     piece = cut([line.text for line in chosen])
     following: Selector | None = None
     if not piece.complete:
@@ -133,12 +133,13 @@ def read(source: Source, selector: Selector) -> Read:
         at = chosen[piece.units]
         following = Selector(
             section=name,
-            paragraphs=f"{at.place + 1}-{chosen[-1].place + 1}",
+            paragraphs=f"{start + at.place}-{start + chosen[-1].place}",
             char_offset=(at.offset + (piece.char_offset or 0)) or None,
         )
     elif chosen:
-        following = _after(name, blocks, chunks, chosen[-1])
-    span = {"paragraphs": f"{chosen[0].place + 1}-{chosen[-1].place + 1}"} if chosen else {}
+        following = _after(name, blocks, chunks, chosen[-1], start)
+    first = f"{start + chosen[0].place}-{start + chosen[-1].place}" if chosen else ""
+    span = {"paragraphs": first} if chosen else {}
     return Read(
         format="odt",
         text=piece.text,
@@ -238,6 +239,7 @@ def _section_entry(section: Section, *, has_images: bool) -> dict[str, Json]:
         "index": section.index,
         "heading": section.heading,
         "level": section.level,
+        "body_start": section.start,
         "char_count": section.char_count,
         "paragraph_count": len(section.blocks),
         "has_tables": any(block.rows for block in section.blocks),
@@ -248,7 +250,9 @@ def _section_entry(section: Section, *, has_images: bool) -> dict[str, Json]:
         entry["chunks"] = chunk_list(
             [
                 {
-                    "paragraphs": f"{chunk[0].place + 1}-{chunk[-1].place + 1}",
+                    "paragraphs": (
+                        f"{section.start + chunk[0].place}-{section.start + chunk[-1].place}"
+                    ),
                     "char_count": sum(len(line.text) for line in chunk),
                 }
                 for chunk in chunks
@@ -289,11 +293,12 @@ def _chunks(blocks: Sequence[Block]) -> list[list[Line]]:
 
 def _region(
     document: Document, section: str | None, warnings: Warnings
-) -> tuple[str | None, Sequence[Block]]:
+) -> tuple[str | None, Sequence[Block], int]:
+    """Return what a read moves in, and the body index of its first block (F9.9)."""
     if section is None:
-        return None, document.blocks
+        return None, document.blocks, 0
     if section.startswith("@"):
-        return section, _aside(document, section)
+        return section, _aside(document, section), 0
     sections = _sections(document)
     wanted = " ".join(section.split()).casefold()
     named = [found for found in sections if found.heading.casefold() == wanted]
@@ -304,7 +309,7 @@ def _region(
     if not named:
         hints = section_hints(section, [(found.index, found.heading) for found in sections])
         raise fail("unknown_section", f"there is no section {section!r}", hints=hints)
-    return section, named[0].blocks
+    return section, named[0].blocks, named[0].start
 
 
 def _aside(document: Document, name: str) -> list[Block]:
@@ -327,7 +332,11 @@ def _aside(document: Document, name: str) -> list[Block]:
 
 
 def _chosen(
-    blocks: Sequence[Block], chunks: list[list[Line]], selector: Selector, warnings: Warnings
+    blocks: Sequence[Block],
+    chunks: list[list[Line]],
+    selector: Selector,
+    warnings: Warnings,
+    start: int,
 ) -> tuple[list[Line], int]:
     """Return the lines to read and the chunk the first of them lies in."""
     lines = _lines(blocks)
@@ -335,8 +344,8 @@ def _chosen(
         check_chunk(selector.chunk_index, len(chunks))
         return (chunks[selector.chunk_index] if chunks else []), selector.chunk_index
     if selector.paragraphs is not None:
-        first, last = _span(selector.paragraphs, len(blocks), warnings)
-        chosen = [line for line in lines if first - 1 <= line.place <= last - 1]
+        first, last = _span(selector.paragraphs, start, len(blocks), warnings)
+        chosen = [line for line in lines if first <= line.place <= last]
     elif sum(len(line.text.encode()) + 1 for line in lines) <= numbers.READ_WHOLE_MAX_BYTES:
         chosen = lines
     else:
@@ -362,7 +371,7 @@ def _skip(lines: list[Line], offset: int) -> list[Line]:
 
 
 def _after(
-    name: str | None, blocks: Sequence[Block], chunks: list[list[Line]], last: Line
+    name: str | None, blocks: Sequence[Block], chunks: list[list[Line]], last: Line, start: int
 ) -> Selector | None:
     for index, chunk in enumerate(chunks):
         if last in chunk:
@@ -372,18 +381,21 @@ def _after(
             break
     if last.place + 1 >= len(blocks):
         return None
-    return Selector(section=name, paragraphs=f"{last.place + 2}-{len(blocks)}")
+    following = f"{start + last.place + 1}-{start + len(blocks) - 1}"
+    return Selector(section=name, paragraphs=following)
 
 
-def _span(text: str, total: int, warnings: Warnings) -> tuple[int, int]:
+def _span(text: str, start: int, count: int, warnings: Warnings) -> tuple[int, int]:
+    """Return the places in a region that a span of body indexes means."""
     match = _SPAN.fullmatch(text)
-    first = int(match.group(1)) if match else 0
-    last = int(match.group(2) or first) if match else 0
-    if not 1 <= first <= last or first > total:
-        raise fail("bad_range", f"{text!r} names no paragraphs", hints=(f"1-{total}",))
-    if last > total:
-        warnings.add("span_clipped", where=f"the last paragraph here is {total}")
-    return first, min(last, total)
+    first = int(match.group(1)) if match else -1
+    last = int(match.group(2) or first) if match else -1
+    end = start + count - 1
+    if not start <= first <= last or first > end:
+        raise fail("bad_range", f"{text!r} names no paragraphs", hints=(f"{start}-{end}",))
+    if last > end:
+        warnings.add("span_clipped", where=f"the last paragraph here is {end}")
+    return first - start, min(last, end) - start
 
 
 def _index(section: Section | None) -> int | None:

@@ -129,6 +129,21 @@ def problem(reason: str, where: str, what: str, hints: Iterable[str] = ()) -> Fo
     return fail(reason, what, detail=f"{where}: {what}", hints=hints)
 
 
+def nowhere(unmatched: Sequence[tuple[str, str]]) -> FormatError:
+    """Return the refusal of a call that changed nothing: what it sought (place, text) is nowhere.
+
+    A call of which another operation took effect is done, and says of each one what it did.
+    """
+    where, search = unmatched[0]
+    sought = ", ".join(repr(text) for _, text in unmatched[1:])
+    return problem(
+        "no_match",
+        f"{where}.search",
+        f"nothing was changed: {search!r} occurs nowhere",
+        [f"nor does {sought}"] if sought else [],
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Base:
     """What a write starts from; `source` None means a blank document (F16.2)."""

@@ -28,10 +28,9 @@ class Chunk:
     slices: tuple[Slice, ...]
     char_count: int
 
-    @property
-    def span(self) -> str:
-        """The blocks of the chunk as people count them, from 1."""
-        return f"{self.slices[0].place + 1}-{self.slices[-1].place + 1}"
+    def span(self, start: int) -> str:
+        """Return the body indexes of its blocks; `start` is that of the region's first (F9.9)."""
+        return f"{start + self.slices[0].place}-{start + self.slices[-1].place}"
 
 
 def chunks_of(blocks: Sequence[Block]) -> list[Chunk]:
@@ -68,12 +67,12 @@ def _pieces(place: int, block: Block) -> list[tuple[Slice, int]]:
     return found
 
 
-def chunking(chunks: Sequence[Chunk]) -> dict[str, Json]:
+def chunking(chunks: Sequence[Chunk], start: int = 0) -> dict[str, Json]:
     """Return the keys of a map that tell how a region is chunked (F5.8, F9.3)."""
     keys: dict[str, Json] = {"chunking": window.chunking("chars", CHUNK_CHARS, len(chunks), 0)}
     if len(chunks) > 1:
         spans: list[dict[str, Json]] = [
-            {"paragraphs": chunk.span, "char_count": chunk.char_count} for chunk in chunks
+            {"paragraphs": chunk.span(start), "char_count": chunk.char_count} for chunk in chunks
         ]
         keys["chunks"] = window.chunk_list(spans)
     return keys

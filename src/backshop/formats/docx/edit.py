@@ -23,9 +23,12 @@ from .stylesheet import list_place
 
 Element = etree._Element
 
+_QUOTED_CHARS = 40
+
 
 def apply(editor: Editor, edit: Edit) -> str:
     """Apply one operation and say in plain words what it did (F16.10)."""
+    editor.number()
     summary = _ACTS[edit.op.name](editor, edit)
     followers = editor.settle(edit)
     editor.renew()
@@ -52,6 +55,7 @@ def _set_paragraphs(editor: Editor, edit: Edit) -> str:
         container.insert(at + offset, element)
     if emptied:  # the last section needs a paragraph of its own
         editor.insert(editor.end_of_text(), etree.Element(n.P))
+    editor.renumber()
     return f"body set to {count_of(len(new), 'paragraph')}"
 
 
@@ -103,14 +107,32 @@ def _replace_section(editor: Editor, edit: Edit) -> str:
 
 
 def _delete_paragraphs(editor: Editor, edit: Edit) -> str:
-    first, last = editor.span(edit, len(editor.body.blocks), "paragraphs")
-    elements = [block.element for block in editor.body.blocks[first : last + 1]]
+    first, last = edit.op.args["from"], edit.op.args["to"]
+    assert isinstance(first, int)
+    assert isinstance(last, int)
+    blocks = editor.numbered(first, last, f"{edit.op.where}.from")
+    elements = [block.element for block in blocks]
     if splits_field(elements):
         raise problem("op_conflict", edit.op.where, "the paragraphs hold part of a field")
     editor.touch()
     editor.note_lost(elements, edit.op.where)
     editor.remove(elements)
-    return f"{count_of(len(elements), 'paragraph')} deleted"
+    said = f"{first}" if first == last else f"{first}-{last}"
+    return f"{count_of(len(elements), 'paragraph')} deleted: {said}, {_quoted(blocks)}"
+
+
+def _quoted(blocks: Sequence[Block]) -> str:
+    """Return how the first and the last of some blocks begin, so that a mistake is seen."""
+    shown = [blocks[0]] if len(blocks) == 1 else [blocks[0], blocks[-1]]
+    return " to ".join(
+        f"table {block.table}" if block.table is not None else f"“{_cut(block.text)}”"
+        for block in shown
+    )
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _QUOTED_CHARS else line[: _QUOTED_CHARS - 1] + "…"
 
 
 def _content_of(editor: Editor, section: Section) -> list[Block]:
@@ -172,7 +194,11 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
             reason, f"{edit.op.where}.search", f"{expect} expected", (f"{count} matches",)
         )
     if count == 0:
-        editor.warnings.add("no_match", where=edit.op.where)
+        editor.unmatched.append((edit.op.where, search))
+        editor.warnings.add("no_match", where=f"{edit.op.where}: {search!r}")
+        return f"nothing replaced: {search!r} occurs nowhere" + (
+            "" if scope == "all" else f" in the scope {scope}"
+        )
     return f"{count_of(count, 'occurrence')} replaced"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lxml import etree
 
+from backshop.formats.errors import FormatError
 from backshop.formats.find import Needle
 from backshop.formats.notes import Warnings
 from backshop.formats.ops import problem, section_hints
@@ -19,6 +20,7 @@ from .remove import content_lost, remove_blocks
 from .schema import Anchor, Edit
 from .source import Document
 from .stock import Stock
+from .stylesheet import whole
 from .tables import delete_rows
 
 Element = etree._Element
@@ -32,6 +34,10 @@ class Editor:
     `aimed` holds the elements the operations addressed and that are still there, `around` those of
     which only the frame was, such as a table that lost a row, `gone` those they took out; the
     effect report compares them with what really differs.
+
+    Numbers in operations mean the blocks, tables and rows as they were before the call, so that
+    one operation does not shift what the next one names; what the call adds counts on after them
+    (F19.13).
     """
 
     def __init__(self, document: Document, warnings: Warnings) -> None:
@@ -47,6 +53,11 @@ class Editor:
         self._bindings = Bindings(document)
         self._body: Body | None = None
         self._known: dict[Element, Block] = {}
+        self._numbers: dict[Element, int] = {}  # of blocks
+        self._tables: dict[Element, int] = {}
+        self._rows: dict[Element, dict[Element, int]] = {}  # of each table
+        self._headings: dict[int, Element] = {}  # the first block of each section, as it was
+        self.unmatched: list[tuple[str, str]] = []  # what was sought in vain, and where it says so
 
     @property
     def body(self) -> Body:
@@ -54,6 +65,58 @@ class Editor:
         if self._body is None:
             self._body = self.document.body(self._known)
         return self._body
+
+    def number(self) -> None:
+        """Number the blocks and tables that have no number yet."""
+        if not self._numbers:
+            self._headings = {s.index: s.blocks[0].element for s in self.body.sections if s.blocks}
+        for block in self.body.blocks:
+            self._numbers.setdefault(block.element, len(self._numbers))
+        for block in self.body.tables:
+            self._tables.setdefault(block.element, len(self._tables))
+
+    def renumber(self) -> None:
+        """Let numbers count anew: the whole body was replaced."""
+        self._numbers, self._tables, self._headings = {}, {}, {}
+
+    def numbered(self, first: int, last: int, where: str) -> list[Block]:
+        """Return the blocks of some numbers, the last one among them.
+
+        Raises:
+            FormatError: `bad_index`, `op_conflict` when an earlier operation took one out.
+        """
+        self.number()
+        count = len(self._numbers)
+        if not 0 <= first <= last < count:
+            valid = f"0-{count - 1}" if count else "the document is empty"
+            wrong = first if not 0 <= first < count else last
+            raise problem("bad_index", where, f"there is no paragraph {wrong}", (valid,))
+        here = {block.element: block for block in self.body.blocks}
+        wanted = list(self._numbers)[first : last + 1]
+        gone = next((self._numbers[one] for one in wanted if one not in here), None)
+        if gone is not None:
+            raise _taken_out(where, f"paragraph {gone}")
+        return [here[element] for element in wanted]
+
+    def table(self, index: int, where: str) -> Element:
+        """Return the table of a number."""
+        self.number()
+        element = next((e for e, number in self._tables.items() if number == index), None)
+        if element is None:
+            count = len(self._tables)
+            valid = f"0-{count - 1}" if count else "the document has no tables"
+            raise problem("bad_index", where, f"there is no table {index}", (valid,))
+        if all(block.element is not element for block in self.body.tables):
+            raise _taken_out(where, f"table {index}")
+        return element
+
+    def row_places(self, table: Element) -> dict[int, int | None]:
+        """Return where the rows stand now, by their numbers; None: not any more."""
+        numbers = self._rows.setdefault(table, {})
+        now = {row: place for place, row in enumerate(table_rows(table))}
+        for row in now:
+            numbers.setdefault(row, len(numbers))
+        return {number: now.get(row) for row, number in numbers.items()}
 
     def addressed(self) -> set[Element]:
         """Return what the operations addressed, with everything around it."""
@@ -133,14 +196,7 @@ class Editor:
     def _anchor_block(self, anchor: Anchor) -> Block:
         blocks = self.body.blocks
         if isinstance(anchor.value, int):
-            if not 0 <= anchor.value < len(blocks):
-                raise problem(
-                    "bad_index",
-                    f"{anchor.where}.paragraph",
-                    f"there is no paragraph {anchor.value}",
-                    (f"0-{len(blocks) - 1}" if blocks else "the document is empty",),
-                )
-            return blocks[anchor.value]
+            return self.numbered(anchor.value, anchor.value, f"{anchor.where}.paragraph")[0]
         needle = Needle(anchor.value)
         found = [
             block
@@ -150,7 +206,8 @@ class Editor:
         if not found:
             raise problem("no_match", f"{anchor.where}.text", "no paragraph contains this text")
         if len(found) > 1:
-            places = ", ".join(str(block.index) for block in found[:_HINTS])
+            self.number()
+            places = ", ".join(str(self._numbers[block.element]) for block in found[:_HINTS])
             raise problem(
                 "ambiguous_match",
                 f"{anchor.where}.text",
@@ -165,7 +222,17 @@ class Editor:
             known = [(section.index, section.heading) for section in self.body.sections]
             hints = section_hints(name, known)
             raise problem("unknown_section", where, f"{name!r} is no section of the body", hints)
-        return find_section(self.body, name, self.warnings, where)
+        self.number()
+        index = whole(name)
+        named = any(s.heading.casefold() == name.strip().casefold() for s in self.body.sections)
+        first = None if named or index is None else self._headings.get(index)
+        if first is None:
+            return find_section(self.body, name, self.warnings, where)
+        block = next((b for b in self.body.blocks if b.element is first), None)
+        section = self.body.section_of(block.index) if block is not None else None
+        if section is None:
+            raise _taken_out(where, f"section {index}")
+        return section
 
     def span(self, edit: Edit, count: int, what: str) -> tuple[int, int]:
         """Return `from` and `to` of an operation, checked against `count`."""
@@ -201,6 +268,11 @@ class Editor:
             blocks = (block for block in self._body.blocks if block.element not in touched)
             self._known = {block.element: block for block in blocks}
         self._body = None
+
+
+def _taken_out(where: str, what: str) -> FormatError:
+    said = f"{what} was taken out by an earlier operation of this call"
+    return problem("op_conflict", where, said)
 
 
 def beside(element: Element, after: bool) -> tuple[Element, int]:

@@ -81,7 +81,7 @@ def _section(section: Section, has_images: bool) -> dict[str, Json]:
         "paragraph_count": len(section.blocks),
         "has_tables": any(block.table is not None for block in section.blocks),
         "has_images": has_images,
-        **chunking(chunks_of(section.blocks)),
+        **chunking(chunks_of(section.blocks), section.start),
     }
 
 

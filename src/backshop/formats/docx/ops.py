@@ -12,7 +12,7 @@ from backshop.formats.archive import unverified
 from backshop.formats.effect import Unit, compare, fingerprint, part_effects
 from backshop.formats.errors import fail
 from backshop.formats.notes import Warnings
-from backshop.formats.ops import resolve_base
+from backshop.formats.ops import nowhere, resolve_base
 from backshop.formats.package import Package
 from backshop.formats.protocol import Applied, Effect, Effects, Json, OpsRequest, Source
 from backshop.formats.trees import Trees
@@ -40,6 +40,8 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
     editor = Editor(document, warnings)
     changes = tuple((edit.op.index, apply(editor, edit)) for edit in edits)
     effects, focus = watch.report(editor)
+    if editor.unmatched and not effects.changed:
+        raise nowhere(editor.unmatched)
     written = document.package.save(out)
     return Applied(
         name=request.name,
@@ -127,10 +129,7 @@ class Watch:
             if block.element in addressed:
                 section = body.section_of(block.index)
                 if section is not None:
-                    return {
-                        "section_index": section.index,
-                        "paragraph": block.index - section.start,
-                    }
+                    return {"section_index": section.index, "paragraph": block.index}
         return self._focus_of_removal(editor)
 
     def _focus_of_removal(self, editor: Editor) -> dict[str, Json] | None:
@@ -142,7 +141,7 @@ class Watch:
                 index = min(int(words[1]), len(blocks) - 1)
                 section = editor.body.section_of(index)
                 if section is not None:
-                    return {"section_index": section.index, "paragraph": index - section.start}
+                    return {"section_index": section.index, "paragraph": index}
         return None
 
 

@@ -34,6 +34,15 @@ class Region:
     blocks: Sequence[Block]
     renderer: Renderer
 
+    @property
+    def start(self) -> int:
+        """The body index of the first block: selectors count as operations do (F9.9)."""
+        return self.blocks[0].index if self.blocks else 0
+
+    def span(self, first: int, last: int) -> str:
+        """Return the body indexes of the blocks from one place to another."""
+        return f"{self.start + first}-{self.start + last}"
+
     def units(self, piece: Slice) -> list[str]:
         """Return a slice as pieces that are not cut."""
         return self.renderer.units(self.blocks[piece.place], piece.rows)
@@ -52,8 +61,8 @@ def read(source: Source, selector: Selector) -> Read:
     region = _region(document, body, selector.section, warnings)
     chunks = chunks_of(region.blocks)
     if selector.paragraphs is not None:
-        first, last = _span(selector.paragraphs, len(region.blocks), warnings)
-        slices = [Slice(place) for place in range(first - 1, last)]
+        first, last = _span(selector.paragraphs, region, warnings)
+        slices = [Slice(place) for place in range(first, last + 1)]
     elif selector.chunk_index is not None:
         window.check_chunk(selector.chunk_index, len(chunks))
         slices = list(chunks[selector.chunk_index].slices) if chunks else []
@@ -157,19 +166,21 @@ def _aside(document: Document, body: Body, name: str, renderer: Renderer) -> lis
     return [Block(document.body_element, index, text) for index, text in enumerate(texts)]
 
 
-def _span(paragraphs: str, count: int, warnings: Warnings) -> tuple[int, int]:
+def _span(paragraphs: str, region: Region, warnings: Warnings) -> tuple[int, int]:
+    """Return the places in a region that a span of body indexes means."""
     match = _SPAN.fullmatch(paragraphs)
-    first = int(match[1]) if match else 0
-    last = int(match[2] or match[1]) if match else 0
-    if not 1 <= first <= last or first > count:
+    first = int(match[1]) if match else -1
+    last = int(match[2] or match[1]) if match else -1
+    start, end = region.start, region.start + len(region.blocks) - 1
+    if not start <= first <= last or first > end:
         raise fail(
             "bad_range",
             f"{paragraphs!r} is not a span of paragraphs here",
-            hints=(f"1-{count}",) if count else ("the section is empty",),
+            hints=(f"{start}-{end}",) if region.blocks else ("the section is empty",),
         )
-    if last > count:
-        warnings.add("span_clipped", where=f"the last paragraph here is {count}")
-    return first, min(last, count)
+    if last > end:
+        warnings.add("span_clipped", where=f"the last paragraph here is {end}")
+    return first - start, min(last, end) - start
 
 
 def _whole_or_first(region: Region, chunks: Sequence[Chunk]) -> list[Slice]:
@@ -201,7 +212,7 @@ def _read(
     index = 0
     if slices:
         first, last = slices[0].place, slices[-1].place
-        span = {"paragraphs": f"{first + 1}-{last + 1}"}
+        span = {"paragraphs": region.span(first, last)}
         index = next((i for i, c in enumerate(chunks) if slices[0] in c.slices), 0)
         if slices[0].rows is None:
             index = next(i for i, c in enumerate(chunks) if c.slices[-1].place >= first)
@@ -222,7 +233,7 @@ def _selected(region: Region, slices: list[Slice], index: int) -> Selector:
         return Selector(section=region.name, chunk_index=index)
     if len(slices) == len(region.blocks):
         return Selector(section=region.name)
-    return Selector(section=region.name, paragraphs=f"{slices[0].place + 1}-{slices[-1].place + 1}")
+    return Selector(section=region.name, paragraphs=region.span(slices[0].place, slices[-1].place))
 
 
 def _after(region: Region, slices: list[Slice], offset: int) -> list[tuple[Slice, str]]:
@@ -249,7 +260,7 @@ def _continued(
         inside += len("\n".join(region.units(Slice(piece.place, (0, piece.rows[0]))))) + 1
     return Selector(
         section=region.name,
-        paragraphs=f"{piece.place + 1}-{slices[-1].place + 1}",
+        paragraphs=region.span(piece.place, slices[-1].place),
         char_offset=inside or None,
     )
 
@@ -272,7 +283,7 @@ def _following(region: Region, chunks: Sequence[Chunk], slices: list[Slice]) -> 
                     return _chunk(region, index)
                 return Selector(
                     section=region.name,
-                    paragraphs=f"{piece.place + 1}-{chunk.slices[-1].place + 1}",
+                    paragraphs=region.span(piece.place, chunk.slices[-1].place),
                 )
     return None
 

@@ -71,19 +71,17 @@ def _separate(editor: Editor, parent: Element, at: int) -> None:
 def _table(editor: Editor, edit: Edit) -> Element:
     index = edit.op.args["table"]
     assert isinstance(index, int)
-    tables = editor.body.tables
-    if not 0 <= index < len(tables):
-        valid = f"0-{len(tables) - 1}" if tables else "the document has no tables"
-        raise problem("bad_index", f"{edit.op.where}.table", f"there is no table {index}", (valid,))
-    return tables[index].element
+    return editor.table(index, f"{edit.op.where}.table")
 
 
 def set_table_cells(editor: Editor, edit: Edit) -> str:
     """Give cells new text."""
     table = _table(editor, edit)
     editor.touch()
+    places = editor.row_places(table)
     for spec in edit.cells:
-        found = find_cell(table, spec.row, spec.column)
+        row = places.get(spec.row)
+        found = find_cell(table, row, spec.column) if row is not None else None
         if found is None:
             rows = table_rows(table)
             raise problem(
@@ -110,10 +108,10 @@ def add_table_rows(editor: Editor, edit: Edit) -> str:
     table = _table(editor, edit)
     rows = table_rows(table)
     at = edit.op.args["at"]
-    place = len(rows) if at is None else at
-    assert isinstance(place, int)
-    if not 0 <= place <= len(rows) or not rows:
-        raise problem("bad_index", f"{edit.op.where}.at", "no such row", (f"0-{len(rows)}",))
+    places = editor.row_places(table)
+    place = len(rows) if at is None or at == len(places) else places.get(at)  # type: ignore[call-overload]  # an int, as its field says
+    if place is None or not rows:
+        raise problem("bad_index", f"{edit.op.where}.at", "no such row", (f"0-{len(places)}",))
     editor.touch()
     model = rows[place - 1] if place else rows[0]
     columns = len(row_cells(model))
@@ -140,20 +138,27 @@ def delete_table_rows(editor: Editor, edit: Edit) -> str:
     """Take rows out of a table."""
     table = _table(editor, edit)
     rows = table_rows(table)
-    first, last = editor.span(edit, len(rows), "rows")
-    if last - first + 1 == len(rows):
+    numbers = editor.row_places(table)
+    first, last = editor.span(edit, len(numbers), "rows")
+    places = [numbers[number] for number in range(first, last + 1)]
+    here = sorted(place for place in places if place is not None)
+    if len(here) < len(places):
+        said = "a row was taken out by an earlier operation of this call"
+        raise problem("op_conflict", f"{edit.op.where}.from", said)
+    if len(here) == len(rows):
         raise fail(
             "op_conflict",
             "a table keeps at least one row",
             detail=f"{edit.op.where}: all rows",
             hints=("delete_paragraphs with the table's body index removes the table",),
         )
-    gone = rows[first : last + 1]
+    gone = [rows[place] for place in here]
     if splits_field(gone):
         raise problem("op_conflict", edit.op.where, "the rows hold part of a field")
     editor.touch()
     editor.note_lost(gone, edit.op.where)
-    editor.remove_rows(table, first, last)
+    for place in reversed(here):
+        editor.remove_rows(table, place, place)
     return f"table {edit.op.args['table']}: {count_of(last - first + 1, 'row')} deleted"
 
 

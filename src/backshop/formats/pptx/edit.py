@@ -53,10 +53,34 @@ class Editor:
         self.parts: dict[str, None] = {}  # other parts that are meant to change
         self.drawn: dict[str, None] = {}  # slides whose charts or diagrams are
         self.order = False
+        self.unmatched: list[tuple[str, str]] = []  # what was sought in vain, and where it says so
+        self._numbers = [slide.part for slide in deck.slides]  # as they were before the call
 
     def slide(self, edit: Edit) -> Slide:
         """Return the slide an operation names."""
-        return self.deck.slide(edit.number("index"), f"{edit.op.where}.index")
+        return self.numbered(edit.number("index"), f"{edit.op.where}.index")
+
+    def numbered(self, index: int, where: str) -> Slide:
+        """Return the slide that had a number before the call; those it adds count on (F20.8).
+
+        Raises:
+            FormatError: `unknown_slide`, `op_conflict` when an earlier operation took it out.
+        """
+        if not 0 <= index < len(self._numbers):
+            last = f"0-{len(self._numbers) - 1}" if self._numbers else "none"
+            hint = f"{len(self._numbers)} slides, valid indexes {last}"
+            raise problem("unknown_slide", where, f"there is no slide {index}", (hint,))
+        part = self._numbers[index]
+        found = next((slide for slide in self.deck.slides if slide.part == part), None)
+        if found is None:
+            said = f"slide {index} was taken out by an earlier operation of this call"
+            raise problem("op_conflict", where, said)
+        return found
+
+    def number(self, slide: Slide) -> int:
+        """Give an added slide the number by which the rest of the call names it."""
+        self._numbers.append(slide.part)
+        return len(self._numbers) - 1
 
     def aim(self, slide: Slide, element: Element) -> None:
         """Note that a shape is addressed and its slide going to change."""
@@ -90,12 +114,14 @@ def _add_slide(editor: Editor, edit: Edit) -> str:
             "unknown_slide", f"{edit.op.where}.index", f"no place {place}", (f"0-{count}",)
         )
     slide = add_slide(deck, layout, place)
+    number = editor.number(slide)
     editor.order = True
     _write_texts(editor, edit, slide, None)
     _drop_unfilled(slide)
     if edit.notes:
         _write_notes(editor, edit, slide)
-    return f"slide {place} added ({layout.name})"
+    named = "" if number == place else f", called {number} in this call"
+    return f"slide {place} added ({layout.name}){named}"
 
 
 def _drop_unfilled(slide: Slide) -> None:
@@ -255,7 +281,7 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
     slides = deck.slides
     if edit.slides is not None:
         where = f"{edit.op.where}.slides"
-        slides = [deck.slide(index, where) for index in dict.fromkeys(edit.slides)]
+        slides = [editor.numbered(index, where) for index in dict.fromkeys(edit.slides)]
     count = 0
     for slide in slides:
         for paragraph, matches in replace_in(slide.tree, needle, by):
@@ -286,7 +312,10 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
             reason, f"{edit.op.where}.search", f"{expect} expected", (f"{count} matches",)
         )
     if count == 0:
-        editor.warnings.add("no_match", where=edit.op.where)
+        editor.unmatched.append((edit.op.where, search))
+        editor.warnings.add("no_match", where=f"{edit.op.where}: {search!r}")
+        chosen_slides = "" if edit.slides is None else " on these slides"
+        return f"nothing replaced: {search!r} occurs nowhere{chosen_slides}"
     return f"{count} occurrence{'' if count == 1 else 's'} replaced"
 
 

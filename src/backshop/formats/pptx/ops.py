@@ -11,7 +11,7 @@ from backshop.formats.archive import unverified
 from backshop.formats.effect import Unit, by_position, compare, fingerprint, part_effects
 from backshop.formats.errors import fail
 from backshop.formats.notes import Warnings
-from backshop.formats.ops import resolve_base
+from backshop.formats.ops import nowhere, resolve_base
 from backshop.formats.package import Package
 from backshop.formats.protocol import Applied, Effect, Effects, Json, OpsRequest, Source
 from backshop.formats.trees import Trees, loosened
@@ -40,6 +40,8 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
     editor = Editor(deck, warnings)
     changes = tuple((edit.op.index, apply(editor, edit)) for edit in edits)
     effects = watch.report(editor)
+    if editor.unmatched and not effects.changed:
+        raise nowhere(editor.unmatched)
     written = deck.package.save(out)
     return Applied(
         name=request.name,
