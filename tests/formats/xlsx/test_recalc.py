@@ -49,7 +49,7 @@ def test_what_the_engine_cannot_be_trusted_with_has_no_value(tmp_path, out):
     texts = {
         "volatile": "=A1+TODAY()",
         "unknown_function": "=BESSELI(A1,1)",
-        "dynamic_reference": '=INDIRECT("A1")',
+        "dynamic_reference": '=INDIRECT("A"&LEN(A1))',
         "external_reference": "=A1+[1]Sheet!A1",
         "array_context": "=A1:A2*2",
         "unknown_name": "=A1+Nobody",

@@ -20,9 +20,10 @@ from ..xlsx.address import MAX_COL, MAX_ROW, Area, cell_name, parse_area, parse_
 from ..xlsx.apply import finish
 from ..xlsx.blank import blank_workbook
 from ..xlsx.book import Book
-from ..xlsx.cellops import NULL_CELLS, put, refuse_arrays
+from ..xlsx.cellops import NULL_CELLS, put, refuse_arrays, take_in
 from ..xlsx.cellxml import EMPTY, Content
 from ..xlsx.edit import SheetEdit
+from ..xlsx.growth import refuse_totals, tables_above
 from ..xlsx.session import Session
 from ..xlsx.sheetops import unmerge_all
 from ..xlsx.stylesheet import Look
@@ -179,8 +180,11 @@ class _Writer:
             self._note_rows_left(area)
         if request.clear_target_range:
             self._clear(area)
+        above = tables_above(self._edit) if request.mode == "append_rows" else []
+        refuse_totals(above, area, _WHERE)
         self._session.aim(self._edit, area)
         self._fill(area, columns, block, has_header=len(block) > len(rows))
+        take_in(self._session, self._edit, above, area, _WHERE)
         self._note_formula_like()
         return area
 

@@ -76,7 +76,9 @@ def finish(
     report = effects.report(
         old,
         book,
-        effects.Expected(session.targets, session.moves, outcome.places, session.structural),
+        effects.Expected(
+            session.targets, session.moves, outcome.places, session.structural, session.grown
+        ),
     )
     written = package.save(out)
     return Applied(

@@ -11,9 +11,11 @@ from backshop.formats.ops import Arg, as_list, item_fields, problem
 from backshop.formats.protocol import Json, Op
 
 from .address import MAX_COL, MAX_ROW, Area, cell_name, parse_area, parse_cell
+from .book import Table
 from .cellxml import EMPTY, Content
 from .edit import SheetEdit
 from .fitting import fitted
+from .growth import calculated, grow, refuse_totals, tables_above
 from .headers import renamed_header
 from .session import Session
 from .spill import mark
@@ -106,12 +108,41 @@ def set_range(session: Session, op: Op) -> str:
 
 
 def append_rows(session: Session, op: Op) -> str:
-    """Write rows below the last used one."""
+    """Write rows below the last used one; a table that ends there takes them in (F17.12)."""
     edit = session.edit_or_name(str(op.args["sheet"]), op.where)
     used = edit.used()
-    start = (used.row2 + 1, used.col1) if used else (1, 1)
+    above = tables_above(edit)
+    first = above[0].area.col1 if len(above) == 1 else used.col1 if used else 1
+    start = (used.row2 + 1, first) if used else (1, 1)
+    if used:
+        width = max((len(_row(i, op.where)) for i in as_list(op.args["values"])), default=1)
+        below = Area(*start, start[0], first + max(width, 1) - 1)
+        refuse_totals(above, below, f"{op.where}.values")
     area, _ = _write_block(session, edit, op, start)
-    return f"{edit.sheet.name}!{area} appended ({area.height} row{'s' if area.height > 1 else ''})"
+    names = take_in(session, edit, above, area, op.where)
+    said = f" to the table {', '.join(names)}" if names else ""
+    rows = f"{area.height} row{'s' if area.height > 1 else ''}"
+    return f"{edit.sheet.name}!{area} appended ({rows}){said}"
+
+
+def take_in(
+    session: Session, edit: SheetEdit, tables: Sequence[Table], area: Area, where: str
+) -> list[str]:
+    """Let tables take in the rows appended below them, with their formulas; return their names."""
+    touched = [t for t in tables if area.col1 <= t.area.col2 and t.area.col1 <= area.col2]
+    rows = range(area.row1, area.row2 + 1)
+    filled = {
+        place: text
+        for table in touched
+        for place, text in calculated(session.book, edit, table, rows).items()
+        if edit.is_empty(*place)
+    }
+    session.grown.update(grow(session.book, edit, touched, area))
+    for place, text in filled.items():
+        session.check_writable(edit, *place, where)
+        edit.set_content(*place, Content("formula", text))
+        session.aim(edit, Area(*place, *place))
+    return [table.name for table in touched]
 
 
 def _write_block(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lxml import etree
 
@@ -18,6 +18,7 @@ from backshop.formats.protocol import Effect, Effects
 
 from .address import Area, cell_name, column_name, parse_area, parse_cell
 from .book import Book, Sheet, Value, child, children, local
+from .growth import extend
 from .moves import Move, follows
 from .session import Target
 from .sheetxml import RowSpan, SheetXml, attributes
@@ -42,6 +43,7 @@ class Expected:
     moves: Sequence[Move]
     recalculated: dict[str, set[tuple[int, int]]]
     structural: bool
+    grown: dict[str, int] = field(default_factory=dict)  # tables by part: the row each ends in now
 
 
 def report(old: Book, new: Book, expected: Expected) -> Effects:
@@ -176,7 +178,8 @@ class _Comparison:
         if follows(name) and self.expected.moves and self._moved(before) == after:
             return True
         is_table = local(parse_xml(after)) == "table"
-        return is_table and _table_key(self._moved(before)) == _table_key(after)
+        last_row = self.expected.grown.get(name)
+        return is_table and _table_key(self._moved(before), last_row) == _table_key(after)
 
     def _is_bookkeeping(self, name: str) -> bool:
         """Whether only lines about parts that came or went differ."""
@@ -389,8 +392,10 @@ def _masked(data: bytes, names: set[str]) -> bytes:
     return canonical(root)
 
 
-def _table_key(data: bytes) -> bytes:
+def _table_key(data: bytes, last_row: int | None = None) -> bytes:
     root = parse_xml(data)
+    if last_row is not None:
+        extend(root, last_row)
     for item in children(child(root, "tableColumns"), "tableColumn"):
         item.set("name", "")
     return canonical(root)

@@ -32,8 +32,9 @@ FUTURE: dict[str, str] = {  # the prefix with which younger functions are stored
 }
 
 VOLATILE = frozenset({"NOW", "TODAY", "RAND", "RANDBETWEEN", "RANDARRAY", "CELL", "INFO"})
-# what they refer to is known only while computing: they depend on every change (F24.2)
-DYNAMIC = frozenset({"INDIRECT", "OFFSET", "GETPIVOTDATA", "CUBEVALUE", "CUBEMEMBER"})
+# what they refer to is known by computing them only (F24.2); cubes and pivot tables are not cells,
+# so that a change reaches what reads them through their arguments alone
+DYNAMIC = frozenset({"INDIRECT", "OFFSET"})
 
 # Functions whose results in our engine were compared with spreadsheet results. A function outside
 # these lists is "not computed" (F24.9): CEILING and FLOOR differ for negative numbers, VALUE and

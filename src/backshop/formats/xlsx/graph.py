@@ -32,6 +32,7 @@ class Graph:
     reader: Reader
     nodes: dict[Place, Node] = field(default_factory=dict)  # those that were asked for
     dynamic: set[Place] = field(default_factory=set)  # what they read is known by computing only
+    distant: set[Place] = field(default_factory=set)  # OFFSET or INDIRECT leads them elsewhere
     volatile: set[Place] = field(default_factory=set)
     uncached: set[Place] = field(default_factory=set)
     left_out: set[Place] = field(default_factory=set)  # formulas beyond the limit
@@ -48,6 +49,8 @@ class Graph:
         self.count += run.last - run.first + 1
         if run.form.dynamic:
             self.dynamic.update(run.places())
+        if run.form.distant:
+            self.distant.update(run.places())
         if run.form.volatile:
             self.volatile.update(run.places())
         for ref in run.form.refs:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .address import Area
-from .book import Book, DefinedName, Table
+from .book import Book, DefinedName, Table, Value
+from .distant import Distance, distance
 from .expression import Call, Part, Reading, Shape, parse
 from .formula import Token, join, tokens
 from .functions import COMPUTED, DYNAMIC, RANGE_ARGUMENTS, TEXT_FORMATS, VOLATILE
@@ -37,6 +38,7 @@ class Node:
     reason: str | None  # why its value cannot be trusted to the engine
     cached: bool
     raw: RawCell
+    distance: Distance | None = None  # of a formula with OFFSET or INDIRECT
 
 
 class Reader:
@@ -65,7 +67,24 @@ class Reader:
             found.note("array_formula")
         out = self._spell(text, found, 0) if reason is None else ""
         cached = not self.book.is_uncached(cell)
-        return Node(found.place, out, found.areas, found.reason, cached, cell)
+        distance_ = distance(out, sheet, self._value, self._known) if found.distant else None
+        node = Node(found.place, out, found.areas, found.reason, cached, cell, distance_)
+        if distance_ is not None and distance_.exact and distance_.areas is not None:
+            node.text = distance_.text
+            node.areas = [*found.areas, *distance_.areas]
+        return node
+
+    def _value(self, sheet: str, row: int, col: int) -> Value:
+        """Return what a cell holds; a formula without stored result holds nothing to go by."""
+        xml = self.book.xml(self.book.sheet(sheet))
+        for found in xml.pick({row}) if xml else ():
+            for cell in xml.cells(found, col, col) if xml else ():
+                unknown = self.book.is_uncached(cell)
+                return Value("error", "") if unknown else self.book.value(cell)
+        return Value("blank", "")
+
+    def _known(self, name: str) -> str | None:
+        return self.sheets.get(name.lower())
 
     def _spell(self, text: str, found: Found, depth: int) -> str:
         """Collect what a formula reads; return it with names and tables spelled as ranges."""
@@ -217,6 +236,7 @@ class Found:
     dynamic: bool = False  # what it reads is not known before computing
     volatile: bool = False
     by_row: bool = False  # the same words mean other cells in another row
+    distant: bool = False  # OFFSET or INDIRECT leads elsewhere
 
     def note(self, reason: str, *, dynamic: bool = False, volatile: bool = False) -> None:
         """Note why the value cannot be computed here."""
@@ -230,7 +250,8 @@ def _function(token: Token, pieces: tuple[Token, ...], index: int, found: Found)
     if name in VOLATILE:
         found.note("volatile", volatile=True)
     elif name in DYNAMIC:
-        found.note("dynamic_reference", dynamic=True)
+        found.distant = True
+        found.note("dynamic_reference")
     elif name == "TEXT":
         last = next((t for t in pieces[index:] if t.kind == "close"), None)
         before = pieces[pieces.index(last) - 1] if last else None

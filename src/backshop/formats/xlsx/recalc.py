@@ -84,6 +84,8 @@ def recalculate(
     if graph.dynamic:
         dirty |= graph.dynamic
         dirty |= graph.reached(graph.dynamic)
+    if graph.distant:
+        _follow(graph, places, dirty, moved=moved)
     if not dirty:
         return result
     if len(dirty) > MAX_COMPUTED:
@@ -105,6 +107,55 @@ def recalculate(
         if value and value.kind == "error" and before.get(place) != value.text:
             result.errors.append(_error(graph.nodes[place], value))
     return result
+
+
+def _follow(graph: Graph, changed: set[Place], dirty: set[Place], *, moved: bool) -> None:
+    """Add the formulas whose OFFSET or INDIRECT leads to what changed, and who reads them.
+
+    A name of a sheet that came, went or changed may lead an INDIRECT elsewhere.
+    """
+    waiting = graph.distant - dirty
+    graph.load(waiting)
+    cells: dict[str, set[tuple[int, int]]] = {}
+    fresh: set[Place] = changed | dirty
+    first = True
+    while waiting and (fresh or first):
+        first = False
+        for place in fresh:
+            cells.setdefault(place.sheet, set()).add((place.row, place.col))
+        hit = {
+            place
+            for place in waiting
+            if (node := graph.nodes.get(place)) is None
+            or node.distance is None
+            or node.distance.areas is None
+            or (moved and node.distance.by_name)
+            or any(_touches(area, cells.get(sheet, set())) for sheet, area in node.distance.areas)
+        }
+        fresh = (hit | graph.reached(hit)) - dirty
+        dirty |= fresh
+        waiting -= dirty
+
+
+def _touches(area: Area, cells: set[tuple[int, int]]) -> bool:
+    if area.count > len(cells):
+        return any(area.has(*cell) for cell in cells)
+    rows, cols = range(area.row1, area.row2 + 1), range(area.col1, area.col2 + 1)
+    return any((row, col) in cells for row in rows for col in cols)
+
+
+def _is_led_astray(graph: Graph, node: Node, dirty: set[Place]) -> bool:
+    """Whether it is not known for sure where a formula leads, or what stands there."""
+    distance = node.distance
+    if distance is None or not distance.exact or distance.areas is None:
+        return True
+    unsure = dirty | graph.uncached
+    if any(Place(*key) in unsure for key in distance.keys):
+        return True
+    by_sheet: dict[str, set[tuple[int, int]]] = {}
+    for place in unsure:
+        by_sheet.setdefault(place.sheet, set()).add((place.row, place.col))
+    return any(_touches(area, by_sheet.get(sheet, set())) for sheet, area in distance.areas)
 
 
 def _given_up(book: Book, dirty: set[Place]) -> Recalculation:
@@ -149,7 +200,10 @@ def _reasons(graph: Graph, dirty: set[Place], engine: bool) -> dict[Place, str]:
     reasons: dict[Place, str] = {}
     for place in dirty:
         node = graph.nodes[place]
-        reason = node.reason or misused(node.text)
+        reason = node.reason
+        if reason == "dynamic_reference" and not _is_led_astray(graph, node, dirty):
+            reason = None
+        reason = reason or misused(node.text)
         if reason:
             reasons[place] = reason
         elif place in shaky:

@@ -37,6 +37,7 @@ class Form(NamedTuple):
     fixed: tuple[tuple[str, Area], ...]  # names, tables, whole columns
     dynamic: bool
     volatile: bool
+    distant: bool = False
 
 
 class Shape:
@@ -104,7 +105,9 @@ class Forms:
             number += len(DIGITS.findall(token.text))
         if reusable and found.by_row:
             return None
-        return Form(tuple(slots), tuple(refs), tuple(fixed), found.dynamic, found.volatile)
+        return Form(
+            tuple(slots), tuple(refs), tuple(fixed), found.dynamic, found.volatile, found.distant
+        )
 
 
 def row_slots(token: Token, before: int) -> list[int]:

@@ -52,6 +52,7 @@ class Session:
     expected: dict[str, dict[tuple[int, int], Content]] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)  # what references follow
     headers: list[Header] = field(default_factory=list)
+    grown: dict[str, int] = field(default_factory=dict)  # parts of tables, and their last rows
     missing: list[tuple[str, str]] = field(default_factory=list)  # sheets formulas wait for
     structural: bool = False
     cells: int = 0

@@ -1,0 +1,74 @@
+"""Rows appended under a named table belong to it: its range, filter and formulas go on (F17.12)."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from backshop.formats.ops import problem
+
+from .address import Area, column_name, parse_area
+from .book import Book, Table, child, children
+from .edit import SheetEdit
+from .formula import shift
+
+
+def tables_above(edit: SheetEdit) -> list[Table]:
+    """Return the tables that end in the last used row, so that appended rows touch them."""
+    used = edit.used()
+    return [table for table in edit.tables if used and table.area.row2 == used.row2]
+
+
+def refuse_totals(tables: list[Table], area: Area, where: str) -> None:
+    """Refuse rows below a totals row: they would look like the table's and not be counted."""
+    for table in tables:
+        beside = area.col2 < table.area.col1 or area.col1 > table.area.col2
+        if table.totals_rows and not beside:
+            start = f"{column_name(area.col1)}{area.row1}"
+            raise problem(
+                "op_conflict",
+                where,
+                f"the table {table.name} ends in a totals row; rows below it do not belong to it",
+                [f'set_range with start "{start}" writes below it all the same'],
+            )
+
+
+def grow(book: Book, edit: SheetEdit, tables: list[Table], area: Area) -> dict[str, int]:
+    """Take appended rows into the tables above them; return by part the row each ends in now."""
+    grown: dict[str, int] = {}
+    for table in tables:
+        if area.col2 < table.area.col1 or area.col1 > table.area.col2:
+            continue
+        root = book.package.xml(table.part)
+        extend(root, area.row2)
+        book.package.put_xml(table.part, root)
+        grown[table.part] = area.row2
+    edit.__dict__.pop("tables", None)  # they are read again
+    return grown
+
+
+def extend(root: etree._Element, last_row: int) -> None:
+    """Let a table and its filter end in another row."""
+    for element in (root, child(root, "autoFilter")):
+        area = parse_area(element.get("ref") or "") if element is not None else None
+        if element is not None and area is not None:
+            element.set("ref", str(Area(area.row1, area.col1, last_row, area.col2)))
+
+
+def calculated(
+    book: Book, edit: SheetEdit, table: Table, rows: range
+) -> dict[tuple[int, int], str]:
+    """Return the formulas of calculated columns for new rows, as the row above has them."""
+    root = book.package.xml(table.part)
+    columns = children(child(root, "tableColumns"), "tableColumn")
+    last = table.area.row2
+    found: dict[tuple[int, int], str] = {}
+    for at, column in enumerate(columns):
+        col = table.area.col1 + at
+        above = edit.formula(last, col)
+        own = edit.raw(last, col)
+        is_array = own is not None and own.formula is not None and own.formula.kind == "array"
+        if child(column, "calculatedColumnFormula") is None or above is None or is_array:
+            continue
+        for row in rows:
+            found[row, col] = shift(above, row - last, 0)
+    return found

@@ -1,0 +1,84 @@
+"""Rows appended under a named table become part of it."""
+
+from __future__ import annotations
+
+import pytest
+import xlsxwriter
+from tests.formats.xlsx.books import edit, lines, members, opened, source
+
+from backshop.formats.errors import FormatError
+
+ROWS = {"op": "append_rows", "sheet": "S", "values": [["c", 30], ["d", 40]]}
+
+
+def ledger(path, *, total=False, beside=False):
+    """A table of items with a calculated column, from B2, and its sum on another sheet."""
+    with xlsxwriter.Workbook(str(path)) as file:
+        sheet = file.add_worksheet("S")
+        sheet.write(0, 0, "title")
+        columns = [
+            {"header": "Item"},
+            {"header": "Amount", **({"total_function": "sum"} if total else {})},
+            {"header": "Twice", "formula": "=Ledger[[#This Row],[Amount]]*2"},
+        ]
+        last = 5 if total else 4
+        options = {"name": "Ledger", "columns": columns, "total_row": total}
+        sheet.add_table(f"B2:D{last}", {**options, "data": [["a", 10], ["b", 20]]})
+        if beside:
+            sheet.write(3, 5, "note")
+        other = file.add_worksheet("Sum")
+        other.write_formula(0, 0, "=SUM(Ledger[Amount])", None, 30)
+    return source(path)
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out.xlsx"
+
+
+@pytest.mark.rule("F17.12", "F16.14")
+def test_appended_rows_belong_to_the_table_above_them(tmp_path, out):
+    made = ledger(tmp_path / "a.xlsx")
+
+    done = edit(made, out, ROWS)
+
+    table = opened(out)["S"].tables["Ledger"]
+    assert (table.ref, table.autoFilter.ref) == ("B2:D6", "B2:D6")
+    assert lines(out, sheet="S", range="B5:D6")[1:] == ["5\tc\t30\t60", "6\td\t40\t80"]
+    assert lines(out, sheet="Sum") == ["1\t100"]
+    assert done.changes[0][1] == "S!B5:C6 appended (2 rows) to the table Ledger"
+    assert done.effects.collateral == ()
+    assert "xl/tables/table1.xml" in done.changed_parts
+
+
+@pytest.mark.rule("F17.12")
+def test_two_appends_of_one_call_grow_the_table_twice(tmp_path, out):
+    edit(ledger(tmp_path / "a.xlsx"), out, ROWS, {**ROWS, "values": [["e", 50, 7]]})
+
+    assert opened(out)["S"].tables["Ledger"].ref == "B2:D7"
+    assert lines(out, sheet="S", range="B7:D7")[1:] == ["7\te\t50\t7"]
+    assert lines(out, sheet="Sum")[0] == "1\t150"
+
+
+@pytest.mark.rule("F17.12")
+def test_rows_below_a_totals_row_are_refused_with_the_call_that_writes_them(tmp_path, out):
+    with pytest.raises(FormatError) as caught:
+        edit(ledger(tmp_path / "a.xlsx", total=True), out, ROWS)
+
+    assert caught.value.reason == "op_conflict"
+    assert caught.value.hints == ('set_range with start "B6" writes below it all the same',)
+    assert not out.exists()
+
+
+@pytest.mark.rule("F17.12")
+def test_a_table_that_does_not_end_the_sheet_is_left_alone(tmp_path, out):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        sheet = file.add_worksheet("S")
+        sheet.add_table("A1:B3", {"name": "Ledger", "data": [["a", 1], ["b", 2]]})
+        sheet.write(9, 0, "far below")
+
+    edit(source(path), out, ROWS)
+
+    assert opened(out)["S"].tables["Ledger"].ref == "A1:B3"
+    assert members(out)["xl/tables/table1.xml"] == members(path)["xl/tables/table1.xml"]
