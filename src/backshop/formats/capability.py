@@ -63,8 +63,9 @@ _PARAGRAPHS = "list of paragraphs"
 _FIELDS: Mapping[str, Mapping[str, str]] = {
     "xlsx": {
         "cells": "list of `{cell, value?, type?, style?}`; type string number boolean date "
-        "datetime time formula blank",
-        "values": "rows of cell values; null leaves a cell as it is",
+        "datetime time formula array_formula blank; an array formula may fill a range",
+        "values": "rows of cell values",
+        "null_cells": "what null in `values` does to its cell, clear or keep",
         "start": "top left cell, such as `B3`",
         "range": "cells, such as `A1:C9`",
         "types": "list with a type for each column",
@@ -90,6 +91,12 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
         "column_widths": "list of inches",
         "cells": "list of `{row, column, text | runs}`, from 0",
         "scope": " ".join(docx.SCOPES),
+        "delete_paragraphs.from": "body index, from 0",
+        "delete_paragraphs.to": "body index, from 0",
+        "delete_table_rows.from": "row, from 0",
+        "delete_table_rows.to": "row, from 0",
+        "table": "table, from 0",
+        "at": "row, from 0; null is the end",
     },
     "pptx": {
         **{name: _PARAGRAPH[name] for name in pptx.PARAGRAPH_STYLE},

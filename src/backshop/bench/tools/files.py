@@ -49,9 +49,11 @@ class ReadFile:
     range: str | None = field(default=None, metadata=described("Cells such as A1:D20"))
     cells: str | None = field(default=None, metadata=described("values, formulas or both"))
     section: str | None = field(default=None, metadata=described("Heading or section id"))
-    paragraphs: str | None = field(default=None, metadata=described("Such as 10-20"))
+    paragraphs: str | None = field(
+        default=None, metadata=described("Body indexes such as 10-20, from 0 as in the map")
+    )
     slide_index: int | None = field(default=None, metadata=described("Counted from 0"))
-    pages: str | None = field(default=None, metadata=described("Such as 1-5"))
+    pages: str | None = field(default=None, metadata=described("Such as 1-5, from 1"))
     line_start: int | None = field(default=None, metadata=described("Counted from 1"))
     line_count: int | None = None
     chunk_index: int | None = field(default=None, metadata=described("Counted from 0"))

@@ -55,7 +55,7 @@ class CellStyle:
 class Cell:
     """One cell to set."""
 
-    cell: str = field(metadata=described("Such as C7"))
+    cell: str = field(metadata=described("Such as C7; C7:C9 for an array formula"))
     value: Value = None
     type: str | None = field(
         default=None,
@@ -160,7 +160,7 @@ class Paragraph:
 class Anchor:
     """A place in a document."""
 
-    paragraph: int | None = None
+    paragraph: int | None = field(default=None, metadata=described("Body index, from 0"))
     section: str | None = None
     text: str | None = None
     at: str | None = field(default=None, metadata=described("before, after, start or end"))
@@ -207,8 +207,10 @@ class DocxOp:
     anchor: Anchor | None = None
     copy_format: bool | None = None
     section: str | None = None
-    from_: Annotated[int | None, renamed("from")] = None
-    to: int | None = None
+    from_: Annotated[int | None, renamed("from")] = field(
+        default=None, metadata=described("First body index, or row, from 0")
+    )
+    to: int | None = field(default=None, metadata=described("Last one"))
     search: str | None = None
     replace: str | None = None
     match_case: bool | None = None
@@ -371,13 +373,15 @@ def _copy_assets(params: CopyAssets, *, context: ToolContext) -> ToolResult:
     return answered(work)
 
 
-def _tools(kind: str, what: str, operations: type, styles: type) -> tuple[Tool, Tool, Tool]:
+def _tools(
+    kind: str, what: str, operations: type, styles: type, advice: str
+) -> tuple[Tool, Tool, Tool]:
     return (
         Tool(
             f"{kind}_operations",
             f"Change {what} in the Draft by operations; everything else in it stays byte for "
             "byte. All operations of a call take effect or none. The answer lists what really "
-            "changed; anything beyond the target is listed as collateral.",
+            f"changed; anything beyond the target is listed as collateral. {advice}",
             operations,
             _operate,
             effects="write",
@@ -400,7 +404,25 @@ def _tools(kind: str, what: str, operations: type, styles: type) -> tuple[Tool, 
 
 
 OFFICE_TOOLS: tuple[Tool, ...] = (
-    *_tools("xlsx", "a workbook", XlsxOperations, XlsxStyles),
-    *_tools("docx", "a document", DocxOperations, OnePath),
-    *_tools("pptx", "a presentation", PptxOperations, OnePath),
+    *_tools(
+        "xlsx",
+        "a workbook",
+        XlsxOperations,
+        XlsxStyles,
+        "Only ensure_sheet adds a sheet.",
+    ),
+    *_tools(
+        "docx",
+        "a document",
+        DocxOperations,
+        OnePath,
+        "Paragraphs, tables and rows count from 0, as the map had them before the call.",
+    ),
+    *_tools(
+        "pptx",
+        "a presentation",
+        PptxOperations,
+        OnePath,
+        "Slides count from 0, as they were before the call.",
+    ),
 )

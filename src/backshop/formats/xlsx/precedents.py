@@ -13,7 +13,7 @@ from .distant import Distance, distance
 from .expression import Call, Part, Reading, Shape, parse
 from .formula import Token, join, tokens
 from .functions import COMPUTED, DYNAMIC, RANGE_ARGUMENTS, TEXT_FORMATS, VOLATILE
-from .sheetxml import RawCell
+from .sheetxml import RawCell, RowSpan
 from .signatures import SIGNATURES
 
 _SINGLE = re.compile(r"(?:[^\[\]',:]|'.)*")
@@ -51,6 +51,7 @@ class Reader:
             (item.name.lower(), item.scope): item for item in book.names
         }
         self.index = {sheet.name: sheet.index for sheet in book.sheets}
+        self._spans: dict[str, dict[int, RowSpan]] = {}  # of sheets whose cells were looked at
         self.tables: dict[str, tuple[str, Table]] = {
             table.name.lower(): (sheet.name, table)
             for sheet in book.sheets
@@ -77,11 +78,13 @@ class Reader:
     def _value(self, sheet: str, row: int, col: int) -> Value:
         """Return what a cell holds; a formula without stored result holds nothing to go by."""
         xml = self.book.xml(self.book.sheet(sheet))
-        for found in xml.pick({row}) if xml else ():
-            for cell in xml.cells(found, col, col) if xml else ():
-                unknown = self.book.is_uncached(cell)
-                return Value("error", "") if unknown else self.book.value(cell)
-        return Value("blank", "")
+        if sheet not in self._spans:
+            self._spans[sheet] = {span.number: span for span in xml.iter_rows()} if xml else {}
+        span = self._spans[sheet].get(row)
+        cell = next(iter(xml.cells(span, col, col)), None) if xml and span else None
+        if cell is None:
+            return Value("blank", "")
+        return Value("error", "") if self.book.is_uncached(cell) else self.book.value(cell)
 
     def _known(self, name: str) -> str | None:
         return self.sheets.get(name.lower())

@@ -29,6 +29,7 @@ from .uncache import without_results
 
 MAX_FED_CELLS = 1_000_000
 MAX_COMPUTED = 50_000  # formulas; more of them would not be done within the time of a write
+MAX_FOLLOWED = 20_000  # OFFSETs and INDIRECTs, at 150 µs each; with more, all count as reached
 _SPARE_S = 4.0  # for starting the engine and ending the write on a busy machine
 _WORKBOOK_ORDER = (
     *("fileVersion", "fileSharing", "workbookPr", "AlternateContent", "revisionPtr"),
@@ -115,6 +116,9 @@ def _follow(graph: Graph, changed: set[Place], dirty: set[Place], *, moved: bool
     A name of a sheet that came, went or changed may lead an INDIRECT elsewhere.
     """
     waiting = graph.distant - dirty
+    if len(waiting) > MAX_FOLLOWED:
+        dirty |= waiting | graph.reached(waiting)
+        return
     graph.load(waiting)
     cells: dict[str, set[tuple[int, int]]] = {}
     fresh: set[Place] = changed | dirty
@@ -144,18 +148,21 @@ def _touches(area: Area, cells: set[tuple[int, int]]) -> bool:
     return any((row, col) in cells for row in rows for col in cols)
 
 
-def _is_led_astray(graph: Graph, node: Node, dirty: set[Place]) -> bool:
+def _is_led_astray(node: Node, unsure: dict[str, set[tuple[int, int]]]) -> bool:
     """Whether it is not known for sure where a formula leads, or what stands there."""
     distance = node.distance
     if distance is None or not distance.exact or distance.areas is None:
         return True
-    unsure = dirty | graph.uncached
-    if any(Place(*key) in unsure for key in distance.keys):
+    if any((row, col) in unsure.get(sheet, ()) for sheet, row, col in distance.keys):
         return True
-    by_sheet: dict[str, set[tuple[int, int]]] = {}
-    for place in unsure:
-        by_sheet.setdefault(place.sheet, set()).add((place.row, place.col))
-    return any(_touches(area, by_sheet.get(sheet, set())) for sheet, area in distance.areas)
+    return any(_touches(area, unsure.get(sheet, set())) for sheet, area in distance.areas)
+
+
+def _by_sheet(places: Iterable[Place]) -> dict[str, set[tuple[int, int]]]:
+    found: dict[str, set[tuple[int, int]]] = {}
+    for place in places:
+        found.setdefault(place.sheet, set()).add((place.row, place.col))
+    return found
 
 
 def _given_up(book: Book, dirty: set[Place]) -> Recalculation:
@@ -198,10 +205,11 @@ def _reasons(graph: Graph, dirty: set[Place], engine: bool) -> dict[Place, str]:
     needed = _needed(graph, dirty)
     graph.load(needed)
     reasons: dict[Place, str] = {}
+    unsure = _by_sheet(dirty | graph.uncached) if graph.distant else {}
     for place in dirty:
         node = graph.nodes[place]
         reason = node.reason
-        if reason == "dynamic_reference" and not _is_led_astray(graph, node, dirty):
+        if reason == "dynamic_reference" and not _is_led_astray(node, unsure):
             reason = None
         reason = reason or misused(node.text)
         if reason:
