@@ -121,6 +121,8 @@ def using(room: Room) -> Callable[..., Any]:
 
     def call(name: str, **arguments):
         tool = BY_NAME[name]
+        if name.endswith("_operations"):
+            arguments = {"create_if_missing": True, **arguments}
         return invoke(tool, tool.decode(arguments), context=context)
 
     return call

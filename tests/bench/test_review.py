@@ -221,6 +221,7 @@ def test_cells_are_compared_and_shown_in_their_grid(room, use):
     cells = [{"cell": f"C{n}", "value": -n} for n in range(5, 10)]
     more = [
         {"op": "set_cells", "sheet": "Data", "cells": cells},
+        {"op": "ensure_sheet", "sheet": "New"},
         {"op": "set_range", "sheet": "New", "start": "A1", "values": [["x"]]},
     ]
     done(use("xlsx_operations", path="book.xlsx", operations=more))

@@ -92,7 +92,12 @@ def test_the_worked_examples_do_what_they_show(kind, tmp_path):
         source = None
         for number, example in enumerate(examples):
             out = tmp_path / f"{number}.{kind}"
-            request = OpsRequest(name=out.name, operations=json.loads(example))
+            operations = json.loads(example)
+            sheets = dict.fromkeys(op["sheet"] for op in operations if "sheet" in op)
+            there = [{"op": "ensure_sheet", "sheet": sheet} for sheet in sheets]
+            request = OpsRequest(
+                name=out.name, operations=[*there, *operations], create_if_missing=True
+            )
             done = formats.apply_ops(source, request, out)
             assert [warning.code for warning in done.warnings] == []
             source = formats.source(out, out.name, str(number) * 64)

@@ -173,3 +173,53 @@ def test_what_was_computed_from_a_content_goes_with_it(room, use):
 
     assert {path for path in cache.rglob("*") if path.is_file()} == kept
     assert use("table_query", path="a.csv", query="SELECT sum(n) FROM data").ok
+
+
+@pytest.mark.rule("F16.2", "F3.1", "W7.5")
+@pytest.mark.parametrize(
+    ("tool", "there", "typed", "op"),
+    [
+        ("xlsx_operations", "sales.xlsx", "slaes.xlsx", {"op": "ensure_sheet", "sheet": "S"}),
+        ("docx_operations", "offer.docx", "ofer.docx", {"op": "append_paragraph", "text": "x"}),
+        ("pptx_operations", "plan.pptx", "plna.pptx", {"op": "add_slide", "title": "x"}),
+    ],
+)
+def test_a_mistyped_path_makes_no_file_and_is_answered_with_the_nearest(
+    room, use, tool, there, typed, op
+):
+    assert use(tool, path=there, operations=[op]).ok
+    before = room.call("DraftGetState")
+
+    done = use(tool, path=typed, operations=[op], create_if_missing=None)
+
+    assert not done.ok
+    assert done.value["reason"] == "not_found"
+    assert done.value["hints"] == [there, "create_if_missing: true makes it"]
+    assert room.call("DraftGetState") == before
+
+
+@pytest.mark.rule("F19.5", "B8.3")
+def test_replacing_text_that_is_nowhere_makes_no_new_revision(room, use):
+    op = {"op": "append_paragraph", "text": "hello"}
+    assert use("docx_operations", path="a.docx", operations=[op]).ok
+    before = room.call("DraftGetState")
+
+    wish = {"op": "replace_text", "search": "absent", "replace": "x"}
+    done = use("docx_operations", path="a.docx", operations=[wish])
+
+    assert (done.ok, done.value["reason"]) == (False, "no_match")
+    assert "'absent'" in done.message
+    assert room.call("DraftGetState") == before
+
+
+@pytest.mark.rule("F28.1", "F16.2")
+def test_an_export_onto_a_file_that_is_there_says_that_it_replaces_it(room, use):
+    room.add({"a.csv": "x,y\n1,2\n", "b.csv": "old\n"})
+    ask = {"path": "a.csv", "format": "csv"}
+
+    new = use("table_export", target_path="c.csv", **ask)
+    over = use("table_export", target_path="b.csv", **ask)
+
+    assert (new.value["created"], new.value["warnings"]) == (True, [])
+    assert over.value["created"] is False
+    assert [w["code"] for w in over.value["warnings"]] == ["replaced_existing"]

@@ -329,7 +329,7 @@ def test_a_slide_is_added_where_every_part_has_a_content_type_of_its_own(deck):
     space = "{http://schemas.openxmlformats.org/package/2006/content-types}"
     endings = {}
     for line in root.findall(f"{space}Default"):
-        endings[line.get("Extension").lower()] = line.get("ContentType")
+        endings[str(line.get("Extension")).lower()] = str(line.get("ContentType"))
         root.remove(line)
     named = {line.get("PartName") for line in root}
     for name in parts:

@@ -38,6 +38,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             "target_path": "new.xlsx",
             "target_sheet": "S",
             "mode": "replace_sheet",
+            "create_workbook_if_missing": True,
             "query": "SELECT * FROM data LIMIT 3",
         },
     ),

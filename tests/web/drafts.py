@@ -53,6 +53,8 @@ class Drafting:
     def use(self, name: str, **arguments: Any) -> Any:
         """Call a tool; it has to work."""
         tool = BY_NAME[name]
+        if name.endswith("_operations"):
+            arguments = {"create_if_missing": True, **arguments}
         result = invoke(tool, tool.decode(arguments), context=self._context)
         assert result.ok, result.message
         return result.value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from backshop.prompts import ToolResult
 
 REFUSALS_NOTED = 20  # of one caller
 _SHOWN_CHARS = 200
+_NEAR = 3
+_ALIKE = 0.6  # of 1: how like a path must be to be named
 _PREFIXES = ("./", "draft/", "published/")
 Make = Callable[[Source | None, Path], Applied]
 
@@ -70,7 +73,11 @@ class Workspace:
         """Return a file of the active view, ready to be read."""
         path, _ = self.path(raw)
         state = self.state()
-        return self._source(path, self.bench.desk.find(_active(state), path))
+        try:
+            return self._source(path, self.bench.desk.find(_active(state), path))
+        except NotFound as error:
+            error.hints = error.hints or self._near(state, path)
+            raise
 
     def look(self, raw: str, ask: Callable[[Source], Mapping[str, Any]]) -> dict[str, Any]:
         """Return what a format says about a file of the active view, and what was forgiven."""
@@ -121,9 +128,8 @@ class Workspace:
             try:
                 applied = make(source, out)
             except FormatError as error:
-                if source is None and error.reason == "not_found":  # perhaps a typing mistake
-                    near = tree.similar(_active(state), path, desk.store.load_tree)
-                    error.hints = (*near, *error.hints)
+                if source is None and error.reason == "not_found":
+                    error.hints = (*self._near(state, path), *error.hints)
                 raise
             blob = desk.store.blobs.put(out)
         result = dict(applied.to_json())
@@ -135,6 +141,11 @@ class Workspace:
             effects=_report(result),
         )
         return put, result
+
+    def _near(self, state: BenchState, path: BenchPath) -> tuple[str, ...]:
+        """Return the paths a typing mistake may have meant, the closest first (F3.1)."""
+        names = [str(name) for name in self.bench.desk.entries(_active(state))]
+        return tuple(get_close_matches(path, names, n=_NEAR, cutoff=_ALIKE))
 
     def _source(self, path: str, file: tree.File) -> Source:
         blob = self.bench.desk.store.blobs.path(file.sha256)

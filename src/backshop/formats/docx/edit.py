@@ -195,7 +195,7 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
         )
     if count == 0:
         editor.unmatched.append((edit.op.where, search))
-        editor.warnings.add("no_match", where=f"{edit.op.where}: {search!r}")
+        editor.warnings.add("no_match", where=edit.op.where)
         return f"nothing replaced: {search!r} occurs nowhere" + (
             "" if scope == "all" else f" in the scope {scope}"
         )

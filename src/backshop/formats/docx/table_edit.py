@@ -108,8 +108,9 @@ def add_table_rows(editor: Editor, edit: Edit) -> str:
     table = _table(editor, edit)
     rows = table_rows(table)
     at = edit.op.args["at"]
+    assert at is None or isinstance(at, int)
     places = editor.row_places(table)
-    place = len(rows) if at is None or at == len(places) else places.get(at)  # type: ignore[call-overload]  # an int, as its field says
+    place = len(rows) if at is None or at == len(places) else places.get(at)
     if place is None or not rows:
         raise problem("bad_index", f"{edit.op.where}.at", "no such row", (f"0-{len(places)}",))
     editor.touch()

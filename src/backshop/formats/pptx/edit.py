@@ -313,7 +313,7 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
         )
     if count == 0:
         editor.unmatched.append((edit.op.where, search))
-        editor.warnings.add("no_match", where=f"{edit.op.where}: {search!r}")
+        editor.warnings.add("no_match", where=edit.op.where)
         chosen_slides = "" if edit.slides is None else " on these slides"
         return f"nothing replaced: {search!r} occurs nowhere{chosen_slides}"
     return f"{count} occurrence{'' if count == 1 else 's'} replaced"
