@@ -617,9 +617,7 @@ def test_a_call_of_which_a_part_matched_says_so_of_each_operation(report):
         "nothing replaced: 'absent' occurs nowhere",
         "3 occurrences replaced",
     ]
-    assert [(w.code, w.where) for w in applied.warnings] == [
-        ("no_match", "operations[0]")
-    ]
+    assert [(w.code, w.where) for w in applied.warnings] == [("no_match", "operations[0]")]
 
 
 @pytest.mark.rule("F23.7")

@@ -28,7 +28,9 @@ def formats():
 )
 def test_office_files_are_made_mapped_read_and_extracted(formats, tmp_path, name, op, shown):
     out = tmp_path / name
-    applied: Any = formats.apply_ops(None, OpsRequest(name=name, operations=[op]), out).to_json()
+    applied: Any = formats.apply_ops(
+        None, OpsRequest(name=name, operations=[op], create_if_missing=True), out
+    ).to_json()
     made = source(out)
 
     assert applied["ok"] is True
@@ -46,7 +48,8 @@ def test_office_files_are_made_mapped_read_and_extracted(formats, tmp_path, name
 
 def test_a_macro_file_is_read_and_never_written(formats, tmp_path):
     out = tmp_path / "a.docx"
-    ask = OpsRequest(name="a.docx", operations=[{"op": "append_paragraph", "text": "x"}])
+    op = {"op": "append_paragraph", "text": "x"}
+    ask = OpsRequest(name="a.docx", operations=[op], create_if_missing=True)
     formats.apply_ops(None, ask, out)
     made = source(out)
     macro = Source(out, made.sha256, "a.docm")
@@ -64,7 +67,8 @@ def test_paths_are_those_of_the_caller_wherever_a_worker_runs(formats, tmp_path,
     monkeypatch.chdir(tmp_path)
     here = Path("a.docx")
     op = {"op": "append_paragraph", "text": "x"}
-    formats.apply_ops(None, OpsRequest(name="a.docx", operations=[op]), here)
+    ask = OpsRequest(name="a.docx", operations=[op], create_if_missing=True)
+    formats.apply_ops(None, ask, here)
     copied = OpsRequest(name="b.docx", operations=[op], copy_from=source(here))
 
     formats.apply_ops(None, copied, Path("b.docx"))

@@ -203,6 +203,19 @@ def test_one_failing_operation_applies_nothing_and_is_told(compat):
     assert "apply_failed" in kinds(compat)
 
 
+@pytest.mark.rule("W14.3", "F16.2")
+def test_a_proposal_for_a_mistyped_document_makes_no_file(compat):
+    compat.play(proposes(changeset(ops=[DOC])))
+    compat.ask()
+    compat.call("DraftPublish")
+    compat.play(proposes(changeset(ops=[{**DOC, "path": "rr.docx"}])))
+
+    compat.ask()
+
+    assert compat.draft() is None
+    assert "apply_failed" in kinds(compat)
+
+
 @pytest.mark.rule("W14.1", "W1.5")
 @pytest.mark.parametrize(("mode", "asked"), [("agent", 2), ("ask", 1)])
 def test_a_question_changes_nothing(compat, mode, asked):

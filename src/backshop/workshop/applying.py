@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from backshop.base import tree
@@ -77,10 +77,7 @@ def apply(
                 (one.path, partial(_text, book.bench, one), _note(one.summary))
                 for one in changes.writes
             ),
-            *(
-                (one.path, partial(_ops, book.bench, one), _note(one.summary))
-                for one in changes.ops
-            ),
+            *((one.path, partial(_ops, room, one), _note(one.summary)) for one in changes.ops),
         ]
     )
     operations: list[tuple[str, object]] = [(one.path, None) for one in changes.writes]
@@ -114,15 +111,23 @@ def _text(bench: Bench, one: proposal.TextWrite, existing: Source | None, out: P
 
 
 _CREATING = frozenset({"ensure_sheet", "set_paragraphs", "add_slide"})
-"""With one of these a proposal may begin a file that is not there: it has no other word for it."""
 
 
-def _ops(bench: Bench, one: proposal.FileOps, existing: Source | None, out: Path) -> Applied:
+def _makes_file(room: Workspace, one: proposal.FileOps) -> bool:
+    """Whether a file that is not there is meant: a proposal has no word for making one (W14.3)."""
+    if one.ops and one.ops[0].get("op") in _CREATING:
+        return True
+    ending = PurePosixPath(one.path).suffix.lower()
+    return not any(name.lower().endswith(ending) for name in room.near(one.path))
+
+
+def _ops(room: Workspace, one: proposal.FileOps, existing: Source | None, out: Path) -> Applied:
+    bench = room.bench
     operations: list[dict[str, Any]] = [dict(op) for op in one.ops]
     request = OpsRequest(
         name=one.path,
         operations=operations,
-        create_if_missing=operations[0].get("op") in _CREATING,
+        create_if_missing=existing is None and _makes_file(room, one),
         copy_from=None,
         recalculate=bench.desk.settings.recalculate,
     )

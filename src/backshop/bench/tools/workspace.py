@@ -76,12 +76,17 @@ class Workspace:
         try:
             return self._source(path, self.bench.desk.find(_active(state), path))
         except NotFound as error:
-            error.hints = error.hints or self._near(state, path)
+            error.hints = error.hints or self.near(path)
             raise
 
     def look(self, raw: str, ask: Callable[[Source], Mapping[str, Any]]) -> dict[str, Any]:
         """Return what a format says about a file of the active view, and what was forgiven."""
         return _noted(dict(ask(self.source(raw))), raw, self.path(raw)[1])
+
+    def near(self, path: str) -> tuple[str, ...]:
+        """Return the paths a typing mistake may have meant, the closest first (F3.1)."""
+        names = [str(name) for name in self.entries()]
+        return tuple(get_close_matches(path, names, n=_NEAR, cutoff=_ALIKE))
 
     def entries(self) -> dict[BenchPath, tree.File]:
         """Return every file of the active view."""
@@ -129,7 +134,7 @@ class Workspace:
                 applied = make(source, out)
             except FormatError as error:
                 if source is None and error.reason == "not_found":
-                    error.hints = (*self._near(state, path), *error.hints)
+                    error.hints = (*self.near(path), *error.hints)
                 raise
             blob = desk.store.blobs.put(out)
         result = dict(applied.to_json())
@@ -141,11 +146,6 @@ class Workspace:
             effects=_report(result),
         )
         return put, result
-
-    def _near(self, state: BenchState, path: BenchPath) -> tuple[str, ...]:
-        """Return the paths a typing mistake may have meant, the closest first (F3.1)."""
-        names = [str(name) for name in self.bench.desk.entries(_active(state))]
-        return tuple(get_close_matches(path, names, n=_NEAR, cutoff=_ALIKE))
 
     def _source(self, path: str, file: tree.File) -> Source:
         blob = self.bench.desk.store.blobs.path(file.sha256)
