@@ -36,8 +36,8 @@ MAX_READS = 500
 
 
 def text_of(value: object) -> str:
-    """Return a value as JSON text; fails on anything that is not JSON."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    """Return a value as JSON text, as it is sent; fails on anything that is not JSON."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def walk(formats: Formats, source: Source, selector: Selector) -> Iterator[Read]:
