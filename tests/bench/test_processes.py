@@ -14,7 +14,7 @@ import pytest
 from backshop.app import Backshop
 from backshop.base.ambient import Mint
 from backshop.base.errors import BackshopError
-from backshop.store import Store
+from backshop.store import Store, whereabouts
 from backshop.testing.ambient import FixedClock
 
 from .conftest import Room
@@ -206,3 +206,27 @@ def test_a_bench_that_another_process_holds_is_waited_for_and_then_busy(room, mo
     assert room.published() == {"a.txt": "one"}
     room.add({"b.txt": "two"})
     assert sorted(room.published()) == ["a.txt", "b.txt"]
+
+
+@pytest.mark.rule("B3.8")
+def test_files_can_be_added_the_moment_an_agents_process_is_dead(room: Room):
+    """The lease had 60 s to go; its process is gone from this very machine."""
+    told = "from backshop.store import whereabouts; print(whereabouts())"
+    gone = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    owner = f"turn_1:tx_1:{gone.stdout.strip()}"
+    assert room.shop.store.leases.take(f"bench:{room.id}", owner, 60)
+
+    room.add({"a.txt": "one"})
+
+    assert room.published() == {"a.txt": "one"}
+
+
+@pytest.mark.rule("B3.8")
+def test_a_living_agent_still_keeps_others_off_its_bench(room: Room):
+    owner = f"turn_1:tx_1:{whereabouts()}"
+    assert room.shop.store.leases.take(f"bench:{room.id}", owner, 60)
+
+    with pytest.raises(BackshopError) as refused:
+        room.add({"a.txt": "one"})
+
+    assert (refused.value.code, refused.value.reason) == ("BENCH_BUSY", "turn_active")

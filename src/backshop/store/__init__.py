@@ -1,5 +1,6 @@
 """Events and blobs: the one append-only log and the one content-addressed store of a home."""
 
+from .alive import whereabouts
 from .backup import restore_backup, write_backup
 from .beginning import Beginning
 from .blobs import Blobs
@@ -51,6 +52,7 @@ __all__ = [
     "remove_tree",
     "repair_store",
     "restore_backup",
+    "whereabouts",
     "write_backup",
     "Appended",
     "Batch",

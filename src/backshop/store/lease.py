@@ -1,9 +1,15 @@
-"""Run leases: at most one active agent run per bench, judged by the database's clock (B3.8)."""
+"""Run leases: at most one active agent run per bench, judged by the database's clock (B3.8).
+
+A holder whose process is gone, as far as this machine can tell, holds nothing any more.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from backshop.base.ambient import Clock
 
+from .alive import is_dead
 from .engine import Database
 from .log import check_stream
 
@@ -22,7 +28,7 @@ class Leases:
             cursor.lock_lease(stream)
             now_ms = cursor.now_ms(self._clock.now_ms())
             row = cursor.one("lease", {"stream": stream})
-            if row is not None and row[0] != owner and row[1] >= now_ms:
+            if row is not None and row[0] != owner and _is_held(row, now_ms):
                 return False
             expires = now_ms + int(duration_s * 1000)
             cursor.run("lease_put", {"stream": stream, "owner": owner, "expires_ms": expires})
@@ -53,7 +59,8 @@ class Leases:
         """Return the streams whose lease somebody holds."""
         with self._database.reader() as cursor:
             now_ms = cursor.now_ms(self._clock.now_ms())
-            return [str(row[0]) for row in cursor.all("leases_held", {"now_ms": now_ms})]
+            rows = cursor.all("leases_held", {"now_ms": now_ms})
+        return [str(stream) for stream, owner in rows if not is_dead(str(owner))]
 
     def drop(self, stream: str, owner: str) -> None:
         """Give the lease back; nothing happens if it is not held."""
@@ -76,10 +83,21 @@ class Leases:
             now_ms = cursor.now_ms(self._clock.now_ms())
             cursor.run("lease_forget", {"name": stream, "now_ms": now_ms})
 
-    def holder(self, stream: str) -> str | None:
-        """Return who holds the lease now, or None."""
+    def end_if_dead(self, stream: str) -> None:
+        """Let the lease of a process that is gone run out now, so that the work is found."""
         with self._database.reader() as cursor:
             row = cursor.one("lease", {"stream": stream})
-            if row is None or row[1] < cursor.now_ms(self._clock.now_ms()):
+        if row is not None and is_dead(str(row[0])):
+            self.end(stream, str(row[0]))
+
+    def holder(self, stream: str) -> str | None:
+        """Return who holds the lease now, or None; a process that is gone holds none."""
+        with self._database.reader() as cursor:
+            row = cursor.one("lease", {"stream": stream})
+            if row is None or not _is_held(row, cursor.now_ms(self._clock.now_ms())):
                 return None
         return str(row[0])
+
+
+def _is_held(row: tuple[Any, ...], now_ms: int) -> bool:
+    return bool(row[1] >= now_ms) and not is_dead(str(row[0]))

@@ -133,7 +133,7 @@ STATEMENTS = {
     " SET current = excluded.current, previous = excluded.previous",
     "ring_first": f"{_insert('keyring')} ON CONFLICT DO NOTHING",
     "lease": "SELECT owner, expires_ms FROM lease WHERE stream = :stream",
-    "leases_held": "SELECT stream FROM lease WHERE expires_ms >= :now_ms ORDER BY stream",
+    "leases_held": "SELECT stream, owner FROM lease WHERE expires_ms >= :now_ms ORDER BY stream",
     "leases_run_out": "SELECT stream FROM lease WHERE expires_ms < :before ORDER BY stream",
     "lease_put": "INSERT INTO lease (stream, owner, expires_ms)"
     " VALUES (:stream, :owner, :expires_ms) ON CONFLICT (stream) DO UPDATE"

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 
-from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError
 from backshop.base.ids import TurnId
 from backshop.bench import stream_of
 from backshop.prompts import CancelToken
+from backshop.store import whereabouts
 
 from .book import Book
 from .errors import TurnActive
@@ -116,32 +113,12 @@ def is_alive(book: Book, bench_id: str) -> bool:
     A holder on this machine whose process is gone loses it at once; others keep it until it ends.
     """
     stream = stream_of(bench_id)
-    holder = book.store.leases.holder(stream)
-    if holder is not None and _is_dead(holder):
-        book.store.leases.end(stream, holder)
-        return False
-    return holder is not None
+    if book.store.leases.holder(stream) is not None:
+        return True
+    book.store.leases.end_if_dead(stream)
+    return False
 
 
 def owner_of(book: Book, turn_id: TurnId) -> str:
     """Return a name for the holder that no other process has, and where its process is."""
-    return f"{turn_id}:{book.new('tx')}:{_machine()}:{os.getpid()}"
-
-
-def _is_dead(holder: str) -> bool:
-    """Whether a holder's process ran here and is gone; what cannot be told counts as alive."""
-    parts = holder.split(":")
-    if len(parts) != 4 or not parts[2] or parts[2] != _machine() or not parts[3].isdigit():
-        return False
-    return not Path("/proc", parts[3]).exists()
-
-
-@cache
-def _machine() -> str:
-    """Return a name for this running system as processes see each other; empty if there is none."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        space = os.readlink("/proc/self/ns/pid")  # noqa: PTH115  # not a path: `pid:[…]`
-    except OSError:
-        return ""
-    return sha256_hex(f"{boot} {space}".encode())[:16]
+    return f"{turn_id}:{book.new('tx')}:{whereabouts()}"
