@@ -2,7 +2,7 @@
 
 from .aio import AsyncBackshop
 from .commands import Registry
-from .config import Config, Effective, find_home, load, save
+from .config import Config, Effective, find_home, load, save, unknown_environment
 from .doctor import examine
 from .faults import Fault, fault_of
 from .filing import open_formats
@@ -56,6 +56,7 @@ __all__ = [
     "open_formats",
     "running",
     "save",
+    "unknown_environment",
     "secret_of",
     "wait_s",
 ]

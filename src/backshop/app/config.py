@@ -28,6 +28,7 @@ from .settings import SETTINGS
 
 ENV_PREFIX = "BACKSHOP_"
 _FILE_MAX_BYTES = 1024 * 1024
+_NEAR = 0.65  # how alike names are that one takes for a slip: DB_URL, HOM; not HOST, IMAGE
 _SECRET_NAME = re.compile(
     r"passw|passphrase|^pass$|pwd|secret|token|credential|signature|api[_-]?key|access[_-]?key",
     re.IGNORECASE,
@@ -73,6 +74,7 @@ class Config:
 
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
+_ENV_NAMES = {"BACKSHOP_HOME", *(setting.env for setting in SETTINGS if setting.env)}
 # Environment names that are no settings: the home itself, keys of providers and the passphrase
 # they are stored under, and our own tests.
 _OTHER_ENV = {
@@ -111,26 +113,75 @@ def load(
     Raises:
         ValidationFailed: `bad_setting`; names the setting, the value and what is allowed.
     """
-    env = os.environ if environ is None else environ
+    return _loaded(home, overrides or {}, os.environ if environ is None else environ, None)
+
+
+def load_in_part(home: Path | None) -> tuple[Config, list[str]]:
+    """Return the settings that can be used, and what is wrong with the others.
+
+    Raises:
+        ValidationFailed: `bad_setting`; the home itself is no folder.
+    """
+    wrong: list[str] = []
+    return _loaded(home, {}, os.environ, wrong), wrong
+
+
+def _loaded(
+    home: Path | None,
+    overrides: Mapping[str, Any],
+    env: Mapping[str, str],
+    wrong: list[str] | None,
+) -> Config:
+    """Gather the settings; with `wrong` what cannot be used is noted there and left out."""
     folder, source = _home(home, env)
     _refuse_home_that_is_no_folder(folder, source)
     values = {s.name: Effective(s, s.default, "default") for s in SETTINGS}
-    stored = read_file(folder)
+    stored: dict[str, Any] = {}
+    with _noted(wrong):
+        stored = _parsed_file(folder)
     for name, raw in stored.items():
-        values[name] = Effective(_BY_NAME[name], _checked(name, raw, "settings.json"), "file")
-    _refuse_unknown_environment(env)
+        with _noted(wrong):
+            _known(name, _file(folder))
+            values[name] = Effective(_BY_NAME[name], _checked(name, raw, _file(folder)), "file")
+    with _noted(wrong):
+        _refuse_mistyped_environment(env)
     for setting in SETTINGS:
         if setting.env and setting.env in env:
-            value = _checked(setting.name, env[setting.env], setting.env)
-            values[setting.name] = Effective(setting, value, f"environment {setting.env}")
-    for name, raw in (overrides or {}).items():
+            with _noted(wrong):
+                value = _checked(setting.name, env[setting.env], setting.env)
+                values[setting.name] = Effective(setting, value, f"environment {setting.env}")
+    for name, raw in overrides.items():
         _known(name, "the command line")
         values[name] = Effective(_BY_NAME[name], _checked(name, raw, name), "command line")
     return Config(folder, source, values)
 
 
+@contextmanager
+def _noted(wrong: list[str] | None) -> Iterator[None]:
+    """Note what is refused in the block, where there is somebody to note it for."""
+    try:
+        yield
+    except (ValidationFailed, ConfigUnreadable) as error:
+        if wrong is None:
+            raise
+        hints = f" (did you mean {', '.join(error.hints)}?)" if error.hints else ""
+        wrong.append(f"{error.message}{hints}")
+
+
 def read_file(home: Path) -> dict[str, Any]:
     """Return what `settings.json` holds, every name known; empty if there is no file."""
+    value = _parsed_file(home)
+    for name in value:
+        _known(name, _file(home))
+    return value
+
+
+def _file(home: Path) -> str:
+    """Return how messages name the file of the settings."""
+    return repr(str(home / "settings.json"))
+
+
+def _parsed_file(home: Path) -> dict[str, Any]:
     path = home / "settings.json"
     try:
         data = path.read_bytes()[: _FILE_MAX_BYTES + 1]
@@ -138,18 +189,16 @@ def read_file(home: Path) -> dict[str, Any]:
         return {}
     except OSError as error:
         raise ConfigUnreadable(
-            f"{str(path)!r} cannot be read", reason="bad_setting", detail=error.strerror
+            f"{_file(home)} cannot be read", reason="bad_setting", detail=error.strerror
         ) from error
     if len(data) > _FILE_MAX_BYTES:
-        raise ValidationFailed("settings.json is larger than 1 MiB", reason="bad_setting")
+        raise ValidationFailed(f"{_file(home)} is larger than 1 MiB", reason="bad_setting")
     try:
         value = parse(data)
     except ValidationFailed as error:
-        raise ValidationFailed(f"settings.json: {error.message}", reason="bad_setting") from error
+        raise ValidationFailed(f"{_file(home)}: {error.message}", reason="bad_setting") from error
     if not isinstance(value, dict):
-        raise ValidationFailed("settings.json is not a JSON object", reason="bad_setting")
-    for name in value:
-        _known(name, "settings.json")
+        raise ValidationFailed(f"{_file(home)} is not a JSON object", reason="bad_setting")
     return value
 
 
@@ -250,7 +299,7 @@ def in_force(config: Config, name: str) -> Any:
     stored = read_file(config.home)
     if name not in stored:
         return effective.setting.default
-    return _checked(name, stored[name], "settings.json")
+    return _checked(name, stored[name], _file(config.home))
 
 
 def _known(name: str, where: str) -> None:
@@ -276,16 +325,36 @@ def _checked(name: str, raw: Any, where: str) -> Any:
         ) from error
 
 
-def _refuse_unknown_environment(env: Mapping[str, str]) -> None:
-    settings = {"BACKSHOP_HOME", *(setting.env for setting in SETTINGS if setting.env)}
-    known = settings | _OTHER_ENV
-    for name in env:
-        if name.startswith(ENV_PREFIX) and name not in known and not name.endswith("_API_KEY"):
+def _refuse_mistyped_environment(env: Mapping[str, str]) -> None:
+    """Refuse a name that comes near a setting: somebody meant it. Others are not ours (S3.3)."""
+    for name in unknown_environment(env):
+        near = _near(name.removeprefix(ENV_PREFIX))
+        if near:
             raise ValidationFailed(
                 f"the environment names {name}, which is not a setting",
                 reason="bad_setting",
-                hints=tuple(get_close_matches(name, sorted(settings), n=3)),
+                hints=near,
             )
+
+
+def _near(rest: str) -> tuple[str, ...]:
+    """Return what somebody who wrote this name may have meant; empty if it is nothing of ours."""
+    spelled = {one.name.replace(".", "_").upper(): one.name for one in SETTINGS if not one.env}
+    if rest in spelled:
+        return (f"{spelled[rest]} is set with `backshop config set`, not in the environment",)
+    names = {name.removeprefix(ENV_PREFIX) for name in _ENV_NAMES}
+    near = get_close_matches(rest, sorted(names), n=3, cutoff=_NEAR)
+    return tuple(f"{ENV_PREFIX}{name}" for name in near)
+
+
+def unknown_environment(env: Mapping[str, str]) -> list[str]:
+    """Return the names that begin like ours and mean nothing here."""
+    known = _ENV_NAMES | _OTHER_ENV
+    return [
+        name
+        for name in sorted(env)
+        if name.startswith(ENV_PREFIX) and name not in known and not name.endswith("_API_KEY")
+    ]
 
 
 def _masked(value: Any) -> Any:

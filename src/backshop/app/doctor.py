@@ -2,41 +2,93 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 from pathlib import Path
 
 from backshop.base.errors import BackshopError
-from backshop.store import Finding, Store, examine_store, repair_store
+from backshop.store import (
+    Alarm,
+    DatabaseAway,
+    Finding,
+    Store,
+    examine_store,
+    repair_store,
+    was_used,
+)
 
-from .config import Config
+from .config import Config, load_in_part, unknown_environment
+from .logs import begin
 
 _LOW_DISK_BYTES = 1024**3
 
 
-def examine(config: Config, *, full: bool = False, repair: bool = False) -> tuple[Finding, ...]:
-    """Return findings about machine, home and store; a store that cannot be opened is one.
+def examine(
+    home: Path | None, *, full: bool = False, repair: bool = False, accept_database: bool = False
+) -> tuple[Finding, ...]:
+    """Return findings about machine, settings, home and store; what cannot be opened is one.
 
-    With `repair` what can be put right without guessing is put right first.
+    With `repair` what can be put right without guessing is put right first; `accept_database` goes
+    on with a database that has less than it is known to have had.
     """
+    config, wrong = load_in_part(home)
+    begin(config)
     found = [
         Finding(level="ok", subject="python", message=platform.python_version()),
         _disk(config.home),
         _previews(config),
+        *_settings(wrong),
     ]
-    if not (config.home / "store.db").exists() and config["database_url"] is None:
-        found.append(Finding(level="note", subject="home", message="nothing is stored here yet"))
-        return tuple(found)
+    alarm = Alarm.ACCEPT if accept_database else Alarm.RAISE
     try:
-        with Store.open(
-            config.home, database_url=config["database_url"], blobs_url=config["blobs_url"]
-        ) as store:
-            if repair:
-                found.extend(repair_store(store, (config.home / "benches",)))
-            found.extend(examine_store(store, full=full))
+        return (*found, *_looked_at(config, alarm, full=full, repair=repair))
+    except DatabaseAway as error:
+        text = f"{error.message}: {error.detail}" if error.detail else error.message
+        found.append(Finding(level="problem", subject="database", message=text))
+        found += [Finding(level="note", subject="database", message=one) for one in error.hints]
+        if error.reason in ("database_missing", "database_empty"):
+            return tuple(found)
     except BackshopError as error:
-        found.append(Finding(level="problem", subject="store", message=error.message))
-    return tuple(found)
+        return (*found, _failed(error))
+    try:  # there is something to be looked at, if not what there was
+        return (*found, *_looked_at(config, Alarm.EXAMINE, full=full, repair=False))
+    except BackshopError as error:
+        return (*found, _failed(error))
+
+
+def _looked_at(config: Config, alarm: Alarm, *, full: bool, repair: bool) -> list[Finding]:
+    found: list[Finding] = []
+    if config["database_url"] is None and not was_used(config.home):
+        return [Finding(level="note", subject="home", message="nothing is stored here yet")]
+    with Store.open(
+        config.home,
+        database_url=config["database_url"],
+        blobs_url=config["blobs_url"],
+        lock_wait_ms=config["store.lock_wait_ms"],
+        alarm=alarm,
+    ) as store:
+        if repair:
+            found += repair_store(store, (config.home / "benches",))
+        return [*found, *examine_store(store, full=full)]
+
+
+def _settings(wrong: list[str]) -> list[Finding]:
+    strange = [
+        Finding(level="note", subject="environment", message=f"{name} is no setting: left out")
+        for name in unknown_environment(os.environ)
+    ]
+    if not wrong:
+        fine = Finding(level="ok", subject="settings", message="all of them can be used")
+        return [fine, *strange]
+    told = [Finding(level="problem", subject="settings", message=text) for text in wrong]
+    text = "what is wrong there was left out, and the rest examined as if it had not been set"
+    return [*told, Finding(level="note", subject="settings", message=text), *strange]
+
+
+def _failed(error: BackshopError) -> Finding:
+    text = f"{error.message} ({error.detail})" if error.detail else error.message
+    return Finding(level="problem", subject="store", message=text)
 
 
 def _disk(home: Path) -> Finding:

@@ -144,6 +144,12 @@ def blobs(node: bytes) -> list[BlobId]:
     return [BlobId(entry["sha256"]) for entry in body.get("entries", ()) if "sha256" in entry]
 
 
+def sizes(node: bytes) -> dict[BlobId, int]:
+    """Return how long the file contents are that one node names."""
+    rows = json.loads(node).get("entries", ())
+    return {BlobId(row["sha256"]): int(row["size"]) for row in rows if "sha256" in row}
+
+
 def diff(before: TreeId, after: TreeId, load: Load, prefix: str = "") -> Iterator[Change]:
     """Yield the paths that differ. Equal subtrees are skipped unread: cost follows the change."""
     if before == after:

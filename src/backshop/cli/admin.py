@@ -11,7 +11,7 @@ from backshop.base.canon import parse
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError
 
-from .door import Door, DoorCommand, DoorGroup, pass_door, table
+from .door import Door, DoorCommand, DoorGroup, clean, pass_door, table
 
 
 @click.group(cls=DoorGroup)
@@ -56,14 +56,24 @@ def set_(door: Door, name: str, value: str) -> None:
 
 
 @click.command(cls=DoorCommand)
-@click.option("--full", is_flag=True, help="Rehash every stored content too.")
+@click.option("--full", is_flag=True, help="Read and rehash every stored content too.")
 @click.option("--repair", is_flag=True, help="First put right what needs no guessing.")
+@click.option(
+    "--accept-database",
+    is_flag=True,
+    help="Go on with a database that is missing, empty or older than what was stored here.",
+)
 @pass_door
-def doctor(door: Door, full: bool, repair: bool) -> None:
-    """Look for damage and for what is missing; without --repair nothing is changed."""
+def doctor(door: Door, full: bool, repair: bool, accept_database: bool) -> None:
+    """Look for damage and for what is missing; without --repair nothing is changed.
+
+    The database examines itself, every chain of events is checked, and every content is looked for.
+    """
     from backshop.app import examine
 
-    examined = examine(door.config(), full=full or repair, repair=repair)
+    examined = examine(
+        door.home, full=full or repair, repair=repair, accept_database=accept_database
+    )
     found = [encode(finding) for finding in examined]
     signs = {"ok": "ok", "note": "note", "problem": "PROBLEM"}
     door.show(
@@ -103,7 +113,10 @@ def gc(door: Door, apply: bool) -> None:
 @pass_door
 def backup(door: Door, path: Path) -> None:
     """Write a consistent copy of the home to PATH; the product may go on running."""
-    door.call("StoreBackup", {"path": str(path.expanduser().absolute())}, _copied)
+    with door.shop() as shop:
+        done = shop.call("StoreBackup", {"path": str(path.expanduser().absolute())})
+    door.show(done, _copied)
+    _end_if_left_out(done)
 
 
 @click.command(cls=DoorCommand)
@@ -121,7 +134,9 @@ def restore(door: Door, path: Path) -> None:
         database_url=settings["database_url"],
         blobs_url=settings["blobs_url"],
     )
-    door.show(encode(done), _copied)
+    told = encode(done)
+    door.show(told, _copied)
+    _end_if_left_out(told)
 
 
 @click.command(cls=DoorCommand)
@@ -183,10 +198,23 @@ def call(door: Door, name: str, request: str) -> None:
 
 
 def _copied(done: dict[str, Any]) -> str:
-    return (
+    left_out = done.get("left_out", ())
+    lines = [
         f"{done['streams']} streams with {done['events']} events, "
         f"{done['blobs']} contents of {done['bytes']} bytes"
-    )
+    ]
+    if left_out:
+        lines.append(f"LEFT OUT, because they cannot be had here: {len(left_out)} contents")
+    for one in left_out:
+        by = ", ".join(map(clean, one["needed_by"])) or "nothing that is named"
+        lines.append(f"  {one['sha256']}: {one['reason']}; needed by {by}")
+    return "\n".join(lines)
+
+
+def _end_if_left_out(done: dict[str, Any]) -> None:
+    """Say with the exit code that not everything was copied."""
+    if done.get("left_out"):
+        raise click.exceptions.Exit(1)
 
 
 def _jsonable(value: Any) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ class Door:
 
     home: Path | None = None
     as_json: bool = False
+    _told: set[str] = field(default_factory=set)
 
     def config(self) -> Config:
         """Return the settings in force."""
@@ -32,6 +34,7 @@ class Door:
 
         config = load(home=self.home)
         begin(config)
+        self._tell_strange()
         return config
 
     @contextmanager
@@ -41,7 +44,24 @@ class Door:
 
         with Backshop.open(self.home, settings=settings) as shop:
             begin(shop.config)
+            self._tell_strange()
+            if shop.store.is_read_only:
+                home = clean(str(shop.config.home))
+                self.tell(f"{home} is read-only: it can be read, and nothing in it changed")
             yield shop
+
+    def _tell_strange(self) -> None:
+        """Name what in the environment begins like a setting and is none."""
+        from backshop.app import unknown_environment  # loaded when a command needs it (S2.4)
+
+        for name in unknown_environment(os.environ):
+            self.tell(f"{clean(name)} in the environment is no setting: left out")
+
+    def tell(self, text: str) -> None:
+        """Say something beside the answer, once; where programs read the answer too."""
+        if text not in self._told:
+            self._told.add(text)
+            click.echo(f"note: {text}", err=True)
 
     def call(self, name: str, request: dict[str, Any], human: Callable[[Any], str]) -> None:
         """Run one command of the registry and show its answer."""

@@ -5,14 +5,17 @@ from .backup import restore_backup, write_backup
 from .beginning import Beginning
 from .blobs import Blobs
 from .commands import COMMANDS, Finding, Findings, examine_store
+from .contents import Lost
 from .copying import Copied
 from .engine import is_shared
 from .errors import (
+    DatabaseAway,
     DuplicateKey,
     HeadMoved,
     KeysDiffer,
     LeaseLost,
     NewerStore,
+    ReadOnlyHome,
     StorageCorrupt,
     StoreBusy,
     StoreUnavailable,
@@ -24,6 +27,7 @@ from .health import Health, Status
 from .keyring import KeyRing
 from .locks import QUEUE_LOCK
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan, wire
+from .mark import Alarm, was_used
 from .materialise import Shown, View
 from .move import Moved, move_store
 from .placing import LEFTOVERS, Keep, Placer, remove_tree
@@ -34,7 +38,11 @@ from .spool import Batch, file_error, file_errors
 
 __all__ = [
     "QUEUE_LOCK",
+    "Alarm",
     "Beginning",
+    "DatabaseAway",
+    "Lost",
+    "ReadOnlyHome",
     "COMMANDS",
     "Copied",
     "Finding",
@@ -52,6 +60,7 @@ __all__ = [
     "remove_tree",
     "repair_store",
     "restore_backup",
+    "was_used",
     "whereabouts",
     "write_backup",
     "Appended",

@@ -32,6 +32,8 @@ from .copying import (
     is_same,
     require_empty,
 )
+from .errors import StorageCorrupt
+from .health import check_database
 from .service import Store
 from .spool import file_error, sync_folder
 
@@ -46,23 +48,30 @@ def write_backup(store: Store, target: Path, *, now_ms: int) -> Copied:
 
     Raises:
         ValidationFailed: `target_exists`; nothing is overwritten.
-        StorageCorrupt: a blob the backup needs is missing or altered.
+        StorageCorrupt: the database itself is damaged; contents that are only cost themselves.
     """
     _require_empty(target)
     with _built_aside(target) as folder:
         copy = engine.Sqlite(folder / "store.db", lock_wait_ms=LOCK_WAIT_MS)
         try:
             _copy_database(store.database, copy)
+            _require_sound(copy)
             _drop_passing(copy)
             target_blobs = Blobs(folder / "blobs", InlineBlobs(copy), folder / "cache")
-            copied = copy_blobs(copy, store.blobs, target_blobs)
+            copied = copy_blobs(copy, store.blobs, target_blobs, whole=False)
             with copy.reader() as cursor:
                 cursor.text("PRAGMA wal_checkpoint(TRUNCATE)")
                 cursor.text("PRAGMA journal_mode=DELETE")
         finally:
             copy.close()
         _copy_own(store.home, folder)
-        about = {"format": _FORMAT, "schema": migrations.VERSION, "written_at": timestamp(now_ms)}
+        about: dict[str, object] = {
+            "format": _FORMAT,
+            "schema": migrations.VERSION,
+            "written_at": timestamp(now_ms),
+        }
+        if copied.left_out:
+            about["left_out"] = [f"{one.sha256}: {one.told}" for one in copied.left_out]
         (folder / _ABOUT).write_text(json.dumps(about, indent=2), encoding="utf-8")
     return copied
 
@@ -90,13 +99,13 @@ def restore_backup(
             with Store.open(folder, database_url=database_url, blobs_url=blobs_url) as store:
                 if database_url is None:
                     _drop_passing(store.database)
-                    copied = copy_blobs(backup, blobs, store.blobs)
+                    copied = copy_blobs(backup, blobs, store.blobs, whole=False)
                     check_chains(store.database, store.blobs)
                 else:
                     has_rows = is_same(backup, store.database)
                     if not has_rows:
                         require_empty(store.database)
-                    copied = copy_blobs(backup, blobs, store.blobs)
+                    copied = copy_blobs(backup, blobs, store.blobs, whole=False)
                     if not has_rows:
                         copy_rows(backup, store.database, partial(check_arrival, blobs=store.blobs))
     finally:
@@ -139,6 +148,22 @@ def _copy_database(source: engine.Database, copy: engine.Sqlite) -> None:
         return
     migrations.migrate(copy)
     copy_rows(source, copy)
+
+
+def _require_sound(copy: engine.Sqlite) -> None:
+    """Refuse a copy that could not be used: pages are copied as they are, destroyed ones too.
+
+    Raises:
+        StorageCorrupt: `database_damaged`.
+    """
+    problems = check_database(copy)
+    if problems:
+        raise StorageCorrupt(
+            "the database is damaged: a copy of it would be too",
+            reason="database_damaged",
+            detail="\n".join(problems),
+            hints=("`backshop bench extract` copies the files out",),
+        )
 
 
 def _drop_passing(database: engine.Database) -> None:

@@ -8,11 +8,14 @@ from typing import Any
 
 from backshop.base.ambient import SystemClock
 from backshop.base.command import Command
-from backshop.base.ids import BlobId
+from backshop.base.errors import NotFound
 from backshop.base.progress import report
 
+from . import health
 from .backup import write_backup
+from .contents import Needs
 from .copying import Copied
+from .errors import StorageCorrupt
 from .gc import Swept
 from .service import Store
 
@@ -33,7 +36,7 @@ class StoreGc:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreDoctor:
-    """Examine the store; with `full` every blob is rehashed."""
+    """Examine the store; with `full` every content is read and rehashed."""
 
     full: bool = False
 
@@ -68,41 +71,112 @@ def _examine(store: Store, request: StoreDoctor) -> Findings:
 
 
 def examine_store(store: Store, *, full: bool) -> list[Finding]:
-    """Check every stream, and with `full` every blob."""
-    found = [_journal(store)]
-    sick = 0
-    heads = store.streams()
-    for number, head in enumerate(heads, 1):
-        state = store.health(head.stream)
-        report("streams", number, len(heads))
-        if not state.is_healthy:
-            sick += 1
-            text = f"{state.status}: {state.reason}, valid through event {state.valid_through}"
-            found.append(Finding(level="problem", subject=head.stream, message=text))
-    if not sick:
-        found.append(Finding(level="ok", subject="streams", message=f"{len(heads)} healthy"))
-    if full:
-        found.extend(_blobs(store))
+    """Ask the database, check every stream and what folders tell, and look for every content.
+
+    With `full` every content is read and rehashed; else it is there and has its length.
+    """
+    found = [*_database(store), *_streams(store), *_folders(store), *_contents(store, full)]
+    if store.is_read_only:
+        text = "the home is read-only: it can be read, and nothing in it changed"
+        found.insert(0, Finding(level="note", subject="home", message=text))
     return found
 
 
-def _journal(store: Store) -> Finding:
+def _database(store: Store) -> list[Finding]:
+    """Let the database examine itself."""
+    found = []
     if store.database.journal == "delete":
         text = "this SQLite has the WAL-reset defect: a rollback journal is used, writes are slower"
-        return Finding(level="note", subject="database", message=text)
-    return Finding(level="ok", subject="database", message=store.database.dialect)
+        found.append(Finding(level="note", subject="database", message=text))
+    problems = health.check_database(store.database)
+    for text in problems:
+        found.append(Finding(level="problem", subject="database", message=text))
+    if problems:
+        text = (
+            "parts of the database are destroyed; take no new work up here: copy the files out"
+            " with `backshop bench extract`, then restore a backup"
+        )
+        found.append(Finding(level="note", subject="database", message=text))
+    elif store.database.dialect == "sqlite":
+        text = "sqlite: every page in use and every index is whole"
+        found.append(Finding(level="ok", subject="database", message=text))
+    else:
+        text = "postgresql: every table answers with all its rows; its indexes were not asked for"
+        found.append(Finding(level="ok", subject="database", message=text))
+    return found
 
 
-def _blobs(store: Store) -> list[Finding]:
-    names: list[BlobId] = list(store.blobs.names())
-    bad: list[BlobId] = []
-    for number, name in enumerate(names, 1):
-        if not store.blobs.verify(name):
-            bad.append(name)
-        report("contents", number, len(names))
-    if not bad:
-        return [Finding(level="ok", subject="blobs", message=f"{len(names)} intact")]
-    return [Finding(level="problem", subject=name, message="altered bytes") for name in bad]
+def _streams(store: Store) -> list[Finding]:
+    found: list[Finding] = []
+    try:
+        heads = store.streams()
+    except StorageCorrupt as error:
+        text = f"which streams there are cannot be read: {error.message}"
+        return [Finding(level="problem", subject="streams", message=text)]
+    for number, head in enumerate(heads, 1):
+        told = _sick(store, head.stream)
+        report("streams", number, len(heads))
+        if told is not None:
+            found.append(Finding(level="problem", subject=head.stream, message=told))
+    if not found:
+        found.append(Finding(level="ok", subject="streams", message=f"{len(heads)} healthy"))
+    return found
+
+
+def _sick(store: Store, stream: str) -> str | None:
+    """Say what is wrong with a stream."""
+    try:
+        state = store.health(stream)
+    except StorageCorrupt as error:
+        return f"cannot be read: {error.message}"
+    except NotFound:  # deleted since it was listed
+        return None
+    if state.is_healthy:
+        return None
+    return f"{state.status}: {state.reason}, valid through event {state.valid_through}"
+
+
+def _folders(store: Store) -> list[Finding]:
+    """Name folders of workbenches that the database does not know: it may be an older one."""
+    try:
+        known = {head.stream.partition(":")[2] for head in store.streams("bench")}
+    except StorageCorrupt:  # said above
+        return []
+    found = []
+    for folder in sorted((store.home / "benches").glob("wb_*")):
+        if folder.name in known:
+            continue
+        held = sum(1 for name in ("published", "draft") for _ in (folder / name).glob("*"))
+        told = "no workbench of this database"
+        if held:
+            text = f"holds files of {told}: an older database may be in use"
+            found.append(Finding(level="problem", subject=str(folder), message=text))
+        else:
+            text = f"is empty and of {told}: left behind, it can be removed"
+            found.append(Finding(level="note", subject=str(folder), message=text))
+    return found
+
+
+def _contents(store: Store, full: bool) -> list[Finding]:
+    """Look for what the streams need; with `full` also read what nothing needs."""
+    try:
+        needs = Needs(store.database, store.blobs)
+        lost = needs.lost(verify=full)
+    except StorageCorrupt as error:
+        text = f"which contents are needed cannot be told: {error.message}"
+        return [Finding(level="problem", subject="contents", message=text)]
+    found = [Finding(level="problem", subject=one.sha256, message=one.told) for one in lost]
+    needed = set(needs.names)
+    if not lost:
+        how = "intact" if full else "there (`--full` reads them)"
+        found.append(Finding(level="ok", subject="contents", message=f"{len(needed)} {how}"))
+    if full:
+        spare = [name for name in store.blobs.names() if name not in needed]
+        bad = [name for name in spare if not store.blobs.verify(name)]
+        if bad:
+            text = f"{len(bad)} that nothing needs are altered, which does no harm"
+            found.append(Finding(level="note", subject="contents", message=text))
+    return found
 
 
 COMMANDS: tuple[Command[Any, Any, Any], ...] = (

@@ -9,9 +9,10 @@ from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.progress import report
 
-from . import engine, gc, health, schema
-from .blobs import ArrivingBlobs, Blobs, InlineBlobs
+from . import engine, health, schema
+from .blobs import ArrivingBlobs, Blobs
 from .connection import Cursor
+from .contents import Lost, Needs
 from .errors import StorageCorrupt
 from .spool import Batch
 
@@ -27,6 +28,8 @@ class Copied:
     events: int
     blobs: int
     bytes: int
+    left_out: tuple[Lost, ...] = ()
+    """Contents that cannot be had, which a backup goes on without."""
 
 
 def copy_rows(
@@ -61,42 +64,56 @@ def copy_rows(
         settle(writing)
 
 
-def copy_blobs(database: engine.Database, source: Blobs, target: Blobs) -> Copied:
+def copy_blobs(
+    database: engine.Database, source: Blobs, target: Blobs, *, whole: bool = True
+) -> Copied:
     """Copy the contents that a database needs and does not hold itself.
 
+    Without `whole` what is missing or altered is left out, and the answer names it.
+
     Raises:
-        StorageCorrupt: one is missing or altered.
+        StorageCorrupt: one is missing or altered, and all were wanted.
     """
     with database.reader() as cursor:
         heads = cursor.all("streams_all")
-        pins = [(str(ref), str(kind)) for ref, kind in cursor.all("pins_all")]
-        inline = {str(row[0]) for row in cursor.all("blob_ages")}
-    needed = gc.mark(pins, source.with_inline(InlineBlobs(database)))
-    names = sorted(name for name in needed if name not in inline)
+    needs = Needs(database, source)
+    names = [name for name in needs.names if name not in needs.inline]
     size = 0
+    lost = dict(needs.unreadable)
     for start in range(0, len(names), _CONTENTS):
         with target.batch() as batch:
             for number, blob in enumerate(names[start : start + _CONTENTS], start + 1):
                 if target.is_sound(blob):  # an earlier copy was stopped
                     size += target.size(blob)
                 else:
-                    size += _copy_one(blob, source, batch)
+                    size += _copied(blob, source, batch, lost)
                 report("contents", number, len(names))
-    return Copied(len(heads), sum(int(row[2]) + 1 for row in heads), len(names), size)
+    left_out = tuple(needs.named(lost))
+    if left_out and whole:
+        gone = left_out[0]
+        word = "missing_blob" if gone.reason == "missing" else "digest_mismatch"
+        raise StorageCorrupt(
+            f"{len(left_out)} contents are missing or altered",
+            reason=word,
+            detail="\n".join(f"blob: {one.sha256} {one.told}" for one in left_out),
+        )
+    events = sum(int(row[2]) + 1 for row in heads)
+    return Copied(len(heads), events, len(names) - len(lost), size, left_out)
 
 
-def _copy_one(blob: BlobId, source: Blobs, batch: Batch) -> int:
+def _copied(blob: BlobId, source: Blobs, batch: Batch, lost: dict[BlobId, str]) -> int:
+    """Copy one content and return its length; what cannot be had is noted and takes none."""
     try:
         path = source.path(blob)
-    except NotFound as error:
-        raise StorageCorrupt(
-            "a blob is missing", reason="missing_blob", detail=f"blob: {blob}"
-        ) from error
-    if batch.add(path) != blob:
-        raise StorageCorrupt(
-            "stored bytes were altered", reason="digest_mismatch", detail=f"blob: {blob}"
-        )
-    return path.stat().st_size
+        size = path.stat().st_size
+        if batch.add(path) == blob:
+            return size
+        lost[blob] = "altered"
+    except (NotFound, FileNotFoundError):
+        lost[blob] = "missing"
+    except StorageCorrupt:
+        lost[blob] = "altered"
+    return 0
 
 
 def require_empty(database: engine.Database) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import select
+import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,13 +21,24 @@ from backshop.base.errors import BackshopError, DiskFull, InternalError, Validat
 
 from .bulletin import NEWS, Bulletin
 from .connection import Ask, Connections, Cursor, NoConnectionLeft, Row, Rows
-from .errors import DuplicateKey, StorageCorrupt, StoreBusy, StoreUnavailable
+from .errors import (
+    DatabaseAway,
+    DuplicateKey,
+    ReadOnlyHome,
+    StorageCorrupt,
+    StoreBusy,
+    StoreUnavailable,
+)
 from .locks import SEQ_LOCK, SWEEP_LOCK
 
 _IN_ORDER = f"SELECT pg_advisory_xact_lock({SEQ_LOCK})"
 _NEWS = f"SELECT pg_notify('{NEWS}', currval(pg_get_serial_sequence('event', 'seq'))::text)"
 _LOCKED = (5, 6)  # SQLite's BUSY and LOCKED
 _PAUSE_S = 0.001  # shorter than a commit: the file is never idle for long
+_OWN_MODE = 0o600
+_OTHERS = 0o007
+BESIDE = ("", "-wal", "-shm", "-journal")
+"""What belongs to a database file, by the end of its name."""
 
 
 def _sqlite_module() -> ModuleType:
@@ -55,17 +69,46 @@ class Sqlite(Connections):
         self.version: str = self._module.sqlite_version
         defect = has_wal_reset_defect(tuple(int(part) for part in self.version.split(".")))
         self.journal = "delete" if defect else "wal"
+        self.is_read_only = path.exists() and not _can_write(path)
+        self._inode: int | None = None  # of the file, once it was opened
+        self._reading: _Reading | None = None  # how one that cannot be written is read
 
     @contextmanager
     def transaction(self, streams: Iterable[str] = ()) -> Iterator[Cursor]:
-        """Give a cursor inside a write transaction, one at a time in this process."""
+        """Give a cursor inside a write transaction, one at a time in this process.
+
+        Raises:
+            ReadOnlyHome: the file or its folder cannot be written.
+            DatabaseAway: the file was taken away; what is written to it then would be lost.
+        """
+        if self.is_read_only:
+            raise ReadOnlyHome("the home is read-only: nothing can be changed here")
         if not self._turn.acquire(timeout=self._wait_ms / 1000):
             raise StoreBusy("another writer holds the store", reason="store_locked")
         try:
+            self._require_place()
             with super().transaction(streams) as cursor:
                 yield cursor
         finally:
             self._turn.release()
+
+    def _require_place(self) -> None:
+        """Refuse to write to a file that has lost its name, or whose name another file has now."""
+        if self._inode is None:
+            return
+        try:
+            is_same = os.stat(self.path).st_ino == self._inode  # noqa: PTH116  # each append
+        except FileNotFoundError:
+            is_same = False
+        if not is_same:
+            text = f"{self.path.name} was removed or replaced while it was in use"
+            raise DatabaseAway(text, reason="database_missing")
+
+    def close(self) -> None:
+        """Close every kept connection, and forget a copy that was made to read."""
+        super().close()
+        if self._reading is not None:
+            self._reading.forget()
 
     def copy_to(self, path: Path) -> None:
         """Write what is committed to a file of its own, which needs no other one beside it."""
@@ -138,16 +181,62 @@ class Sqlite(Connections):
                     raise
             time.sleep(_PAUSE_S)
 
+    def _take(self) -> Any:
+        if self._reading is not None and self._reading.is_over():
+            while self._idle:  # somebody writes to the file after all
+                self._drop(self._idle.pop())
+            self._reading = None
+        return super()._take()
+
     def _connect(self) -> Any:
-        connection = self._module.connect(
-            str(self.path), timeout=0, isolation_level=None, check_same_thread=False
-        )
+        if self.is_read_only:
+            return self._connect_to_read()
+        if self._inode is None:
+            _make_own(self.path)
+        connection = self._opened(self.path, "rw")
         try:
             self.execute(connection, f"PRAGMA journal_mode={self.journal}")
             self.execute(connection, "PRAGMA synchronous=FULL")
+            if self._inode is None:
+                self._inode = os.stat(self.path).st_ino  # noqa: PTH116
         except self._module.Error:
             connection.close()
             raise
+        return connection
+
+    def _connect_to_read(self) -> Any:
+        """Open a file that cannot be written, with what is in the log beside it, or not at all.
+
+        SQLite does that itself where a living writer shares its index, or where there is no log.
+        A log that nobody looks after is read from a copy: the newest events are in it.
+        """
+        if self._reading is None:
+            try:
+                connection = self._opened(self.path, "ro")
+            except self._module.OperationalError:
+                log = [self.path.with_name(self.path.name + end) for end in ("-wal", "-journal")]
+                is_left = any(one.exists() and one.stat().st_size for one in log)
+                self._reading = _Reading(self.path, is_copy=is_left)
+            else:
+                return connection
+        return self._opened(self._reading.path, self._reading.way)
+
+    def _opened(self, path: Path, way: str) -> Any:
+        """Open a file in one of SQLite's ways; one to be read is tried."""
+        how = "immutable=1" if way == "immutable" else f"mode={way}"
+        connection = self._module.connect(
+            f"{path.absolute().as_uri()}?{how}",
+            uri=True,
+            timeout=0,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        if way != "rw":
+            try:
+                self.execute(connection, "SELECT 1 FROM sqlite_master")
+            except self._module.Error:
+                connection.close()
+                raise
         return connection
 
     def _begin(self, connection: Any, streams: Sequence[str]) -> None:
@@ -157,11 +246,67 @@ class Sqlite(Connections):
         return (self._module.Error,)
 
 
+class _Reading:
+    """How a file that cannot be written is read where SQLite needs help: as it is, or a copy."""
+
+    def __init__(self, path: Path, *, is_copy: bool) -> None:
+        self._source = path
+        self._seen = self._look()
+        self._folder: Path | None = None
+        self.path, self.way = path, "immutable"
+        if is_copy:
+            self._folder = Path(tempfile.mkdtemp(prefix="backshop-read-"))
+            self.path, self.way = self._folder / path.name, "rw"
+            for end in ("", "-wal", "-journal"):
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(path.with_name(path.name + end), f"{self.path}{end}")
+
+    def is_over(self) -> bool:
+        """Say whether the files are others than those that are read."""
+        return self._look() != self._seen
+
+    def forget(self) -> None:
+        """Remove the copy."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _look(self) -> list[tuple[int, int, int] | None]:
+        found: list[tuple[int, int, int] | None] = []
+        for end in ("", "-wal", "-journal"):
+            try:
+                stat = self._source.with_name(self._source.name + end).stat()
+                found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+            except FileNotFoundError:
+                found.append(None)
+        return found
+
+
+def _can_write(path: Path) -> bool:
+    """Say whether a database can be written: its file, and its folder for the log beside it."""
+    effective = os.access in os.supports_effective_ids
+    return all(os.access(one, os.W_OK, effective_ids=effective) for one in (path, path.parent))
+
+
+def _make_own(path: Path) -> None:
+    """Make the file of a database for its owner only, or take others' rights on it away (S3.5).
+
+    The files beside it get its mode by SQLite. Rights of a group stay: somebody gave them.
+    """
+    with suppress(FileExistsError, FileNotFoundError):  # FileNotFound: SQLite says which folder
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWN_MODE))
+    for end in BESIDE:
+        one = path.with_name(path.name + end)
+        with suppress(FileNotFoundError, PermissionError):  # somebody else's, who decides about it
+            if one.stat().st_mode & _OTHERS:
+                one.chmod(_OWN_MODE)
+
+
 class Postgres(Connections):
     """A PostgreSQL server, shared by any number of machines."""
 
     dialect = "postgresql"
     journal = "server"
+    is_read_only = False
     _kept = 16  # a server has 100 for everybody
     _begin_snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 

@@ -38,6 +38,12 @@ class StorageCorrupt(BackshopError):
     code = "STORAGE_CORRUPT"
 
 
+class DatabaseAway(StorageCorrupt):
+    """The database of a home is missing, empty, older than what it held, or a damaged copy."""
+
+    actions = ()
+
+
 class StreamNotHealthy(StorageCorrupt):
     """The stream is damaged: readable up to the damage, closed for writing."""
 
@@ -58,6 +64,15 @@ class WriteFailed(BackshopError):
     """The file system refused a write; nothing was changed."""
 
     code = "FILE_WRITE_FAILED"
+
+
+class ReadOnlyHome(WriteFailed):
+    """The home can be read and not written; nothing was changed."""
+
+    actions = ()
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, reason="read_only", retry=Retry(RetryKind.NO))
 
 
 class LeaseLost(BackshopError):

@@ -1,4 +1,4 @@
-"""What a stream's chain says about itself; nothing is repaired here (T5.1)."""
+"""What a database and its streams say about themselves; nothing is repaired here (T5.1, T5.6)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from enum import StrEnum
 from backshop.base.errors import ValidationFailed
 from backshop.base.event import UnknownEvent
 from backshop.base.ids import BlobId
+from backshop.base.progress import report
 
+from . import schema
 from .connection import Cursor
-from .errors import StreamNotHealthy
+from .engine import Database
+from .errors import StorageCorrupt, StoreUnavailable, StreamNotHealthy
 from .log import EMPTY, ZERO_HASH, Event, chain_break, event_of, require_head
 
 
@@ -39,6 +42,57 @@ class Health:
 
 
 _PAGE = 1000
+_TOLD = 20  # problems of a database that are named; one page of random bytes makes several
+_WHAT = "database"
+
+
+def check_database(database: Database) -> list[str]:
+    """Ask the database itself whether it is whole; return what it says is not, in its words.
+
+    SQLite reads every page that is in use and compares every index with its table. A PostgreSQL
+    server is asked for every row of every table, which it reads with its own checks.
+    """
+    report(_WHAT, 0, 1)
+    try:
+        if database.dialect == "sqlite":
+            with database.reader() as cursor:
+                rows = cursor.text(f"PRAGMA integrity_check({_TOLD})")
+            found = [str(row[0]) for row in rows if row[0] != "ok"]
+        else:
+            found = _unanswered(database)
+    except StorageCorrupt as error:
+        found = [f"{error.message} ({error.detail})"]
+    report(_WHAT, 1, 1)
+    return found
+
+
+def _unanswered(database: Database) -> list[str]:
+    """Return the tables of a server that do not answer, with its reason."""
+    found = []
+    for number, table in enumerate(schema.ALL_TABLES, 1):
+        try:
+            with database.reader() as cursor:
+                cursor.text(f"SELECT count({table}.*) FROM {table}")  # noqa: S608  # names of ours
+        except (StorageCorrupt, StoreUnavailable) as error:
+            found.append(f"table {table}: {error.message} ({error.detail})")
+        report(_WHAT, number, len(schema.ALL_TABLES))
+    return found
+
+
+def check_streams(database: Database) -> list[str]:
+    """Check the chain of every stream; return those that are broken. Contents are not looked at."""
+    try:
+        with database.snapshot() as cursor:
+            streams = [str(row[0]) for row in cursor.all("streams_all")]
+            found = []
+            for number, stream in enumerate(streams, 1):
+                state = check_stream(cursor, stream, lambda _: True)
+                report("streams", number, len(streams))
+                if not state.is_healthy:
+                    found.append(f"{stream}: {state.reason}")
+            return found
+    except StorageCorrupt as error:
+        return [f"{error.message} ({error.detail})"]
 
 
 def check_stream(cursor: Cursor, stream: str, has_blob: Callable[[BlobId], bool]) -> Health:

@@ -30,6 +30,9 @@ TABLES = {  # columns of what is copied from one database to another; leases and
     "keyring": ("id", "current", "previous"),
 }
 
+ALL_TABLES = (*TABLES, "meta", "lease", "snapshot", "quota")
+"""Also what stays behind when rows are copied."""
+
 FIRST = (  # what migration 1 makes; never edited after a release
     "CREATE TABLE IF NOT EXISTS meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
     # kind: what stands before the first colon; local: known to this machine only (R4.4)
@@ -116,12 +119,15 @@ STATEMENTS = {
     "read": f"{_EVENT} WHERE stream = :stream AND idx > :after ORDER BY idx LIMIT :limit",
     "read_one": f"{_EVENT} WHERE stream = :stream AND idx = :idx",
     "tail": f"{_EVENT} WHERE seq > :after ORDER BY seq LIMIT :limit",
+    "event_at": "SELECT hash FROM event WHERE seq = :seq",
+    "newest": "SELECT seq, hash, at_ms FROM event ORDER BY seq DESC LIMIT 1",
     "last_seq": "SELECT coalesce(max(seq), 0) FROM event",
     "find_a": f"{_EVENT} WHERE scope_a = :scope AND kind = :kind ORDER BY seq",
     "find_b": f"{_EVENT} WHERE scope_b = :scope AND kind = :kind ORDER BY seq",
     "pin_insert": f"{_insert('pin')} ON CONFLICT DO NOTHING",
     "pin_drop": "DELETE FROM pin WHERE stream = :name AND ref = :ref",
     "pins": "SELECT ref, kind FROM pin WHERE stream = :stream ORDER BY ref",
+    "pins_streams": "SELECT stream, ref, kind FROM pin ORDER BY stream, ref",
     "pins_all": "SELECT DISTINCT ref, kind FROM pin",
     "pins_drop": "DELETE FROM pin WHERE stream = :name",
     "blob_upsert": f"{_insert('blob')} ON CONFLICT (sha256) DO UPDATE SET at_ms = excluded.at_ms",

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ from .errors import StoreUnavailable
 from .keyring import KeyRing
 from .lease import Leases
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan
+from .mark import Alarm, Mark
 from .news import News
 from .nodes import Nodes
 from .project import Fold, FoldCache, Folded, forward, with_new
@@ -70,6 +72,12 @@ class Store:
         self.leases = Leases(database, clock)
         self.quotas = Quotas(database, clock)
         self._beginning = Beginning()
+        self._mark: Mark | None = None
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be written here: the file, or the folder it is in, refuses."""
+        return self.database.is_read_only
 
     def giving(self, beginning: Beginning) -> Store:
         """Return the same store, in which every stream that is begun is given to somebody."""
@@ -87,11 +95,15 @@ class Store:
         clock: Clock | None = None,
         mint: Mint | None = None,
         lock_wait_ms: int = LOCK_WAIT_MS,
+        alarm: Alarm = Alarm.RAISE,
     ) -> Store:
         """Open the store of a home, creating or upgrading it first.
 
+        `alarm` says what is done where the database has less than it is known to have had.
+
         Raises:
             StoreUnavailable: the database cannot be reached, or a later program was here.
+            DatabaseAway: it is missing, empty, old, or a damaged copy (T5.6).
             WriteFailed: the home cannot be written.
         """
         clock = clock or SystemClock()
@@ -102,21 +114,31 @@ class Store:
         )
         blobs = blobs_at(blobs_url, home, database, clock)
         is_new = make_home(home)
+        mark = Mark(database) if isinstance(database, engine.Sqlite) else None
         try:
-            migrations.migrate(database)
+            if mark is None:
+                migrations.migrate(database)
+            else:
+                mark.admit(home, partial(migrations.migrate, database), alarm)
         except BaseException:
+            if mark is not None:
+                mark.close()
             database.close()
             if is_new:
                 with suppress(OSError):  # it holds something by now
                     home.rmdir()
             raise
-        return cls(home, database, blobs, clock, mint or Mint(clock))
+        made = cls(home, database, blobs, clock, mint or Mint(clock))
+        made._mark = mark
+        return made
 
     def close(self) -> None:
         """Close the database."""
         self._news.close()
         self._snapshots.close()
         self.database.close()
+        if self._mark is not None:
+            self._mark.close()
 
     def __enter__(self) -> Store:
         return self
@@ -140,7 +162,7 @@ class Store:
             return ready if isinstance(ready, Appended) else append.commit(cursor, ready)
 
         appended = self._in_transaction(streams, work)
-        self._news.hear(appended.last_seq)
+        self._committed(appended)
         return appended
 
     def update(self, stream: str, fold: Fold[S], rule: Rule[S]) -> tuple[S, Appended]:
@@ -180,8 +202,15 @@ class Store:
                 continue
             for (stream, fold), folded in zip(targets, done[0], strict=True):
                 self._keep(stream, fold, folded)
-            self._news.hear(done[1].last_seq)
+            self._committed(done[1])
             return tuple(folded.state for folded in done[0]), done[1]
+
+    def _committed(self, appended: Appended) -> None:
+        """Tell whoever waits, and note how far the database has come."""
+        self._news.hear(appended.last_seq)
+        if self._mark is not None and appended.parts and not appended.replayed:
+            last = max((event for part in appended.parts for event in part), key=lambda e: e.seq)
+            self._mark.note(last.seq, last.hash, last.at_ms)
 
     def _decide_and_append(
         self,
@@ -388,7 +417,8 @@ class Store:
     def _keep(self, stream: str, fold: Fold[S], folded: Folded[S]) -> None:
         """Remember a committed state; if it pays, for other processes too."""
         self._cache.put(stream, fold, folded)
-        self._snapshots.offer(stream, fold, folded)
+        if not self.is_read_only:
+            self._snapshots.offer(stream, fold, folded)
 
     def _set_on_head(self, name: str, params: dict[str, Any]) -> None:
         with self.database.transaction() as cursor:
