@@ -77,7 +77,6 @@ WITH_DRAFT: list[tuple[str, dict[str, Any], str, str]] = [
         for name, request in (
             ("WorkbenchFilesAdd", {"source_paths": ["{folder}/file"]}),
             ("WorkbenchFilesRemove", {"workbench_paths": ["a.txt"]}),
-            ("WorkbenchFilesExtract", {"destination_dir": "{folder}"}),
             ("CheckpointCreate", {}),
             ("CheckpointRestore", {"checkpoint_id": "{kept}"}),
             ("WorkbenchFork", {"name": "Other"}),

@@ -14,6 +14,7 @@ from backshop.base.ambient import Mint
 from backshop.base.errors import BackshopError
 from backshop.base.paths import BenchPath
 from backshop.bench import inject
+from backshop.cli import main
 from backshop.testing.ambient import FixedClock
 
 from .conftest import Room
@@ -58,12 +59,10 @@ def test_a_damaged_bench_shows_itself_and_takes_only_what_helps(room):
     assert [one["health"] for one in listed] == ["damaged"]
     for name, request in (
         ("CheckpointCreate", {}),
-        ("DraftCreate", {}),
-        ("WorkbenchFileRename", {"path": "a.txt", "new_path": "z.txt"}),
-        ("WorkbenchFilesRemove", {"workbench_paths": ["c.txt"]}),
+        ("WorkbenchFork", {"name": "Other"}),
+        ("PublishedRepair", {"mode": "restore"}),
     ):
         assert refused(room.call, name, **request) == ("STORAGE_CORRUPT", "missing_blob"), name
-    assert refused(room.write, {"a.txt": "x"})[0] == "STORAGE_CORRUPT"
     room.call("CheckpointsList")
     room.call("AuditList")
     room.call("CheckpointRestore", checkpoint_id=kept)
@@ -290,3 +289,159 @@ def test_a_bench_is_forgotten_while_another_one_is_looked_at(room):
     soundness.forget(Busy(room.id))
 
     assert len(states) < 4
+
+
+# ---------------------------------------------------------------- one content costs one file
+
+
+def damaged(room: Room, path: str, how: str) -> None:
+    """Lose the content of one file, as a failing disk or another program does."""
+    blob = blob_of(room, path)
+    data = b"" if how == "missing" else blob.read_bytes()[::-1].replace(b"x", b"y", 1)
+    blob.unlink()
+    if how == "altered":
+        blob.write_bytes(data)
+        blob.chmod(0o444)
+    room.shop.benches.desk.soundness.forget(room.id)
+
+
+@pytest.mark.rule("T5.7", "B6.5", "B6.15")
+@pytest.mark.parametrize("how", ["missing", "altered"])
+def test_one_damaged_content_costs_its_own_file_in_lists_and_extracts(room, tmp_path, how):
+    room.add({"a.txt": BIG, "b.txt": "fine", "c.txt": BIG + "c"})
+    damaged(room, "a.txt", how)
+    out = tmp_path / "out"
+    out.mkdir()
+
+    listed = room.call("WorkbenchFilesList")["files"]
+    done = room.call("WorkbenchFilesExtract", destination_dir=str(out))["extract_results"]
+
+    told = {one["path"]: (one["readable"], one.get("unreadable_reason")) for one in listed}
+    word = f"{how}_blob"
+    assert told == {"a.txt": (False, word), "b.txt": (True, None), "c.txt": (True, None)}
+    found = {one["path"]: (one["status"], one.get("reason")) for one in done}
+    assert found == {
+        "a.txt": ("failed", word),
+        "b.txt": ("extracted", None),
+        "c.txt": ("extracted", None),
+    }
+    assert {path.name for path in out.iterdir()} == {"b.txt", "c.txt"}
+
+
+@pytest.mark.rule("T5.7", "B3.11", "B9.3")
+def test_a_draft_of_other_files_is_published_and_names_the_damaged_one(room):
+    room.add({"a.txt": BIG, "b.txt": "fine"})
+    room.write({"b.txt": "changed"})
+    damaged(room, "a.txt", "missing")
+    room.write({"c.txt": "new"})
+
+    done = room.call("DraftPublish")
+
+    assert sorted(one["path"] for one in done["changed"]) == ["b.txt", "c.txt"]
+    assert done["damaged"] == ["a.txt"]
+    assert room.call("WorkbenchOpen")["health"] == "damaged"
+
+
+@pytest.mark.rule("T5.7", "B9.3")
+def test_a_draft_is_not_published_with_a_lost_content_of_its_own(room):
+    room.add({"a.txt": "one", "b.txt": "fine"})
+    room.write({"a.txt": BIG})
+    desk = room.shop.benches.desk
+    lost = desk.find(desk.state(room.id).draft.tree, BenchPath("a.txt")).sha256
+    desk.store.blobs.path(lost).unlink()
+    desk.soundness.forget(room.id)
+
+    assert refused(room.call, "DraftPublish") == ("STORAGE_CORRUPT", "missing_blob")
+    assert room.published() == {"a.txt": "one", "b.txt": "fine"}
+
+
+@pytest.mark.rule("T5.7", "B3.11")
+@pytest.mark.parametrize("how", ["missing", "altered"])
+def test_adding_the_same_bytes_again_makes_a_damaged_bench_whole(room, how):
+    room.add({"a.txt": BIG, "b.txt": "fine"})
+    damaged(room, "a.txt", how)
+
+    room.add({"a.txt": BIG}, on_conflict="replace")
+
+    assert room.published() == {"a.txt": BIG, "b.txt": "fine"}
+    assert room.call("WorkbenchOpen")["health"] == "ok"
+
+
+@pytest.mark.rule("B7.6", "B6.14")
+def test_files_are_extracted_while_a_draft_waits_and_while_an_agent_works(room, tmp_path):
+    room.add({"a.txt": "one"})
+    room.write({"a.txt": "two"})
+    assert room.shop.store.leases.take(f"bench:{room.id}", "somebody", 60)
+    out = tmp_path / "out"
+    out.mkdir()
+
+    room.call("WorkbenchFilesExtract", destination_dir=str(out))
+
+    assert (out / "a.txt").read_text() == "one"
+
+
+@pytest.mark.rule("B6.14", "B4.8")
+@pytest.mark.parametrize("link", ["d", "d/e"])
+def test_an_extract_does_not_follow_a_linked_folder_below_its_destination(room, tmp_path, link):
+    room.add({"d/e/a.txt": "one", "b.txt": "two"}, recursive=True)
+    source = room.folder / "outside" / "d"
+    room.call("WorkbenchFilesAdd", source_paths=[str(source)], recursive=True)
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    (out / link).parent.mkdir(parents=True)
+    elsewhere.mkdir()
+    (out / link).symlink_to(elsewhere)
+
+    done = room.call("WorkbenchFilesExtract", destination_dir=str(out))["extract_results"]
+
+    assert list(elsewhere.iterdir()) == []
+    found = {one["path"]: (one["status"], one.get("reason")) for one in done}
+    assert found["d/e/a.txt"] == ("failed", "symlink")
+    assert found["b.txt"] == ("extracted", None)
+
+
+@pytest.mark.rule("T5.7", "T5.4")
+@pytest.mark.parametrize("how", ["missing", "altered"])
+def test_a_backup_goes_on_without_a_damaged_content_and_names_it(room, tmp_path, capsys, how):
+    room.add({"a.txt": BIG, "b.txt": BIG + "b"})
+    desk = room.shop.benches.desk
+    lost = desk.find(desk.state(room.id).published, BenchPath("a.txt")).sha256
+    damaged(room, "a.txt", how)
+    home, kept = room.shop.config.home, tmp_path / "kept"
+    room.shop.close()
+
+    code = main(["backup", str(kept), "--json", "--home", str(home)])
+    told = json.loads(capsys.readouterr().out)
+
+    named = {"sha256": lost, "reason": how, "needed_by": [f"'a.txt' of {room.id}"]}
+    assert (code, told["left_out"]) == (1, [named])
+    assert lost in (kept / "backup.json").read_text()
+    assert main(["restore", str(kept), "--json", "--home", str(tmp_path / "again")]) == 1
+    again = json.loads(capsys.readouterr().out)
+    assert again["left_out"] == [{**named, "reason": "missing"}]
+    with Backshop.open(tmp_path / "again") as shop:
+        out = tmp_path / "out"
+        out.mkdir()
+        request = {"workbench_id": room.id, "destination_dir": str(out)}
+        shop.call("WorkbenchFilesExtract", request)
+        assert (out / "b.txt").read_text() == BIG + "b"
+
+
+@pytest.mark.rule("T5.7", "S4.2")
+def test_the_list_on_the_command_line_names_the_damaged_file_and_ends_with_one(
+    room, tmp_path, capsys
+):
+    room.add({"a.txt": BIG, "b.txt": "fine"})
+    damaged(room, "a.txt", "missing")
+    home = str(room.shop.config.home)
+    room.shop.close()
+
+    listed = main(["bench", "files", room.id, "--home", home])
+    said = capsys.readouterr().out
+    doctor = main(["doctor", "--json", "--home", home])
+    found = json.loads(capsys.readouterr().out)["findings"]
+
+    assert (listed, doctor) == (1, 1)
+    assert [line.split()[-1] for line in said.splitlines() if line.startswith("a.txt")] == [
+        "MISSING"
+    ]
+    assert any("'a.txt'" in one["message"] for one in found if one["level"] == "problem")

@@ -25,7 +25,7 @@ BIG = "big " * 30_000
 HANDLED = {  # the two columns of B7.6: with a Draft, during a run
     **dict.fromkeys(
         (
-            *("WorkbenchFilesAdd", "WorkbenchFilesRemove", "WorkbenchFilesExtract"),
+            *("WorkbenchFilesAdd", "WorkbenchFilesRemove"),
             *("WorkbenchFileRename", "WorkbenchDelete", "WorkbenchFork", "ContextProcess"),
             *("ContextUpdateDirect", "ContextDelete", "CheckpointCreate", "CheckpointRestore"),
             *("WorkshopSendUserMessage", "WorkshopProposeChanges"),
@@ -59,9 +59,13 @@ FREE = {  # commands that change something and ask neither for a Draft nor for q
     *("EgressGrantWorkshopConsent", "EgressRevokeConsent", "AccessSet", "WorkbenchUndelete"),
     *("WorkshopCancelRun", "WorkshopRunAgent", "WorkbenchSetDefaultModel"),
     *("WorkshopStreamAssistantReply", "WorkshopApplyProposal", "WorkshopDismissProposal"),
+    "WorkbenchFilesExtract",
 }
 HELPS = {  # what a damaged workbench still takes (B3.11), beside everything that only reads
-    *("WorkbenchDelete", "CheckpointRestore", "DraftDiscard", "WorkbenchFilesExtract"),
+    *("WorkbenchDelete", "CheckpointRestore", "DraftDiscard"),
+}
+OF_OTHERS = {  # what it takes too where single contents are lost, about its other files
+    *("WorkbenchFilesAdd", "WorkbenchFilesRemove", "WorkbenchFileRename", "DraftCreate"),
 }
 OTHERS = {"AccessList", "EgressGetConsentStatus"}  # about people and models, not this room's
 
@@ -264,7 +268,7 @@ def test_on_a_damaged_bench_only_what_helps_works(place):
     assert place.call("WorkbenchOpen")["health"] == "damaged"
     before = place.heads()
     for name in HANDLED:
-        if name in HELPS or name in NEEDS_DRAFT or name.startswith("Workshop"):
+        if name in HELPS | OF_OTHERS | NEEDS_DRAFT or name.startswith("Workshop"):
             continue
         code, reason = place.outcome(name)
         assert code == "STORAGE_CORRUPT", (name, code, reason)
@@ -275,6 +279,17 @@ def test_on_a_damaged_bench_only_what_helps_works(place):
         **{"a.txt": "extracted", "t.csv": "extracted", "gone.txt": "extracted"},
         "big.txt": "failed",
     }
+
+
+@pytest.mark.rule("B3.11", "T5.7")
+@pytest.mark.parametrize("name", sorted(OF_OTHERS))
+def test_a_bench_with_one_lost_content_takes_changes_of_its_other_files(place, name):
+    desk = place.shop.benches.desk
+    lost = desk.find(desk.state(place.id).published, BenchPath("big.txt")).sha256
+    desk.store.blobs.path(lost).unlink()
+    assert place.call("WorkbenchOpen")["health"] == "damaged"
+
+    assert place.outcome(name)[0] is None
 
 
 @pytest.mark.rule("B22.80", "B1.3", "B20", "B22.1")

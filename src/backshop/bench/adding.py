@@ -73,7 +73,7 @@ def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
     with desk.locked(request.workbench_id, damaged_ok=True) as state:
         gate = Gate(desk.store.home, state.limits.max_file_bytes)
         healed = _heal(desk, state, request, gate)
-        desk.require_whole(state)
+        desk.require_whole(state, lost_ok=True)
         decide.require_no_draft(state)
         adding = _planned(gate, state, request, folder, healed)
         if adding.conflicts:

@@ -180,6 +180,7 @@ class Extracted:
     """What became of every path."""
 
     extract_results: tuple[PathResult, ...]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +250,8 @@ class Published:
     dry_run: bool = False
     changed: tuple[ChangedFile, ...] = ()
     warnings: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
+    """Other files of the workbench whose contents are missing or altered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ from .errors import BenchBusy, BenchDamaged
 from .events import BenchEvent, CheckpointsPruned
 from .fold import apply
 from .settings import MAX_REVISIONS, BenchSettings
-from .soundness import Soundness
+from .soundness import Damage, Soundness
 from .state import BenchState
 from .views import Views
 
@@ -253,9 +253,17 @@ class Desk:
 
     @contextmanager
     def locked(
-        self, bench_id: str, *, run: str | None = None, damaged_ok: bool = False
+        self,
+        bench_id: str,
+        *,
+        run: str | None = None,
+        damaged_ok: bool = False,
+        lost_ok: bool = False,
     ) -> Iterator[BenchState]:
         """Hold the bench and give its state.
+
+        With `lost_ok` single contents may be lost: the command is about other files, or fails
+        where it needs one of them.
 
         Raises:
             BenchBusy: another run has the lease (B3.8).
@@ -268,18 +276,20 @@ class Desk:
                 raise BenchBusy("an agent is at work here", reason="turn_active")
             state = self.state(bench_id)
             if not damaged_ok:
-                self.require_whole(state)
+                self.require_whole(state, lost_ok=lost_ok)
             yield state
 
-    def require_whole(self, state: BenchState) -> None:
+    def require_whole(self, state: BenchState, *, lost_ok: bool = False) -> None:
         """Refuse a bench that lacks contents which no copy could heal (B3.11)."""
         lost = self.soundness.of_heads(state)
+        if lost_ok:  # a list of files that is gone is more than one file
+            lost = [one for one in lost if not one.path]
         if lost:
-            raise BenchDamaged(
-                "contents of this workbench are missing or altered",
-                reason=lost[0].reason,
-                detail=", ".join(one.path for one in lost if one.path),
-            )
+            raise damaged(lost)
+
+    def lost_paths(self, state: BenchState) -> tuple[str, ...]:
+        """Return the files of a bench whose contents cannot be had, at most so many."""
+        return tuple(dict.fromkeys(one.path for one in self.soundness.of_heads(state) if one.path))
 
     def commit(
         self,
@@ -345,6 +355,15 @@ class Desk:
 
 def _unheard(bench_id: str, name: str, payload: Mapping[str, Any]) -> None:
     """Nobody follows."""
+
+
+def damaged(lost: Sequence[Damage]) -> BenchDamaged:
+    """Return the error for contents that cannot be had."""
+    return BenchDamaged(
+        "contents of this workbench are missing or altered",
+        reason=lost[0].reason,
+        detail=", ".join(one.path for one in lost if one.path),
+    )
 
 
 class Commit(Protocol):

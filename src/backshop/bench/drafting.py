@@ -63,7 +63,7 @@ def state_of(desk: Desk, request: requests.BenchRequest) -> DraftState:
 def create(desk: Desk, request: requests.DraftCreate) -> Batched:
     """Begin a Draft without a write; the one there is, if there is one (B20)."""
     ids = desk.new_batch()
-    with desk.locked(request.workbench_id):
+    with desk.locked(request.workbench_id, lost_ok=True):
         done = desk.commit(
             request.workbench_id,
             lambda s: decide.open_draft(s, ids.draft, ids.opening, PERSON.source, "user"),
@@ -96,7 +96,7 @@ def apply_batch(desk: Desk, bench_id: str, puts: Sequence[Put], author: Author) 
         )
     for put in puts:  # what is no path is refused before anybody has to wait for the bench
         paths.bench_path(put.path)
-    with desk.locked(bench_id, run=author.lease) as state:
+    with desk.locked(bench_id, run=author.lease, lost_ok=True) as state:
         return write(desk, bench_id, state, puts, author)
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from backshop.base import paths, tree
 from backshop.base.ambient import timestamp
-from backshop.base.errors import ValidationFailed
+from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.paths import BenchPath
 from backshop.formats import TAIL_BYTES, FormatError, Kind, check_end, classify, kind_of_name
+from backshop.store import ReadOnlyHome, StorageCorrupt
 
 from . import decide, requests, sources
 from .again import decided_again
@@ -29,6 +30,7 @@ from .review import statuses
 from .state import BenchState
 
 _HEAD_BYTES = 64 * 1024
+_UNKNOWN = "application/octet-stream"
 
 
 # ---------------------------------------------------------------- list
@@ -87,21 +89,31 @@ def entry(
 
 def kind_of(desk: Desk, path: str, blob: BlobId) -> tuple[str, str, str, bool, str | None]:
     """Return kind, mime type, access class, whether it can be read, and if not why."""
-    with desk.store.blobs.open(blob) as file:
-        head = file.read(_HEAD_BYTES)
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - TAIL_BYTES))
-        tail = file.read()
+    promised = kind_of_name(path) or Kind.BINARY
+    try:
+        head, tail = _ends(desk, blob)
+    except NotFound:  # one lost content costs its own file, not the list (T5.7)
+        return promised.value, _UNKNOWN, "read_only", False, "missing_blob"
+    except StorageCorrupt:
+        return promised.value, _UNKNOWN, "read_only", False, "altered_blob"
     try:
         found = classify(path, head)
         check_end(found.kind, tail)
     except FormatError as error:
-        promised = kind_of_name(path) or Kind.BINARY
-        return promised.value, "application/octet-stream", "read_only", False, error.reason
+        return promised.value, _UNKNOWN, "read_only", False, error.reason
     if found.opaque:
         return found.kind.value, found.mime, "opaque", False, None
     access = "read_write" if found.writable and not found.macro else "read_only"
     return found.kind.value, found.mime, access, True, None
+
+
+def _ends(desk: Desk, blob: BlobId) -> tuple[bytes, bytes]:
+    """Return the first and the last bytes of a content."""
+    with desk.store.blobs.open(blob) as file:
+        head = file.read(_HEAD_BYTES)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - TAIL_BYTES))
+        return head, file.read()
 
 
 # ---------------------------------------------------------------- remove, rename, extract
@@ -110,7 +122,7 @@ def kind_of(desk: Desk, path: str, blob: BlobId) -> tuple[str, str, str, bool, s
 @decided_again
 def remove(desk: Desk, request: requests.WorkbenchFilesRemove) -> Removed:
     """Take files out of Published, keeping a checkpoint (B6.13)."""
-    with desk.locked(request.workbench_id) as state:
+    with desk.locked(request.workbench_id, lost_ok=True) as state:
         decide.require_no_draft(state)
         results, wanted = _resolved(desk, state, request.workbench_paths, "removed")
         if not wanted:
@@ -135,7 +147,7 @@ def rename(desk: Desk, request: requests.WorkbenchFileRename) -> Renamed:
     """Give a Published file another path, keeping a checkpoint (B6.16)."""
     path = paths.bench_path(request.path)
     paths.bench_path(request.new_path)
-    with desk.locked(request.workbench_id) as state:
+    with desk.locked(request.workbench_id, lost_ok=True) as state:
         decide.require_no_draft(state)
         new_path = paths.parse(request.new_path, max_depth=state.limits.max_depth).path
         file = desk.find(state.published, path)
@@ -160,25 +172,31 @@ def rename(desk: Desk, request: requests.WorkbenchFileRename) -> Renamed:
 
 
 def extract(desk: Desk, request: requests.WorkbenchFilesExtract) -> Extracted:
-    """Copy Published files to a folder outside; nothing there is overwritten (B6.14)."""
+    """Copy Published files to a folder outside; nothing there is overwritten (B6.14).
+
+    It reads: a Draft that waits, an agent at work and damaged contents do not stand in its way.
+    """
     target = sources.require_destination(request.destination_dir, desk.store.home)
-    with desk.locked(request.workbench_id, damaged_ok=True) as state:
-        decide.require_no_draft(state)
-        entries = desk.entries(state.published)
-        wanted = request.workbench_paths
-        if wanted is None:
-            results = [PathResult(path=path, status="extracted") for path in entries]
-        else:
-            results, _ = _resolved(desk, state, wanted, "extracted")
-        results = [
-            _extracted(desk, target, BenchPath(one.path), entries[BenchPath(one.path)])
-            if one.status == "extracted"
-            else one
-            for one in results
-        ]
-        count = sum(result.status == "extracted" for result in results)
+    state = desk.state(request.workbench_id)
+    entries = desk.entries(state.published)
+    wanted = request.workbench_paths
+    if wanted is None:
+        results = [PathResult(path=path, status="extracted") for path in entries]
+    else:
+        results, _ = _resolved(desk, state, wanted, "extracted")
+    results = [
+        _extracted(desk, target, BenchPath(one.path), entries[BenchPath(one.path)])
+        if one.status == "extracted"
+        else one
+        for one in results
+    ]
+    count = sum(result.status == "extracted" for result in results)
+    warnings: tuple[str, ...] = ()
+    try:
         desk.commit(request.workbench_id, lambda _: [FilesExtracted(count=count)])
-    return Extracted(extract_results=tuple(results))
+    except ReadOnlyHome:  # nobody can note it there; the files are out all the same
+        warnings = ("read_only",)
+    return Extracted(extract_results=tuple(results), warnings=warnings)
 
 
 def _extracted(desk: Desk, target: Path, path: BenchPath, file: tree.File) -> PathResult:

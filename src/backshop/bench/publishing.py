@@ -13,7 +13,7 @@ from . import decide, requests, review
 from .again import decided_again
 from .answers import ChangedFile, Done, Published
 from .compare import Change
-from .desk import Desk
+from .desk import Desk, damaged
 from .errors import BenchDamaged, PublishedChanged
 from .history import Draft
 from .phasing import Begin, announced
@@ -46,9 +46,10 @@ def _publish(desk: Desk, request: requests.DraftPublish, progress: Begin) -> Pub
     reviewed = None
     if request.reviewed_tree is not None:
         reviewed = TreeId(check_sha256(request.reviewed_tree))
-    with desk.locked(request.workbench_id) as state:
+    with desk.locked(request.workbench_id, lost_ok=True) as state:
         progress("validating")
         draft = decide.require_draft(state)
+        _require_had(desk, draft)
         _require_clean_draft(desk, state, draft)
         desk.require_disk()
         progress("conflict_check")
@@ -69,8 +70,21 @@ def _publish(desk: Desk, request: requests.DraftPublish, progress: Begin) -> Pub
         proofs = desk.views.proofs(done.state, found)
     kept = checkpoint_id if done.state.checkpoint(checkpoint_id) else None
     return _published(
-        done.state, done.state.published, found, kept, proofs=proofs, warnings=done.warnings
+        done.state,
+        done.state.published,
+        found,
+        kept,
+        proofs=proofs,
+        warnings=done.warnings,
+        damaged=desk.lost_paths(done.state),
     )
+
+
+def _require_had(desk: Desk, draft: Draft) -> None:
+    """Refuse where something that is to be published is lost; other files cost only themselves."""
+    lost = desk.soundness.beyond(draft.base_tree, draft.tree)
+    if lost:
+        raise damaged(lost)
 
 
 def _publish_wish(
@@ -121,6 +135,7 @@ def _published(
     dry_run: bool = False,
     proofs: Mapping[BenchPath, bool] | None = None,
     warnings: tuple[str, ...] = (),
+    damaged: tuple[str, ...] = (),
 ) -> Published:
     return Published(
         published_generation=state.generation,
@@ -131,6 +146,7 @@ def _published(
         dry_run=dry_run,
         changed=tuple(changed_file(change, proofs) for change in found),
         warnings=warnings,
+        damaged=damaged,
     )
 
 

@@ -6,7 +6,8 @@ import errno
 import io
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -232,36 +233,74 @@ def require_destination(text: str, home: Path) -> Path:
 def copy_out(file: File, blobs: Blobs, folder: Path, relative: str) -> Path:
     """Copy content to a name that is free; existing files are never overwritten.
 
+    Folders below the destination are entered one by one, and no link among them is followed.
+
     Raises:
-        Skip: `disk_full` or `copy_failed`.
+        Skip: `disk_full`, `copy_failed`, `symlink`, `missing_blob` or `altered_blob`.
     """
-    target = folder / relative
+    *folders, name = relative.split("/")
     try:
         source = blobs.path(file.sha256)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        for candidate in free_names(target):
-            try:
-                handle = os.open(candidate, os.O_WRONLY | os.O_CREAT | os.O_EXCL, int(file.mode, 8))
-            except FileExistsError:
-                continue
-            _fill(handle, source, candidate)
-            return candidate
+        handle = _entered(folder, folders)
     except OSError as error:
-        full = file_error(error).code == "DISK_FULL"
-        raise Skip("disk_full" if full else "copy_failed") from error
-    except (NotFound, StorageCorrupt) as error:
-        raise Skip("copy_failed") from error
-    raise Skip("copy_failed")
-
-
-def _fill(handle: int, source: Path, target: Path) -> None:
+        if error.errno == errno.ELOOP:
+            raise Skip("symlink") from error
+        raise _unwritten(error) from error
+    except NotFound as error:
+        raise Skip("missing_blob") from error
+    except StorageCorrupt as error:
+        raise Skip("altered_blob") from error
     try:
-        with os.fdopen(handle, "wb") as writing, source.open("rb") as reading:
-            while chunk := reading.read(1024 * 1024):
-                writing.write(chunk)
-    except OSError:
-        target.unlink(missing_ok=True)
+        return folder.joinpath(*folders, _placed(file, source, handle, name))
+    except OSError as error:
+        raise _unwritten(error) from error
+    finally:
+        os.close(handle)
+
+
+def _unwritten(error: OSError) -> Skip:
+    return Skip("disk_full" if file_error(error).code == "DISK_FULL" else "copy_failed")
+
+
+def _entered(folder: Path, below: Sequence[str]) -> int:
+    """Open a folder, making what is missing on the way to it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in below:
+            with suppress(FileExistsError):
+                os.mkdir(name, dir_fd=handle)
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            try:
+                deeper = os.open(name, flags, dir_fd=handle)
+            except NotADirectoryError as error:  # what Linux says of a link
+                if stat.S_ISLNK(os.lstat(name, dir_fd=handle).st_mode):
+                    raise OSError(errno.ELOOP, "a link") from error
+                raise
+            os.close(handle)
+            handle = deeper
+    except BaseException:
+        os.close(handle)
         raise
+    return handle
+
+
+def _placed(file: File, source: Path, folder: int, name: str) -> str:
+    """Copy a content into an open folder under a name that is free; return the name."""
+    for candidate in free_names(Path(name)):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            handle = os.open(candidate.name, flags, int(file.mode, 8), dir_fd=folder)
+        except FileExistsError:
+            continue
+        try:
+            with os.fdopen(handle, "wb") as writing, source.open("rb") as reading:
+                while chunk := reading.read(1024 * 1024):
+                    writing.write(chunk)
+        except OSError:
+            os.unlink(candidate.name, dir_fd=folder)
+            raise
+        return candidate.name
+    raise FileExistsError(errno.EEXIST, "no free name")
 
 
 def free_names(target: Path) -> Iterator[Path]:

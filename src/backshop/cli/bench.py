@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 BENCH = click.argument("bench", metavar="BENCH")
 FLOWS = ("rpi", "compat")
 _SHOWN = 20  # paths of edited files in one line
+LOST = {"missing_blob": "MISSING", "altered_blob": "ALTERED"}
+"""What a list says of a file whose content cannot be had."""
 
 
 def bench_of(shop: Backshop, text: str) -> str:
@@ -237,16 +239,17 @@ def rename_file(door: Door, bench: str, path: str, new_path: str) -> None:
 def files(door: Door, bench: str, view: str | None) -> None:
     """List the files of a workbench."""
     request = {"view": view} if view else {}
-    door.show(
-        ask(door, "WorkbenchFilesList", bench, **request),
-        lambda value: table(
-            [
-                (f["path"], f["kind"], str(f["size"]), f.get("draft_status", ""))
-                for f in value["files"]
-            ],
-            ("file", "kind", "bytes", "draft"),
-        ),
-    )
+    done = ask(door, "WorkbenchFilesList", bench, **request)
+    lost = [one for one in done["files"] if one.get("unreadable_reason") in LOST]
+    headings: tuple[str, ...] = ("file", "kind", "bytes", "draft", *(["content"] if lost else []))
+
+    def row(one: dict[str, Any]) -> tuple[str, ...]:
+        plain = (one["path"], one["kind"], str(one["size"]), one.get("draft_status", ""))
+        return (*plain, LOST.get(one.get("unreadable_reason", ""), "")) if lost else plain
+
+    door.show(done, lambda value: table([row(one) for one in value["files"]], headings))
+    if lost:
+        raise click.exceptions.Exit(1)
 
 
 @bench_group.command()

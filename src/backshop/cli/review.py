@@ -57,6 +57,8 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
         if value["dry_run"]:
             return "\n".join([*lines, "would be published; nothing was changed"])
         lines.append(f"published: generation {value['published_generation']}")
+        if lost := value.get("damaged"):
+            lines.append(f"still damaged: the contents of {', '.join(map(clean, lost))}")
         lines += proof_lines(value["changed"])
         if value.get("checkpoint_id"):
             lines.append(f"what was there before is kept as {value['checkpoint_id']}")

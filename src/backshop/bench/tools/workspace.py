@@ -100,7 +100,7 @@ class Workspace:
         """
         path, warnings = self.path(raw)
         desk = self.bench.desk
-        with desk.locked(self.bench_id, run=self.author.lease) as state:
+        with desk.locked(self.bench_id, run=self.author.lease, lost_ok=True) as state:
             put, result = self._put(state, path, make, note)
             done = drafting.write(desk, self.bench_id, state, [put], self.author, self.commit)
         return _noted(result, raw, warnings) | {"draft_revision_id": done.draft_revision_id}
@@ -114,7 +114,7 @@ class Workspace:
         """
         found = [(self.path(raw)[0], make, note) for raw, make, note in wishes]
         desk = self.bench.desk
-        with desk.locked(self.bench_id, run=self.author.lease) as state:
+        with desk.locked(self.bench_id, run=self.author.lease, lost_ok=True) as state:
             made = [self._put(state, path, make, note) for path, make, note in found]
             puts = [put for put, _ in made]
             done = drafting.write(desk, self.bench_id, state, puts, self.author, self.commit)
