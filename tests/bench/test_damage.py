@@ -12,6 +12,7 @@ import pytest
 from backshop.app import Backshop
 from backshop.base.ambient import Mint
 from backshop.base.errors import BackshopError
+from backshop.base.ids import BenchId
 from backshop.base.paths import BenchPath
 from backshop.bench import inject
 from backshop.cli import main
@@ -302,7 +303,7 @@ def damaged(room: Room, path: str, how: str) -> None:
     if how == "altered":
         blob.write_bytes(data)
         blob.chmod(0o444)
-    room.shop.benches.desk.soundness.forget(room.id)
+    room.shop.benches.desk.soundness.forget(BenchId(room.id))
 
 
 @pytest.mark.rule("T5.7", "B6.5", "B6.15")
@@ -349,7 +350,7 @@ def test_a_draft_is_not_published_with_a_lost_content_of_its_own(room):
     desk = room.shop.benches.desk
     lost = desk.find(desk.state(room.id).draft.tree, BenchPath("a.txt")).sha256
     desk.store.blobs.path(lost).unlink()
-    desk.soundness.forget(room.id)
+    desk.soundness.forget(BenchId(room.id))
 
     assert refused(room.call, "DraftPublish") == ("STORAGE_CORRUPT", "missing_blob")
     assert room.published() == {"a.txt": "one", "b.txt": "fine"}

@@ -39,15 +39,13 @@ def create(desk: Desk, request: requests.WorkbenchCreate) -> Created:
 
 def open_bench(desk: Desk, request: requests.BenchRequest) -> Opened:
     """Bring folders in line with the log if need be, and say all there is to show (B5.2)."""
-    desk.state(request.workbench_id)  # refuses before a folder is made for the lock
-    with desk.views.locked(BenchId(request.workbench_id)):
-        state = desk.state(request.workbench_id)
-        desk.soundness.forget(BenchId(request.workbench_id))
-        recovery = [*desk.views.recover(state), *_salvaged(desk, state)]
-        recovery += _anomalies(desk, state)
-        if recovery:
-            desk.commit(request.workbench_id, lambda _: [Recovered(actions=tuple(recovery))])
-        outside = _published_edits(desk, state)
+    state = desk.state(request.workbench_id)  # refuses before a folder is made for the lock
+    desk.soundness.forget(BenchId(request.workbench_id))
+    recovery: list[str] = []
+    if desk.store.is_read_only:
+        outside = _published_edits(desk, state, mark=False)
+    else:
+        state, recovery, outside = _recovered(desk, request)
     health, reason = health_of(desk, state)
     return Opened(
         workbench=info(state, health),
@@ -59,12 +57,28 @@ def open_bench(desk: Desk, request: requests.BenchRequest) -> Opened:
     )
 
 
-def _published_edits(desk: Desk, state: BenchState) -> tuple[str, ...]:
+def _recovered(
+    desk: Desk, request: requests.BenchRequest
+) -> tuple[BenchState, list[str], tuple[str, ...]]:
+    """Bring folders in line with the log.
+
+    Returns what they show, what had to be done, and what others changed in Published.
+    """
+    with desk.views.locked(BenchId(request.workbench_id)):
+        state = desk.state(request.workbench_id)
+        recovery = [*desk.views.recover(state), *_salvaged(desk, state)]
+        recovery += _anomalies(desk, state)
+        if recovery:
+            desk.commit(request.workbench_id, lambda _: [Recovered(actions=tuple(recovery))])
+        return state, recovery, _published_edits(desk, state, mark=True)
+
+
+def _published_edits(desk: Desk, state: BenchState, *, mark: bool) -> tuple[str, ...]:
     """Return what others changed in the Published folder, unless there are too many to look at."""
     if len(state.files.records) > _LOOKED_AT_FILES:
         return ()  # publishing looks, and so does a repair
     try:
-        return tuple(one.path for one in desk.views.outside(state, "published", mark=True))
+        return tuple(one.path for one in desk.views.outside(state, "published", mark=mark))
     except (*UNREADABLE, DiskFull, WriteFailed):
         return ()  # as health says, or the folder cannot be looked at at all
 

@@ -66,6 +66,8 @@ def undelete(desk: Desk, request: requests.BenchRequest, sisters: Sisters) -> Do
 
 def purge(desk: Desk, sisters: Sisters) -> list[str]:
     """Remove benches whose time in the trash is over, and what tells of them; a tombstone stays."""
+    if desk.store.is_read_only:
+        return []
     kept_ms = desk.settings.trash_days * _DAY_MS
     known = [BenchId(head.stream.partition(":")[2]) for head in desk.store.streams("bench")]
     gone: list[str] = []

@@ -76,7 +76,13 @@ class Views:
 
     @contextmanager
     def locked(self, bench_id: BenchId) -> Iterator[None]:
-        """Hold the bench: one command at a time, in this process and in others (B3.7)."""
+        """Hold the bench: one command at a time, in this process and in others (B3.7).
+
+        Raises:
+            BenchBusy: another command has not finished.
+            ReadOnlyHome: nothing can be changed here.
+        """
+        self._store.require_writable()
         with self._guard:
             mine = self._threads.setdefault(bench_id, threading.RLock())
         if not mine.acquire(timeout=LOCK_WAIT_S):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,7 +18,7 @@ from backshop.base.ids import BlobId, check_sha256
 
 from .connection import Cursor
 from .engine import Database
-from .errors import StorageCorrupt, WriteFailed
+from .errors import ReadOnlyHome, StorageCorrupt, WriteFailed
 from .spool import TEMP, Batch, file_error, file_errors, sync_folders, write_durably
 
 GONE = ".gone"
@@ -76,6 +77,12 @@ class Blobs:
         self.copies: Copies = _nowhere
         """Set by whoever makes files from contents: where one may be found when it is damaged."""
         self._healing = threading.local()
+        self._aside: tempfile.TemporaryDirectory[str] | None = None
+
+    def close_for_writing(self) -> None:
+        """Take nothing in any more: the home is read-only. What needs a file gets one elsewhere."""
+        self._aside = tempfile.TemporaryDirectory(prefix="backshop-read-")
+        self._cache = Path(self._aside.name)
 
     @contextmanager
     def batch(self) -> Iterator[Batch]:
@@ -86,6 +93,8 @@ class Blobs:
         Raises:
             DiskFull, WriteFailed: the file system refused; no name stands for half a content.
         """
+        if self._aside is not None:
+            raise ReadOnlyHome("the home is read-only: nothing can be stored here")
         batch = Batch(self.folder, self._renew, self._name)
         try:
             yield batch
@@ -363,7 +372,7 @@ def make_home(home: Path) -> bool:
         is_new = not home.exists()
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         if {one.name for one in home.iterdir()} <= {"settings.json", "logs"}:
-            with suppress(PermissionError):  # somebody else's, who decides about it
+            with suppress(OSError):  # somebody else's, who decides about it, or read-only
                 home.chmod(0o700)
     except OSError as error:
         problem = file_error(error)

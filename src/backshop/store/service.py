@@ -19,7 +19,7 @@ from . import append, engine, gc, health, keyring, log, migrations
 from .beginning import Beginning
 from .blobs import Blobs, make_home
 from .connection import Cursor
-from .errors import StoreUnavailable
+from .errors import ReadOnlyHome, StoreUnavailable
 from .keyring import KeyRing
 from .lease import Leases
 from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan
@@ -79,6 +79,15 @@ class Store:
         """Whether nothing can be written here: the file, or the folder it is in, refuses."""
         return self.database.is_read_only
 
+    def require_writable(self) -> None:
+        """Refuse what would change a home that cannot be written.
+
+        Raises:
+            ReadOnlyHome: nothing can be changed here.
+        """
+        if self.is_read_only:
+            raise ReadOnlyHome("the home is read-only: nothing can be changed here")
+
     def giving(self, beginning: Beginning) -> Store:
         """Return the same store, in which every stream that is begun is given to somebody."""
         made = copy.copy(self)
@@ -128,6 +137,8 @@ class Store:
                 with suppress(OSError):  # it holds something by now
                     home.rmdir()
             raise
+        if database.is_read_only and blobs_url is None:
+            blobs.close_for_writing()
         made = cls(home, database, blobs, clock, mint or Mint(clock))
         made._mark = mark
         return made

@@ -21,7 +21,7 @@ from backshop.base.canon import sha256_hex
 from backshop.base.errors import DiskFull
 from backshop.base.ids import BlobId
 
-from .errors import WriteFailed
+from .errors import ReadOnlyHome, WriteFailed
 
 TEMP = "tmp-"
 _CHUNK = 1024 * 1024
@@ -231,4 +231,6 @@ def file_error(error: OSError, path: Path | None = None) -> DiskFull | WriteFail
     if number in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull("no room left on the disk", detail=detail)
     what = "a file" if path is None else repr(str(path))
+    if number == errno.EROFS:
+        return ReadOnlyHome(f"{what} could not be written: the file system is read-only")
     return WriteFailed(f"{what} could not be written", detail=detail)

@@ -383,7 +383,7 @@ class Turns:
         """Return the state; a turn whose process died is laid to rest first (W5.10)."""
         known = self._book.state(bench_id)
         turn = known.running
-        if turn is None or is_alive(self._book, bench_id):
+        if turn is None or self._book.store.is_read_only or is_alive(self._book, bench_id):
             return known
         owner = owner_of(self._book, turn.turn_id)
         try:
