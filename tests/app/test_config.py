@@ -16,6 +16,7 @@ from backshop.app.modelling import FileSettings
 from backshop.app.parsing import folders, json_list, json_object
 from backshop.app.settings import SETTINGS
 from backshop.base.errors import ValidationFailed
+from backshop.cli import main
 from backshop.models.providers import ProviderBook
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -311,3 +312,71 @@ def test_changes_of_providers_at_one_time_all_stand(tmp_path):
     assert sorted(kept.all()) == sorted(names)
     kept.remove("local-0")
     assert sorted(kept.all()) == sorted(names[1:])
+
+
+@pytest.mark.rule("S3.3")
+@pytest.mark.parametrize(
+    "name", ["BACKSHOP_SERVICE_HOST", "BACKSHOP_PORT_8484_TCP", "BACKSHOP_IMAGE", "BACKSHOP_X"]
+)
+def test_a_variable_that_is_no_setting_of_ours_is_named_and_left_out(
+    tmp_path, monkeypatch, capsys, name
+):
+    monkeypatch.setenv(name, "something")
+
+    code = main(["bench", "list", "--json", "--home", str(tmp_path / "home")])
+
+    said = capsys.readouterr()
+    assert (code, json.loads(said.out)["workbenches"]) == (0, [])
+    assert said.err.count(name) == 1
+    assert "something" not in said.err
+
+
+@pytest.mark.rule("S3.3")
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("BACKSHOP_OFLINE", "BACKSHOP_OFFLINE"),
+        ("BACKSHOP_DB_URL", "BACKSHOP_DATABASE_URL"),
+        ("BACKSHOP_HOM", "BACKSHOP_HOME"),
+        ("BACKSHOP_STORE_LOCK_WAIT_MS", "store.lock_wait_ms is set with"),
+    ],
+)
+def test_a_variable_that_looks_like_a_mistyped_setting_is_refused_with_what_was_meant(
+    tmp_path, name, meant
+):
+    with pytest.raises(ValidationFailed) as refused:
+        load(home=tmp_path, environ={name: "1"})
+
+    assert refused.value.reason == "bad_setting"
+    assert any(hint.startswith(meant) for hint in refused.value.hints)
+
+
+@pytest.mark.rule("S3.3", "S4.2")
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a JSON object"),
+        ('{"offlin": true, "log": "error"}', "'offlin'"),
+        ('{"log": "loud"}', "'loud' is not a value of log"),
+        ("\x00\x01", "not JSON"),
+    ],
+)
+def test_broken_settings_are_named_by_file_and_do_not_stop_the_doctor(tmp_path, capsys, text, told):
+    main(["bench", "create", "Mine", "--home", str(tmp_path)])
+    (tmp_path / "settings.json").write_text(text)
+    capsys.readouterr()
+
+    other = main(["bench", "list", "--home", str(tmp_path)])
+    said = capsys.readouterr().err
+    code = main(["doctor", "--json", "--home", str(tmp_path)])
+    found = json.loads(capsys.readouterr().out)["findings"]
+
+    assert (other, code) == (1, 1)
+    assert str(tmp_path / "settings.json") in said
+    assert told in said
+    problems = [one for one in found if one["level"] == "problem"]
+    assert [one["subject"] for one in problems] == ["settings"]
+    assert told in problems[0]["message"]
+    assert str(tmp_path / "settings.json") in problems[0]["message"]
+    assert {"level": "ok", "subject": "streams", "message": "1 healthy"} in found

@@ -381,3 +381,35 @@ def test_what_puts_all_appends_in_order_is_taken_and_let_go_by_one_message(tmp_p
         assert sent[-1].endswith(";COMMIT")
         assert len(sent) == 4  # begin and hold, what is new, where it stands, the rest
         assert [event.seq for event in store.read("bench:a")] == list(range(1, 11))
+
+
+@pytest.mark.rule("S3.5")
+def test_a_database_is_its_owners_alone_also_in_a_folder_that_others_can_enter(tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "mine.txt").touch()  # somebody's folder: its mode stays
+    (tmp_path / "home").chmod(0o755)
+
+    with Store.open(tmp_path / "home") as store:
+        store.append(one("bench:a", counted(1)))
+        modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "home").glob("s*")}
+
+    assert set(modes) >= {"store.db", "store.db-mark"}
+    assert set(modes.values()) == {0o600}
+
+
+@pytest.mark.rule("S3.5")
+def test_a_database_that_others_could_read_is_closed_to_them_when_it_is_opened(old_home):
+    (old_home / "store.db").chmod(0o644)
+
+    Store.open(old_home).close()
+
+    assert (old_home / "store.db").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.rule("S3.5")
+def test_a_database_that_somebody_shares_with_a_group_stays_shared(old_home):
+    (old_home / "store.db").chmod(0o660)
+
+    Store.open(old_home).close()
+
+    assert (old_home / "store.db").stat().st_mode & 0o777 == 0o660
