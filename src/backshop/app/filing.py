@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from backshop.formats import Formats
 
 
-def open_formats(config: Config, cache: Path, *, workers: int = 2) -> Formats:
-    """Return what reads and writes files, under the limits a person set."""
+def open_formats(config: Config, cache: Path | None, *, workers: int = 2) -> Formats:
+    """Return what reads and writes files, under the limits a person set.
+
+    Without a place for its cache it keeps what it computes for as long as it is open.
+    """
     from backshop.formats import Formats, Limits  # loaded on first use
 
     limits = Limits(

@@ -125,7 +125,8 @@ class Backshop:
     @cached_property
     def formats(self) -> Formats:
         """What is inside files; its workers start with the first call and end with `close`."""
-        return open_formats(self.config, self.config.home / "cache")
+        cache = None if self.store.is_read_only else self.config.home / "cache"
+        return open_formats(self.config, cache)
 
     @cached_property
     def benches(self) -> Bench:

@@ -191,7 +191,7 @@ class Pool:
                 if isinstance(error, Silent):
                     raise _lost(task, late=error.late) from error
                 raise
-            self._give_back(process)
+            self._give_back(process, is_last=isinstance(answer, Failed) and answer.is_last)
         if isinstance(answer, Failed):
             _discard(fresh, outputs)
             raise raised(answer, writing=task.writing)
@@ -210,8 +210,8 @@ class Pool:
                 return self._idle.pop()
         return self._start()
 
-    def _give_back(self, process: Process) -> None:
-        if process.calls >= _CALLS_PER_WORKER:
+    def _give_back(self, process: Process, *, is_last: bool) -> None:
+        if is_last or process.calls >= _CALLS_PER_WORKER:
             process.end()
             return
         with self._lock:

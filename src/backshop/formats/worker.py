@@ -19,11 +19,12 @@ import sys
 import tempfile
 import threading
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, NoReturn
 
-from . import fence, isolate
+from . import fence, isolate, overdue
 from .errors import FormatError, fail
 from .output import NO_SPACE
 
@@ -71,6 +72,7 @@ class Failed:
     message: str
     detail: str | None = None
     hints: tuple[str, ...] = ()
+    is_last: bool = False  # the worker ends with it
 
 
 class Refused(PermissionError):
@@ -216,6 +218,12 @@ def send(stream: IO[bytes], data: bytes) -> None:
     stream.flush()
 
 
+def _last_word(answers: IO[bytes], error: FormatError) -> None:
+    """Answer in place of a task that does not come to its end, and end with it."""
+    send(answers, isolate.answered(replace(describe(error, writing=False), is_last=True)))
+    os._exit(0)
+
+
 def main(memory_bytes: int, scratch: str) -> None:
     """Serve tasks until the input ends."""
     tasks, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -228,6 +236,7 @@ def main(memory_bytes: int, scratch: str) -> None:
     guard = Guard(scratch)
     fence.forbid_programs_and_network()
     sys.addaudithook(guard)
+    overdue.arm(partial(_last_word, answers))
     send(answers, isolate.answered(Done("ready")))
     while head := tasks.read(HEADER.size):
         task: Task = pickle.loads(tasks.read(HEADER.unpack(head)[0]))  # noqa: S301  # our parent's

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 
+from .. import overdue
 from ..protocol import Limits
-from .failure import sql_error
+from .failure import sql_error, too_long
 
 _NOTHING_FROM_OUTSIDE = {
     "autoinstall_known_extensions": "false",
@@ -29,6 +31,7 @@ _NOTHING_FROM_OUTSIDE = {
     "preserve_insertion_order": "true",
 }
 _AGAIN_S = 0.02  # an interrupt between two statements is lost, so it is repeated
+_DEAF_S = 1.0  # after which a function that never looks for an interrupt is not waited for
 
 
 @contextmanager
@@ -42,7 +45,7 @@ def asking(path: Path, limits: Limits) -> Iterator[duckdb.DuckDBPyConnection]:
         with _opened(path, limits, threads=1, read_only=True) as connection:
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
-            with _limited(connection, limits.sql_timeout_s):
+            with _limited(connection, limits.sql_timeout_s, deaf_s=_DEAF_S):
                 yield connection
     except duckdb.Error as error:
         raise sql_error(error) from error
@@ -93,13 +96,20 @@ def _opened(
 
 
 @contextmanager
-def _limited(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
+def _limited(
+    connection: duckdb.DuckDBPyConnection, seconds: float, *, deaf_s: float | None = None
+) -> Iterator[None]:
+    """Interrupt what takes longer; a worker that has not heard it after `deaf_s` more ends."""
     finished = threading.Event()
 
     def watch() -> None:
-        if not finished.wait(seconds):
-            while not finished.wait(_AGAIN_S):
-                connection.interrupt()
+        if finished.wait(seconds):
+            return
+        ends = None if deaf_s is None else time.monotonic() + deaf_s
+        while not finished.wait(_AGAIN_S):
+            connection.interrupt()
+            if ends is not None and time.monotonic() >= ends:
+                overdue.end(too_long())
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

@@ -19,7 +19,7 @@ def sql_error(error: duckdb.Error) -> FormatError:
     """Return what went wrong in words of F3, DuckDB's own text in `detail` (F26.7, F26.8)."""
     detail = describe(error)
     if isinstance(error, duckdb.InterruptException):
-        return fail("sql_timeout", "the query took too long", hints=[_NARROWER])
+        return too_long()
     if isinstance(error, duckdb.OutOfMemoryException):
         return fail("memory_limit", "the query needs more memory than it may use", detail=detail)
     if isinstance(error, duckdb.PermissionException):  # the guard should have seen it
@@ -29,6 +29,11 @@ def sql_error(error: duckdb.Error) -> FormatError:
     if isinstance(error, _DAMAGE) or type(error) is duckdb.Error:  # a checksum that is wrong
         return fail("corrupt_file", "the table file is damaged", detail=detail)
     return fail("sql_error", "DuckDB refused the query", detail=detail)
+
+
+def too_long() -> FormatError:
+    """Return the error for a query that used its time."""
+    return fail("sql_timeout", "the query took too long", hints=[_NARROWER])
 
 
 def describe(error: duckdb.Error) -> str:
