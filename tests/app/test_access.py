@@ -66,8 +66,8 @@ LEAST = {
         ProvidersSetReasoningEffort ProvidersUpsertLocal ProvidersValidate RailsKeysRotate
         RailsSessionsExpire RailsSourcesSync RailsWorkflowCopy RailsWorkflowDelete
         RailsWorkflowNew RailsWorkflowPinned RailsWorkflowSave SettingsGet SettingsSet
-        SettingsSetOnboarding StoreBackup StoreDoctor StoreGc UserAdd UserList UserRemove
-        UserSetConsentMode UserSetDefaultModel WorkbenchFilesExtract""",
+        SettingsSetOnboarding StoreBackup StoreDoctor StoreGc UserAdd UserList UserLogout
+        UserRemove UserSetConsentMode UserSetDefaultModel WorkbenchFilesExtract""",
 }
 LET_IN = {"anybody": ROLES, "owner": (), **{role: ROLES[n:] for n, role in enumerate(ROLES) if n}}
 GOING = ("WorkbenchDelete", "RailsSessionDelete")  # what the other commands are about ends there

@@ -9,13 +9,13 @@ import httpx2
 import pytest
 from tests.web.browsing import SECRET, serving
 
-from backshop.app import Links
+from backshop.app import COOKIE_DAYS, Links
 from backshop.app.guessing import PER_ADDRESS
 from backshop.app.loginlinks import LINK_HOURS
 from backshop.base.ids import UserId
 from backshop.store import Store
 from backshop.testing.ambient import FixedClock
-from backshop.web.security import COOKIE_DAYS, Login
+from backshop.web.security import Login
 
 JSON = {"content-type": "application/json"}
 
@@ -226,7 +226,7 @@ def test_a_cookie_ends_after_its_days_whatever_hour_the_other_server_thinks_it_i
     with Store.open(tmp_path / "home") as store:
         links = Links(store, SECRET, clock)
         login, behind = (Login(SECRET, one, links) for one in (clock, back))
-    cookie = login.cookie_for(UserId("user_1"))
+        cookie = login.cookie_for(UserId("user_1"))
 
     assert behind.knows(cookie) == "user_1"  # a server whose clock is an hour back
     clock.move((COOKIE_DAYS * 24 + 1) * 3_600_000)

@@ -9,7 +9,7 @@ from .filing import open_formats
 from .guessing import Guesses, wait_s
 from .handle import Answer, BenchWorkshop
 from .hub import About, Hub, Subscription
-from .loginlinks import Links
+from .loginlinks import COOKIE_DAYS, OWNER, Links
 from .logs import attach, begin, layout_of
 from .naming import every_bench
 from .notices import Notification
@@ -35,7 +35,9 @@ __all__ = [
     "Fault",
     "Guesses",
     "Hub",
+    "COOKIE_DAYS",
     "Links",
+    "OWNER",
     "Notification",
     "Parcels",
     "Registry",

@@ -22,6 +22,8 @@ from backshop.base.event import event
 from backshop.base.ids import UserId, check_id
 from backshop.store import Beginning, Event, Fold, NewEvent, Part, Store
 
+from .loginlinks import end_logins
+
 STREAM = "people:home"
 NAME_MAX_CHARS = 80
 USERS_MAX = 10_000
@@ -162,6 +164,13 @@ class UserRemove:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UserLogout:
+    """Log somebody out in every browser; without a person, the home's owner."""
+
+    user_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AccessSet:
     """Give somebody a role on one bench or one session."""
 
@@ -291,6 +300,13 @@ class People:
         self._gone(user_id)
         return Settled()
 
+    def user_logout(self, request: UserLogout) -> Settled:
+        """End every login of somebody; their token lets them in again."""
+        if request.user_id is not None:
+            _require(self.state, UserId(check_id(request.user_id, "user")))
+        end_logins(self._store, request.user_id)
+        return Settled()
+
     def access_set(self, request: AccessSet) -> Settled:
         """Give a role, or take it away with `none`."""
         subject = subject_of(request)
@@ -392,6 +408,13 @@ COMMANDS: tuple[Command[People, Any, Any], ...] = (
     _command("UserList", "List the people who have a token.", Nothing, Users, People.user_list),
     _changing(
         "UserRemove", "End somebody's token and rights.", UserRemove, Settled, People.user_remove
+    ),
+    _changing(
+        "UserLogout",
+        "Log somebody out in every browser.",
+        UserLogout,
+        Settled,
+        People.user_logout,
     ),
     _changing(
         "AccessSet", "Give somebody a role, or take it.", AccessSet, Settled, People.access_set

@@ -55,6 +55,17 @@ def remove(door: Door, user_id: str, yes: bool) -> None:
         door.show(shop.call("UserRemove", {"user_id": found}), lambda _: f"{user_id} is gone")
 
 
+@user.command()
+@click.argument("user_id", metavar="USER", required=False)
+@pass_door
+def logout(door: Door, user_id: str | None) -> None:
+    """Log USER (an id or a name; without one yourself) out in every browser."""
+    with door.shop() as shop:
+        request = {} if user_id is None else {"user_id": resolved(shop, user_id)}
+        who = "you are" if user_id is None else f"{user_id} is"
+        door.show(shop.call("UserLogout", request), lambda _: f"{who} logged out everywhere")
+
+
 @click.command(cls=DoorCommand)
 @click.argument("bench")
 @click.argument("user_id", metavar="USER", required=False)

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from backshop.app import About, Notification, Subscription
 from backshop.base.errors import AccessDenied, BackshopError, ValidationFailed
 
-from .security import user_of
+from .security import cookie_of, user_of
 from .site import Site, fault_response
 
 KEEP_ALIVE_S = 15.0
@@ -36,7 +36,7 @@ async def events(request: Request) -> Response:
     if not await site.run(about.is_allowed):
         return fault_response(AccessDenied("this needs the role 'read'", reason="role"))
     return StreamingResponse(
-        _stream(site, about, after),
+        _stream(site, about, after, cookie_of(request)),
         media_type="text/event-stream",
         headers={"cache-control": "no-store", "x-accel-buffering": "no"},
     )
@@ -51,7 +51,7 @@ def _position(request: Request) -> int | None:
     return int(given)
 
 
-async def _stream(site: Site, about: About, after: int | None) -> AsyncIterator[bytes]:
+async def _stream(site: Site, about: About, after: int | None, cookie: str) -> AsyncIterator[bytes]:
     news = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -68,6 +68,8 @@ async def _stream(site: Site, about: About, after: int | None) -> AsyncIterator[
             news.clear()
             is_over = subscription.lagged or subscription.ended  # before what was still queued
             sent = b"".join(_frame(note) for note in subscription.take())
+            if await site.run(site.login.is_over, cookie):
+                return  # logged out meanwhile: nothing more, not even what was queued
             if sent:
                 yield sent
                 continue

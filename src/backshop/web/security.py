@@ -15,6 +15,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from backshop.app import COOKIE_DAYS, OWNER
 from backshop.base.ambient import Clock
 from backshop.base.ids import UserId
 
@@ -24,11 +25,10 @@ if TYPE_CHECKING:
 
     from backshop.app import Links
 
-COOKIE_DAYS = 30
 _DAY_MS = 86_400_000
-IsHere = Callable[[UserId], Awaitable[bool]]
+IsHere = Callable[[str, str], Awaitable[bool]]
+"""Says of somebody and their cookie whether they are still let in."""
 Failed = Callable[["Scope", Exception], "ASGIApp"]
-OWNER = ""  # whoever has the login link is the home's owner
 
 CONTENT_POLICY = "; ".join(
     (
@@ -89,16 +89,33 @@ class Login:
         return self._cookie(user)
 
     def knows(self, cookie: str) -> str | None:
-        """Return whose cookie this is, "" for the owner's; None if it is none of ours, or old."""
+        """Return whose cookie this is, "" for the owner's; None if it is none of ours, or old.
+
+        Whether its login has ended meanwhile says `is_over`, which asks the store.
+        """
         head, _, signature = cookie.rpartition(".")
         if not head or not hmac.compare_digest(self._sign(head).encode(), signature.encode()):
             return None
-        issued, _, rest = head.partition(".")
+        issued, user, *_ = head.split(".")
         age_ms = self._clock.now_ms() - int(issued)
-        return rest.partition(".")[0] if -_DAY_MS <= age_ms <= COOKIE_DAYS * _DAY_MS else None
+        return user if -_DAY_MS <= age_ms <= COOKIE_DAYS * _DAY_MS else None
+
+    def is_over(self, cookie: str) -> bool:
+        """Say whether somebody has logged out what a cookie of ours let in."""
+        _, user, *rest = cookie.split(".")
+        made_in = int(rest[0]) if len(rest) == 3 else 0  # without a round: of 0.1.0
+        return self._links.is_over(cookie, user, made_in)
+
+    def leave(self, cookie: str, *, everywhere: bool) -> None:
+        """End the login of a cookie, or every one of whose it is."""
+        if everywhere:
+            self._links.end_all(cookie.split(".")[1])
+        else:
+            self._links.end(cookie)
 
     def _cookie(self, user: str = OWNER) -> str:
-        head = f"{self._clock.now_ms()}.{user}.{secrets.token_urlsafe(12)}"
+        made_in = self._links.round_of(user)
+        head = f"{self._clock.now_ms()}.{user}.{made_in}.{secrets.token_urlsafe(12)}"
         return f"{head}.{self._sign(head)}"
 
     def _sign(self, head: str) -> str:
@@ -195,15 +212,16 @@ class Gate:
             return
         path = scope["path"]
         is_open = path in OPEN_PATHS or path.startswith("/static/")
-        user = self._who(headers)
+        user, cookie = self._who(headers)
         try:
-            if user and not is_open and not await self._is_here(UserId(user)):
-                user = None  # removed since; the cookie alone would be good for weeks
+            if user is not None and not is_open and not await self._is_here(user, cookie):
+                user = None  # removed or logged out since; the cookie alone is good for weeks
         except Exception as error:  # an outermost handler: nobody can say whether they are let in
             await self._failed(scope, error)(scope, receive, _with_headers(send))
             return
         if user is not None or is_open:
             scope["backshop.user"] = UserId(user) if user else None
+            scope["backshop.cookie"] = cookie
             await self._app(scope, receive, _with_headers(send))
         elif scope["method"] == "GET" and "text/html" in headers.get(b"accept", ""):
             await _redirect(send, "/login")
@@ -223,18 +241,24 @@ class Gate:
                 return "requests come from Backshop's own pages only"
         return None
 
-    def _who(self, headers: dict[bytes, str]) -> str | None:
+    def _who(self, headers: dict[bytes, str]) -> tuple[str | None, str]:
+        """Return who a request says it is from, and the cookie that says so."""
         try:
             morsel = SimpleCookie(headers.get(b"cookie", "")).get(self._door.cookie)
         except CookieError:
-            return None
-        return None if morsel is None else self._login.knows(morsel.value)
+            return None, ""
+        return (None, "") if morsel is None else (self._login.knows(morsel.value), morsel.value)
 
 
 def user_of(request: Request) -> UserId | None:
     """Return who sent a request the gate let in; None is the home's owner (T6.4)."""
     found: UserId | None = request.scope["backshop.user"]
     return found
+
+
+def cookie_of(request: Request) -> str:
+    """Return the cookie of a request that the gate let in."""
+    return str(request.scope["backshop.cookie"])
 
 
 def _with_headers(send: Send) -> Send:

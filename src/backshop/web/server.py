@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from backshop import __version__
-from backshop.app import Backshop, Links, fault_of, running, secret_of, wait_s
+from backshop.app import COOKIE_DAYS, Backshop, Links, fault_of, running, secret_of, wait_s
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, LimitExceeded, NotFound, ValidationFailed
 
@@ -31,7 +31,7 @@ from .pages.kit import THEME_COOKIE, THEMES
 from .render import STATIC, version
 from .render import page as render
 from .rpc import read_body, rpc
-from .security import COOKIE_DAYS, Door, Gate, Login
+from .security import Door, Gate, Login, cookie_of
 from .site import Site, fault_response, wants_page
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
             Route("/healthz", healthz),
             Route("/login", enter),
             Route("/login", enter_by_token, methods=["POST"]),
+            Route("/logout", leave, methods=["POST"]),
             Route("/rpc", rpc, methods=["POST"]),
             Route("/events", events),
             Route("/static/{version}/{name}", static),
@@ -193,6 +194,17 @@ async def _entered(request: Request, cookie: str | None, *, refused: bool) -> Re
         samesite="strict",
         secure=site.door.is_secure or request.url.scheme == "https",
     )
+    return answer
+
+
+async def leave(request: Request) -> Response:
+    """End this browser's login, or every login of the same person; the cookie is worth nothing."""
+    site: Site = request.app.state.site
+    form = await request.form(max_files=0, max_fields=4)
+    is_everywhere = form.get("everywhere") is not None
+    await site.run(site.login.leave, cookie_of(request), everywhere=is_everywhere)
+    answer = RedirectResponse("/login", status_code=303, headers={"cache-control": "no-store"})
+    answer.delete_cookie(site.door.cookie, httponly=True, samesite="strict")
     return answer
 
 

@@ -46,9 +46,14 @@ class Site:
         whole = partial(self._after_warming, partial(work, *args, **kwargs))
         return await anyio.to_thread.run_sync(whole, limiter=self._limiter)
 
-    async def is_here(self, user: UserId) -> bool:
-        """Say whether somebody still has a token of this home."""
-        return user in (await self.run(lambda: self.shop.people.state)).users
+    async def is_here(self, user: str, cookie: str) -> bool:
+        """Say whether somebody still has a token of this home, and has not logged out."""
+
+        def look() -> bool:
+            is_known = not user or UserId(user) in self.shop.people.state.users
+            return is_known and not self.login.is_over(cookie)
+
+        return await self.run(look)
 
     def warm(self) -> None:
         """Make the rooms, once: two requests at the same moment must not make two of one."""
