@@ -15,8 +15,10 @@ from tests.conftest import PROOF
 
 from backshop.app import Backshop
 from backshop.base.errors import BackshopError
+from backshop.base.ids import BenchId
+from backshop.bench.trash import BenchPurged
 from backshop.cli import main
-from backshop.store import DatabaseAway, Store
+from backshop.store import DatabaseAway, NewEvent, Part, Plan, Store
 
 PAGE = 4096
 COPIES = 60 if PROOF else 4
@@ -227,6 +229,43 @@ def test_an_earlier_copy_of_the_database_is_told_until_somebody_accepts_it(home,
     assert any("holds files of no workbench" in text for text in problems(found))
     assert names(home) == ["Mine"]
     assert (home / "benches" / later / "published" / "0.txt").exists()
+
+
+@pytest.mark.rule("T5.6")
+def test_an_earlier_database_is_told_by_folders_it_does_not_know_where_nothing_was_noted(
+    home, tmp_path
+):
+    """As in a home of 0.1.0, which is opened for the first time with this program."""
+    shutil.copyfile(home / "store.db", tmp_path / "earlier.db")
+    with Backshop.open(home) as shop:
+        later = shop.call("WorkbenchCreate", {"name": "Later"})["workbench_id"]
+        request = {"workbench_id": later, "source_paths": [str(tmp_path / "0.txt")]}
+        shop.call("WorkbenchFilesAdd", request)
+        shop.call("WorkbenchCreate", {"name": "Empty"})
+    (home / "store.db-mark").unlink()
+    assert sorted(names(home)) == ["Empty", "Later", "Mine"]
+    (home / "store.db-mark").unlink()
+    shutil.copyfile(tmp_path / "earlier.db", home / "store.db")
+
+    assert refused(home) == "database_old"
+
+
+@pytest.mark.rule("T5.6")
+def test_folders_of_buried_and_unfinished_workbenches_are_no_alarm(home, capsys):
+    with Backshop.open(home) as shop:
+        gone = shop.call("WorkbenchCreate", {"name": "Gone"})["workbench_id"]
+        fact = BenchPurged(
+            bench_id=BenchId(gone), name="Gone", created_at="then", deleted_at="later"
+        )
+        shop.store.append(Plan((Part("home", (NewEvent(fact, f"purged:{gone}"),)),)))
+        shop.store.delete_stream(f"bench:{gone}")
+    (home / "benches" / gone / "published").mkdir(exist_ok=True)
+    (home / "benches" / gone / "published" / "left.txt").touch()
+    (home / "benches" / ("wb_" + "0" * 26) / "meta").mkdir(parents=True)
+    (home / "store.db-mark").unlink()
+
+    assert names(home) == ["Mine"]
+    assert doctor(home, capsys)[0] == 0
 
 
 @pytest.mark.rule("T5.6")

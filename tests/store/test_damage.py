@@ -19,6 +19,7 @@ from backshop.store import (
     Store,
     StoreUnavailable,
     StreamNotHealthy,
+    examine_store,
     restore_backup,
     write_backup,
 )
@@ -234,3 +235,37 @@ def test_a_damaged_backup_makes_no_home(open_store, tmp_path):
         restore_backup(tmp_path / "copy", tmp_path / "home2")
 
     assert not (tmp_path / "home2").exists()
+
+
+@pytest.mark.rule("T5.6")
+@pytest.mark.parametrize("full", [False, True])
+def test_a_doctor_says_what_the_database_was_asked_for(filled, full):
+    found = examine_store(filled[0], full=full)
+
+    said = next(one for one in found if one.subject == "database")
+    asked = {
+        ("sqlite", False): "every page in use and every index is whole",
+        ("sqlite", True): "every page in use and every index is whole",
+        ("postgresql", False): "every table answers",
+        ("postgresql", True): "every value of every table was read",
+    }
+    assert said.level == "ok"
+    assert asked[filled[0].database.dialect, full] in said.message
+
+
+@pytest.mark.rule("T5.6")
+def test_a_table_that_does_not_answer_is_a_problem(filled):
+    store = filled[0]
+    if store.database.dialect == "sqlite":
+        pytest.skip("SQLite examines its file: tests/app/test_health.py")
+    alter(store, "ALTER TABLE quota RENAME TO quota_gone")
+    alter(
+        store,
+        "CREATE VIEW quota AS SELECT 1 AS name, 1 / (count(*) - count(*)) AS minute, 1 AS used"
+        " FROM quota_gone",
+    )
+
+    problems = [one.message for one in examine_store(store, full=True) if one.level == "problem"]
+
+    assert len(problems) == 1
+    assert problems[0].startswith("table quota: ")

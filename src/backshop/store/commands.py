@@ -75,20 +75,20 @@ def examine_store(store: Store, *, full: bool) -> list[Finding]:
 
     With `full` every content is read and rehashed; else it is there and has its length.
     """
-    found = [*_database(store), *_streams(store), *_folders(store), *_contents(store, full)]
+    found = [*_database(store, full), *_streams(store), *_folders(store), *_contents(store, full)]
     if store.is_read_only:
         text = "the home is read-only: it can be read, and nothing in it changed"
         found.insert(0, Finding(level="note", subject="home", message=text))
     return found
 
 
-def _database(store: Store) -> list[Finding]:
+def _database(store: Store, full: bool) -> list[Finding]:
     """Let the database examine itself."""
     found = []
     if store.database.journal == "delete":
         text = "this SQLite has the WAL-reset defect: a rollback journal is used, writes are slower"
         found.append(Finding(level="note", subject="database", message=text))
-    problems = health.check_database(store.database)
+    problems = health.check_database(store.database, full=full)
     for text in problems:
         found.append(Finding(level="problem", subject="database", message=text))
     if problems:
@@ -101,7 +101,8 @@ def _database(store: Store) -> list[Finding]:
         text = "sqlite: every page in use and every index is whole"
         found.append(Finding(level="ok", subject="database", message=text))
     else:
-        text = "postgresql: every table answers with all its rows; its indexes were not asked for"
+        read = "every value of every table was read" if full else "every table answers"
+        text = f"postgresql: {read}; pages and indexes are for its own tools (pg_amcheck)"
         found.append(Finding(level="ok", subject="database", message=text))
     return found
 
@@ -139,22 +140,12 @@ def _sick(store: Store, stream: str) -> str | None:
 def _folders(store: Store) -> list[Finding]:
     """Name folders of workbenches that the database does not know: it may be an older one."""
     try:
-        known = {head.stream.partition(":")[2] for head in store.streams("bench")}
+        with store.database.reader() as cursor:
+            unknown = health.unknown_folders(cursor, store.home)
     except StorageCorrupt:  # said above
         return []
-    found = []
-    for folder in sorted((store.home / "benches").glob("wb_*")):
-        if folder.name in known:
-            continue
-        held = sum(1 for name in ("published", "draft") for _ in (folder / name).glob("*"))
-        told = "no workbench of this database"
-        if held:
-            text = f"holds files of {told}: an older database may be in use"
-            found.append(Finding(level="problem", subject=str(folder), message=text))
-        else:
-            text = f"is empty and of {told}: left behind, it can be removed"
-            found.append(Finding(level="note", subject=str(folder), message=text))
-    return found
+    text = "holds files of no workbench of this database: an older database may be in use"
+    return [Finding(level="problem", subject=str(one), message=text) for one in unknown]
 
 
 def _contents(store: Store, full: bool) -> list[Finding]:

@@ -131,6 +131,8 @@ class Sqlite(Connections):
             return InternalError("a statement of the store is wrong", detail=detail)
         if primary in _LOCKED:
             return StoreBusy("another writer holds the store", reason="store_locked")
+        if primary == 8:  # READONLY: it could be written when it was opened
+            return ReadOnlyHome("the home is read-only: nothing can be changed here")
         if primary == 13:  # FULL
             return DiskFull("no room left for the event store", detail=detail)
         if primary in (11, 26):  # CORRUPT, NOTADB

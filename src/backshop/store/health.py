@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from backshop.base.errors import ValidationFailed
 from backshop.base.event import UnknownEvent
@@ -46,11 +47,11 @@ _TOLD = 20  # problems of a database that are named; one page of random bytes ma
 _WHAT = "database"
 
 
-def check_database(database: Database) -> list[str]:
+def check_database(database: Database, *, full: bool = False) -> list[str]:
     """Ask the database itself whether it is whole; return what it says is not, in its words.
 
     SQLite reads every page that is in use and compares every index with its table. A PostgreSQL
-    server is asked for every row of every table, which it reads with its own checks.
+    server is asked for every row of every table, with `full` for every value.
     """
     report(_WHAT, 0, 1)
     try:
@@ -59,20 +60,21 @@ def check_database(database: Database) -> list[str]:
                 rows = cursor.text(f"PRAGMA integrity_check({_TOLD})")
             found = [str(row[0]) for row in rows if row[0] != "ok"]
         else:
-            found = _unanswered(database)
+            found = _unanswered(database, full)
     except StorageCorrupt as error:
         found = [f"{error.message} ({error.detail})"]
     report(_WHAT, 1, 1)
     return found
 
 
-def _unanswered(database: Database) -> list[str]:
+def _unanswered(database: Database, full: bool) -> list[str]:
     """Return the tables of a server that do not answer, with its reason."""
     found = []
     for number, table in enumerate(schema.ALL_TABLES, 1):
+        what = f"sum(octet_length({table}::text))" if full else "count(*)"
         try:
             with database.reader() as cursor:
-                cursor.text(f"SELECT count({table}.*) FROM {table}")  # noqa: S608  # names of ours
+                cursor.text(f"SELECT {what} FROM {table}")  # noqa: S608  # names of ours
         except (StorageCorrupt, StoreUnavailable) as error:
             found.append(f"table {table}: {error.message} ({error.detail})")
         report(_WHAT, number, len(schema.ALL_TABLES))
@@ -93,6 +95,22 @@ def check_streams(database: Database) -> list[str]:
             return found
     except StorageCorrupt as error:
         return [f"{error.message} ({error.detail})"]
+
+
+def unknown_folders(cursor: Cursor, home: Path) -> list[Path]:
+    """Return folders with files of workbenches that the database neither knows nor let go.
+
+    A folder that is empty was being made when its program died; one with a tombstone in `home` is
+    left of a workbench whose time in the trash was over.
+    """
+    known = {str(row[0]) for row in cursor.all("streams", {"kind": "bench"})}
+    return [
+        folder
+        for folder in sorted((home / "benches").glob("wb_*"))
+        if f"bench:{folder.name}" not in known
+        and any(path for name in ("published", "draft") for path in (folder / name).glob("*"))
+        and cursor.one("key", {"stream": "home", "key": f"purged:{folder.name}"}) is None
+    ]
 
 
 def check_stream(cursor: Cursor, stream: str, has_blob: Callable[[BlobId], bool]) -> Health:

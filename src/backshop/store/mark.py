@@ -21,7 +21,7 @@ from backshop.base.canon import sha256_hex
 from .connection import Cursor
 from .engine import Sqlite
 from .errors import DatabaseAway
-from .health import check_database, check_streams
+from .health import check_database, check_streams, unknown_folders
 
 FOLDERS = "folders of workbenches"
 _LENGTH = 384  # bytes; always the same, so that one write replaces all of it
@@ -59,6 +59,7 @@ class Mark:
         self._path = database.path.with_name(f"{database.path.name}-mark")
         self._inode = 0
         self._is_kept = False
+        self._home = database.path.parent
         self._handle: int | None = None
         self._lock = threading.Lock()
 
@@ -70,6 +71,7 @@ class Mark:
         Raises:
             DatabaseAway: it is, and nobody accepted that; nothing was made or changed.
         """
+        self._home = home
         noted = self.read()
         if alarm is not Alarm.ACCEPT:
             self._require_made(home, noted)
@@ -79,8 +81,8 @@ class Mark:
             return
         is_copy = False
         if alarm is Alarm.RAISE:
-            self._require_current(found, noted)
             is_copy = self._require_sound_copy(noted)
+            self._require_current(found, noted)
         self._is_kept = not self._database.is_read_only
         if noted is None or is_copy or alarm is Alarm.ACCEPT:
             self._settle()
@@ -157,9 +159,13 @@ class Mark:
         with self._database.reader() as cursor:
             end = _end(cursor)
             row = cursor.one("event_at", {"seq": noted.seq}) if noted is not None else None
+            unknown = unknown_folders(cursor, self._home) if noted is None and end else []
         if noted is None:
             if end == 0 and FOLDERS in found:
                 raise _away("database_empty", f"{name} holds nothing, but the home holds {FOLDERS}")
+            if unknown:  # of 0.1.0, which noted nothing
+                text = f"{name} is older than the folders beside it: it does not know"
+                raise _away("database_old", f"{text} {', '.join(one.name for one in unknown)}")
         elif end < noted.seq:
             raise _away(
                 "database_old",
