@@ -105,7 +105,7 @@ def test_a_fault_before_any_home_is_open_is_logged_without_secrets(
 
     monkeypatch.setattr("backshop.app.load", broken)
 
-    assert main(["doctor", "--home", str(tmp_path)]) == 1
+    assert main(["config", "show", "--home", str(tmp_path)]) == 1
 
     assert "wJalrXUtnFEMI" not in capsys.readouterr().err
     assert "RuntimeError: it said [secret]" in (tmp_path / "logs" / "backshop.log").read_text()
@@ -241,7 +241,7 @@ def test_a_program_that_fails_before_it_begins_writes_its_log_as_asked(
 
     monkeypatch.setattr("backshop.app.load", broken)
 
-    assert main(["doctor", "--json", "--home", str(home)]) == 1
+    assert main(["config", "show", "--json", "--home", str(home)]) == 1
 
     (line,) = (home / "logs" / "backshop.log").read_text().splitlines()
     record, told = json.loads(line), json.loads(capsys.readouterr().out)
