@@ -187,12 +187,40 @@ class Formats:
         limit = self.limits.map_timeout_s  # a sheet that is not written as usual is surveyed
         return _object(self._do.read_call(module, "extract_grid", source, *window, timeout_s=limit))
 
-    def diff_cells(self, before: Source, after: Source) -> JsonObject:
-        """Return which cells differ between two workbooks (F29.5)."""
+    def diff_cells(
+        self,
+        before: Source,
+        after: Source,
+        skip: int = 0,
+        limit: int = numbers.CELLS_DIFFERING_LISTED,
+    ) -> JsonObject:
+        """Return how many cells differ between two workbooks, and some of them (F29.5)."""
         module, _ = self._do.readable(after)
         self._do.readable(before)
-        limit = self.limits.map_timeout_s
-        return _object(self._do.read_call(module, "diff_cells", before, after, timeout_s=limit))
+        found = self._do.read_call(
+            *(module, "diff_cells", before, after, skip, limit),
+            timeout_s=self.limits.map_timeout_s,
+        )
+        return _object(found)
+
+    def diff_window(
+        self,
+        before: Source,
+        after: Source,
+        sheet: str | None = None,
+        row_start: int = 0,
+        col_start: int = 0,
+        row_count: int = numbers.GRID_MAX_ROWS,
+        col_count: int = numbers.GRID_MAX_COLUMNS,
+    ) -> list[JsonObject]:
+        """Return the cells that differ in a window of a sheet (F29.5)."""
+        module, _ = self._do.readable(after)
+        self._do.readable(before)
+        window = (sheet, row_start, col_start, row_count, col_count)
+        found = self._do.read_call(
+            *(module, "diff_window", before, after, *window), timeout_s=self.limits.map_timeout_s
+        )
+        return [_object(one) for one in _a(list, found)]
 
     def diff_rest(self, before: Source, after: Source) -> JsonObject:
         """Return what differs between two versions beyond what their diff tells (B12.22).

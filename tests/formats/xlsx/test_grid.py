@@ -174,7 +174,7 @@ def test_the_difference_of_two_workbooks(tmp_path):
     assert (by_name["New"]["renamed_from"], by_name["New"]["cells"]) == ("Old", [])
     assert by_name["Fresh"]["added"] is True
     assert found["more"] == 0
-    assert xlsx.diff_cells(made, made) == {"sheets": [], "more": 0}
+    assert xlsx.diff_cells(made, made) == {"sheets": [], "cell_count": 0, "more": 0}
 
 
 @pytest.mark.rule("F29.5")
@@ -183,8 +183,112 @@ def test_a_long_difference_is_counted_to_the_end(tmp_path):
     two = book(tmp_path / "b.xlsx", ("S", [[n + 1] for n in range(2100)]))
 
     found = json.loads(json.dumps(xlsx.diff_cells(one, two)))
+    rest = json.loads(json.dumps(xlsx.diff_cells(one, two, skip=2000, limit=60)))
 
     assert (len(found["sheets"][0]["cells"]), found["more"]) == (2000, 100)
+    assert (found["cell_count"], found["sheets"][0]["cell_count"]) == (2100, 2100)
+    assert [cell["cell"] for cell in rest["sheets"][0]["cells"]] == [
+        f"A{n}" for n in range(2001, 2061)
+    ]
+    assert (rest["cell_count"], rest["more"]) == (2100, 40)
+
+
+@pytest.mark.rule("F29.5")
+def test_the_difference_in_any_window_holds_its_changed_cells(tmp_path):
+    rows = [[n, n] for n in range(3000)]
+    made = book(tmp_path / "a.xlsx", ("One", rows), ("Two", rows), ("Gone", [[1]]))
+    cells = [{"cell": f"B{n}", "value": -n} for n in range(1, 3000, 2)]
+    out = tmp_path / "b.xlsx"
+    edit(
+        made,
+        out,
+        {"op": "set_cells", "sheet": "Two", "cells": cells},
+        {"op": "delete_sheet", "sheet": "Gone"},
+        {"op": "rename_sheet", "sheet": "Two", "new_name": "Second"},
+    )
+
+    def names(sheet: str | None, *window: int) -> list[str]:
+        found: Any = xlsx.diff_window(made, source(out), sheet, *window)
+        return [cell["cell"] for cell in found]
+
+    assert names("Second", 2800, 0, 4, 50) == ["B2801", "B2803"]
+    assert names("Second", 2800, 0, 4, 1) == []
+    assert names("One", 0, 0, 200, 50) == names(None, 0, 0, 200, 50) == []
+    assert names("Gone") == ["A1"]
+    assert names("Nowhere") == []
+
+
+@pytest.mark.rule("F29.5", "B12.9")
+def test_a_formula_its_result_and_a_constant_in_its_place_are_told_apart(tmp_path):
+    one = book(
+        tmp_path / "a.xlsx",
+        ("S", [["=B1*2", 1, "=B1+1|2", "=B1|1", 5, "=1+1|2", None, "text"]]),
+    )
+    two = book(
+        tmp_path / "b.xlsx",
+        ("S", [["=B1*2|2", 1, "=B1+2|3", 1, "=B1|1", None, "=2|2", "other"]]),
+    )
+
+    found = json.loads(json.dumps(xlsx.diff_cells(one, two)))["sheets"][0]
+
+    told = {cell.pop("cell"): cell for cell in found["cells"]}
+    assert told == {
+        "A1": {"kind": "result", "formula": "=B1*2", "before": None, "after": "2"},
+        "C1": {
+            **{"kind": "formula", "formula_change": "changed", "before": "=B1+1"},
+            **{"after": "=B1+2", "results": {"before": "2", "after": "3"}},
+        },
+        "D1": {"kind": "formula", "formula_change": "to_value", "before": "=B1", "after": "1"},
+        "E1": {
+            **{"kind": "formula", "formula_change": "from_value", "before": "5"},
+            **{"after": "=B1", "results": {"before": "5", "after": "1"}},
+        },
+        "F1": {
+            **{"kind": "formula", "formula_change": "removed", "before": "=1+1", "after": None},
+            "results": {"before": "2", "after": None},
+        },
+        "G1": {
+            **{"kind": "formula", "formula_change": "added", "before": None, "after": "=2"},
+            "results": {"before": None, "after": "2"},
+        },
+        "H1": {"kind": "value", "before": "text", "after": "other"},
+    }
+    assert found["counts"] == {"value": 1, "formula": 5, "result": 1, "style": 0}
+
+
+@pytest.mark.rule("F29.5", "B13.9")
+def test_a_changed_look_is_said_in_words_and_loses_no_font(tmp_path):
+    made = book(tmp_path / "a.xlsx", ("S", [[1, 2, 3, 4]]))
+    line = {"style": "thin", "color": "#FF0000"}
+    out = tmp_path / "b.xlsx"
+    edit(
+        made,
+        out,
+        {"op": "set_cells", "sheet": "S", "cells": [
+            {"cell": "A1", "value": 1, "style": {"fill_color": "#FFFF00"}},
+            {"cell": "B1", "value": 2, "style": {"font_bold": True, "number_format": "0.00"}},
+            {"cell": "C1", "value": 3, "style": {"font_name": "Arial", "font_size": 12}},
+            {"cell": "D1", "value": 5, "style": {
+                f"border_{side}": line for side in ("left", "right", "top", "bottom")
+            }},
+        ]},
+    )  # fmt: skip
+    back = tmp_path / "c.xlsx"
+    edit(source(out), back, {"op": "set_cells", "sheet": "S", "cells": [
+        {"cell": "B1", "value": 2, "style": {"font_bold": False}},
+    ]})  # fmt: skip
+
+    there = json.loads(json.dumps(xlsx.diff_cells(made, source(out))))["sheets"][0]["cells"]
+    again = json.loads(json.dumps(xlsx.diff_cells(source(out), source(back))))["sheets"][0]["cells"]
+
+    assert [(cell["cell"], cell["kind"], cell["formats"]) for cell in there] == [
+        ("A1", "style", ["fill: none → yellow #FFFF00"]),
+        ("B1", "style", ["bold on", "number format: General → 0.00"]),
+        ("C1", "style", ["font Calibri 11 → Arial 12"]),
+        ("D1", "value", ["border: none → thin red #FF0000"]),
+    ]
+    assert [cell["formats"] for cell in again] == [["bold off"]]
+    assert there[0]["before"] == {"fill_color": None, "fill_pattern": None}
 
 
 @pytest.mark.rule("F29.4", "U1.5")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .apply import apply_ops
 from .assets import copy_assets
-from .grid import diff_cells, extract_grid, extract_lines
+from .grid import diff_cells, diff_window, extract_grid, extract_lines
 from .map import get_info, get_map
 from .read import read
 from .rest import diff_rest
@@ -15,6 +15,7 @@ __all__ = [
     "copy_assets",
     "diff_cells",
     "diff_rest",
+    "diff_window",
     "extract_grid",
     "extract_lines",
     "get_info",

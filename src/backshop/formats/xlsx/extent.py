@@ -61,7 +61,7 @@ class Opened:
         return self._extents[sheet.name]
 
 
-@lru_cache(maxsize=1)  # sources never change, so the one looked at last may stay open
+@lru_cache(maxsize=2)  # sources never change, so the two that are compared may stay open
 def opened(source: Source) -> Opened:
     """Return a workbook to look at."""
     return Opened(source)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
 
 from backshop.base import limits
 from backshop.formats.errors import fail
@@ -10,18 +12,16 @@ from backshop.formats.notes import Warnings
 from backshop.formats.package import Package
 from backshop.formats.protocol import Json, JsonObject, Source
 
-from . import numfmt
+from . import lookwords, numfmt
 from .address import MAX_COL, MAX_ROW, Area, cell_name, column_name
 from .book import Book, Sheet, child, children
 from .effects import only_appended
-from .extent import Extent, opened
+from .extent import Extent, Opened, opened
 from .frame import Frame
 from .look import Looks
 from .read import choose_sheet
 from .sheetxml import RawCell, RowSpan, SheetXml, attributes
-from .spread import Unshown
-
-DIFF_MAX_CELLS = 2_000
+from .spread import Unshown, spread_formulas
 
 
 def extract_grid(
@@ -161,35 +161,100 @@ def _line_text(book: Book, cell: RawCell, formula: str | None) -> str:
 
 # --- differences (F29.5) ------------------------------------------------------------------------
 
+CHANGES = ("value", "formula", "result", "style")
 
-def diff_cells(before: Source, after: Source) -> JsonObject:
-    """Return what differs between two workbooks, cell by cell; rows are not aligned."""
+
+def diff_cells(
+    before: Source, after: Source, skip: int = 0, limit: int = limits.CELLS_DIFFERING_LISTED
+) -> JsonObject:
+    """Return what differs between two workbooks, cell by cell; rows are not aligned.
+
+    Every changed cell is counted, sheet by sheet; of all of them in order those are listed that
+    come after the first `skip`, at most `limit`.
+    """
     old, new = Book(Package.open(before)), Book(Package.open(after))
-    pairs = _pairs(old, new)
-    left = DIFF_MAX_CELLS
+    same = _same_meaning(old, new)
     sheets: list[Json] = []
-    more = 0
-    for first, second in pairs:
-        changes: list[Json] = []
-        for change in _changes(old, new, first, second):
-            if left > 0:
-                changes.append(change)
-                left -= 1
-            else:
-                more += 1
+    seen, end = 0, skip + limit
+    for first, second in _pairs(old, new):
+        tally = _Tally(max(0, skip - seen), max(0, end - seen))
+        for change in _changes(_Side(old, first), _Side(new, second), same):
+            tally.take(*change)
+        seen += tally.total
         name = second.name if second else first.name if first else ""
         renamed = first.name if first and second and first.name != second.name else None
-        if changes or renamed or not (first and second):
+        if tally.total or renamed or not (first and second):
             sheets.append(
                 {
                     "sheet": name,
                     "added": first is None,
                     "removed": second is None,
                     "renamed_from": renamed,
-                    "cells": changes,
+                    **tally.told(),
                 }
             )
-    return {"sheets": sheets, "more": more}
+    return {"sheets": sheets, "cell_count": seen, "more": max(0, seen - end)}
+
+
+def diff_window(
+    before: Source,
+    after: Source,
+    sheet: str | None = None,
+    row_start: int = 0,
+    col_start: int = 0,
+    row_count: int = limits.GRID_MAX_ROWS,
+    col_count: int = limits.GRID_MAX_COLUMNS,
+) -> list[Json]:
+    """Return the changed cells of one window of a sheet, whatever changed elsewhere (F29.5).
+
+    A sheet goes by the name it has afterwards, one that went by the name it had.
+    """
+    old, new = opened(before), opened(after)
+    pairs = _pairs(old.book, new.book)
+    wanted = sheet or choose_sheet(new.book, None, Warnings()).name
+    pair = next((one for one in pairs if _name_of(one) == wanted), None)
+    if pair is None:
+        return []
+    area = Area(row_start + 1, col_start + 1, row_start + row_count, col_start + col_count)
+    sides = (_Side(old.book, pair[0], old, area), _Side(new.book, pair[1], new, area))
+    return [change for _, _, change in _changes(*sides, comparable=False)]
+
+
+class _Tally:
+    """Counts the changes of a sheet and keeps those that are listed."""
+
+    def __init__(self, skip: int, end: int) -> None:
+        self._skip, self._end = skip, end
+        self.total = 0
+        self._counts = dict.fromkeys(CHANGES, 0)
+        self._cells: list[Json] = []
+        self._bounds: Area | None = None
+
+    def take(self, row: int, col: int, change: JsonObject) -> None:
+        if self._skip <= self.total < self._end:
+            self._cells.append(change)
+        self.total += 1
+        kind = str(change["kind"])
+        self._counts[kind] += 1
+        if kind != "style":
+            place = Area(row, col, row, col)
+            self._bounds = self._bounds.join(place) if self._bounds else place
+
+    def told(self) -> JsonObject:
+        """Return the counts by kind, where the contents changed (from 0), and the listed cells."""
+        bounds = self._bounds
+        return {
+            "cell_count": self.total,
+            "counts": dict(self._counts),
+            "bounds": bounds
+            and {
+                "row_start": bounds.row1 - 1,
+                "row_end": bounds.row2 - 1,
+                "col_start": bounds.col1 - 1,
+                "col_end": bounds.col2 - 1,
+            },
+            "cells": self._cells,
+        }
 
 
 def _pairs(old: Book, new: Book) -> list[tuple[Sheet | None, Sheet | None]]:
@@ -212,41 +277,88 @@ def _pairs(old: Book, new: Book) -> list[tuple[Sheet | None, Sheet | None]]:
     return [*pairs, *((sheet, None) for sheet in names.values())]
 
 
-class _Side:
-    """One of two workbooks, and the sheet of it that is compared."""
+def _name_of(pair: tuple[Sheet | None, Sheet | None]) -> str:
+    shown = pair[1] or pair[0]
+    return shown.name if shown else ""
 
-    def __init__(self, book: Book, sheet: Sheet | None) -> None:
+
+class _Shown(NamedTuple):
+    """What a cell holds: its own formula, its value as text unless that is not stored, its look."""
+
+    formula: str | None = None
+    text: str | None = None
+    style: int = 0
+
+    @property
+    def typed(self) -> str | None:
+        """What somebody would have typed: the formula, else the value."""
+        return self.text if self.formula is None else self.formula
+
+
+class _Side:
+    """One of two workbooks, and the sheet of it that is compared, whole or in a window."""
+
+    def __init__(
+        self,
+        book: Book,
+        sheet: Sheet | None,
+        looked_at: Opened | None = None,
+        area: Area | None = None,
+    ) -> None:
         self._book = book
-        self.xml = book.xml(sheet) if sheet else None
         self._looks = Looks(book)
-        self._unshown = Unshown(book, self.xml)
+        self._known: dict[int, JsonObject] = {}
+        self._area = area or Area(1, 1, MAX_ROW, MAX_COL)
+        self._extent = looked_at.extent(sheet) if looked_at and sheet else None
+        self.xml = book.xml(sheet) if sheet else None
 
     def rows(self) -> Iterator[RowSpan]:
-        return self.xml.iter_rows() if self.xml else iter(())
+        if self.xml is None:
+            return iter(())
+        if self._extent is None:
+            return self.xml.iter_rows()
+        found = self._extent.rows(self.xml, self._area.row1, self._area.row2)
+        return iter(sorted(found, key=lambda row: row.number))
 
     def cells(self, row: RowSpan | None) -> dict[int, RawCell]:
-        return {cell.col: cell for cell in self.xml.cells(row)} if self.xml and row else {}
+        if self.xml is None or row is None:
+            return {}
+        area = self._area
+        return {cell.col: cell for cell in self.xml.cells(row, area.col1, area.col2)}
 
     def look(self, style: int) -> JsonObject:
-        return self._looks.describe(style)
+        if style not in self._known:
+            self._known[style] = self._looks.whole(style)
+        return self._known[style]
 
-    def shown(self, cell: RawCell | None) -> tuple[str | None, str | None, int]:
-        """Return a cell's own formula, its value as text, and the number of its style."""
+    def shown(self, cell: RawCell | None) -> _Shown:
         if cell is None:
-            return None, None, 0
-        formula = _formula(self._book, self.xml, cell, self._unshown)
+            return _Shown()
         value = self._book.value(cell)
-        text = None if value.kind == "blank" else value.text
-        if _waits(self._book, cell, formula):
-            text = f"{{={formula}}}"
-        return None if cell.formula is None else f"={formula}", text, cell.style
+        own = None
+        if cell.formula is not None and self.xml is not None:
+            own = f"={self._book.formula(cell, self.xml)}"
+        is_known = value.kind != "blank" and not (own and self._book.is_uncached(cell))
+        return _Shown(own, value.text if is_known else None, cell.style)
+
+    def covering(self, row: int, col: int) -> str | None:
+        """Return the formula over several cells whose result a cell without one shows."""
+        here = (text for area, text in self._spread if area.has(row, col))
+        return next(here, None)
+
+    @cached_property
+    def _spread(self) -> list[tuple[Area, str]]:
+        found = spread_formulas(self.xml) if self.xml else ()
+        return [
+            (area, f"={self._book.formula(cell, self.xml)}") for area, cell in found if self.xml
+        ]
 
 
 def _changes(
-    old: Book, new: Book, first: Sheet | None, second: Sheet | None
-) -> Iterator[JsonObject]:
-    before, after = _Side(old, first), _Side(new, second)
-    comparable = _same_meaning(old, new)
+    before: _Side, after: _Side, comparable: bool
+) -> Iterator[tuple[int, int, JsonObject]]:
+    """Go through the changed cells: row and column from 1, and what changed."""
+    compared = _Compared(before, after)
     lefts, rights = before.rows(), after.rows()
     left, right = next(lefts, None), next(rights, None)
     while left or right:
@@ -254,7 +366,7 @@ def _changes(
         one = left if left and left.number == row else None
         two = right if right and right.number == row else None
         if not (comparable and one and two and _equal(before.xml, one, after.xml, two)):
-            yield from _row_changes(row, before, one, after, two)
+            yield from compared.row(row, one, two)
         left = next(lefts, None) if one else left
         right = next(rights, None) if two else right
 
@@ -280,19 +392,64 @@ def _equal(before: SheetXml | None, left: RowSpan, after: SheetXml | None, right
     return b"shared" not in row and after is not None and row == after.data[right.start : right.end]
 
 
-def _row_changes(
-    row: int, before: _Side, left: RowSpan | None, after: _Side, right: RowSpan | None
-) -> Iterator[JsonObject]:
-    olds, news = before.cells(left), after.cells(right)
-    for col in sorted(olds.keys() | news.keys()):
-        one, two = before.shown(olds.get(col)), after.shown(news.get(col))
-        kind = None
-        pair: tuple[Json, Json] = (None, None)
-        if one[0] != two[0]:
-            kind, pair = "formula", (one[0], two[0])
-        elif one[1] != two[1]:
-            kind, pair = "value", (one[1], two[1])
-        elif (one[2] or two[2]) and before.look(one[2]) != after.look(two[2]):
-            kind, pair = "style", (before.look(one[2]), after.look(two[2]))
-        if kind:
-            yield {"cell": cell_name(row, col), "before": pair[0], "after": pair[1], "kind": kind}
+class _Compared:
+    """Two sheets, cell by cell; formula, result and look are three things."""
+
+    def __init__(self, before: _Side, after: _Side) -> None:
+        self._before, self._after = before, after
+        self._looks: dict[tuple[int, int], tuple[JsonObject, JsonObject, list[Json]]] = {}
+
+    def row(
+        self, row: int, left: RowSpan | None, right: RowSpan | None
+    ) -> Iterator[tuple[int, int, JsonObject]]:
+        olds, news = self._before.cells(left), self._after.cells(right)
+        for col in sorted(olds.keys() | news.keys()):
+            change = self._cell(row, col, olds.get(col), news.get(col))
+            if change:
+                yield row, col, {"cell": cell_name(row, col), **change}
+
+    def _cell(
+        self, row: int, col: int, old: RawCell | None, new: RawCell | None
+    ) -> JsonObject | None:
+        one, two = self._before.shown(old), self._after.shown(new)
+        looks = self._look(one.style, two.style)
+        if one.formula != two.formula:
+            found = _formula_change(one, two)
+        elif one.text != two.text:
+            found = {"kind": "value", "before": one.text, "after": two.text}
+            formula = one.formula or self._covered(row, col)
+            if formula is not None:
+                found |= {"kind": "result", "formula": formula}
+        elif looks[2]:
+            return {"kind": "style", "before": looks[0], "after": looks[1], "formats": looks[2]}
+        else:
+            return None
+        has_both = self._before.xml is not None and self._after.xml is not None
+        return found | ({"formats": looks[2]} if looks[2] and has_both else {})
+
+    def _covered(self, row: int, col: int) -> str | None:
+        """Return the formula whose results both cells show, None when one of them is typed."""
+        here = self._after.covering(row, col)
+        return here if here is not None and self._before.covering(row, col) is not None else None
+
+    def _look(self, old: int, new: int) -> tuple[JsonObject, JsonObject, list[Json]]:
+        if (old, new) not in self._looks:
+            one, two = self._before.look(old), self._after.look(new)
+            pair = lookwords.differing(one, two)
+            said: list[Json] = [*lookwords.changes(one, two)] if one != two else []
+            self._looks[old, new] = (*pair, said)
+        return self._looks[old, new]
+
+
+def _formula_change(one: _Shown, two: _Shown) -> JsonObject:
+    """Say what became of a formula, and of the result it showed where that is known."""
+    found: JsonObject = {"kind": "formula", "before": one.typed, "after": two.typed}
+    if one.formula and two.formula:
+        found["formula_change"] = "changed"
+    elif one.formula:
+        found["formula_change"] = "removed" if two.typed is None else "to_value"
+    else:
+        found["formula_change"] = "added" if one.typed is None else "from_value"
+    if one.text != two.text:
+        found["results"] = {"before": one.text, "after": two.text}
+    return found

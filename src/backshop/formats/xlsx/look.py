@@ -153,6 +153,33 @@ class Looks:
                     look[f"border_{side}"] = edge
         return look
 
+    def whole(self, index: int) -> dict[str, Json]:
+        """Return all a cell format amounts to, what it takes from the workbook's own included.
+
+        Two cells look the same if these are equal, whichever of it their formats set (F29.5).
+        """
+        if index >= len(self.xfs):
+            return {}
+        xf = self.xfs[index]
+        look = self.describe(index)
+        font = self._entry("fonts", xf.get("fontId"))
+        if font is not None:
+            look |= {f"font_{key}": value for key, value in self.font(font).items() if value}
+            look |= {"font_strike": True} if _switch(font, "strike") else {}
+            script = child(font, "vertAlign")
+            if script is not None and script.get("val") not in {None, "baseline"}:
+                look["font_script"] = script.get("val")
+        fill = self._entry("fills", xf.get("fillId"))
+        if fill is not None and child(fill, "gradientFill") is not None:
+            look["fill_detail"] = etree.tostring(fill, method="c14n").decode()
+        look |= _placing(child(xf, "alignment")) | _protection(child(xf, "protection"))
+        border = self._entry("borders", xf.get("borderId"))
+        diagonal = child(border, "diagonal") if border is not None else None
+        if diagonal is not None and diagonal.get("style") not in {None, "none"}:
+            color = self.color(child(diagonal, "color"))
+            look["border_diagonal"] = {"style": diagonal.get("style"), "color": color}
+        return look
+
     def _entry(self, table: str, index: str | None) -> etree._Element | None:
         items = self.table(table)
         number = int(index) if index and index.isdigit() else 0
@@ -169,6 +196,32 @@ def _alignment(element: etree._Element | None) -> dict[str, Json]:
         found["v_align"] = element.get("vertical")
     if truth(element.get("wrapText")):
         found["wrap_text"] = True
+    return found
+
+
+def _placing(element: etree._Element | None) -> dict[str, Json]:
+    """Return how text stands in a cell, besides its alignment."""
+    if element is None:
+        return {}
+    found: dict[str, Json] = {}
+    if element.get("indent") not in {None, "0"}:
+        found["indent"] = element.get("indent")
+    if element.get("textRotation") not in {None, "0"}:
+        found["rotation"] = element.get("textRotation")
+    if truth(element.get("shrinkToFit")):
+        found["shrink"] = True
+    return found
+
+
+def _protection(element: etree._Element | None) -> dict[str, Json]:
+    """Return what a protected sheet does with a cell, where that is not as usual."""
+    if element is None:
+        return {}
+    found: dict[str, Json] = {}
+    if element.get("locked") in {"0", "false"}:
+        found["unlocked"] = True
+    if truth(element.get("hidden")):
+        found["hidden_formula"] = True
     return found
 
 
