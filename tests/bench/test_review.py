@@ -11,6 +11,7 @@ from openpyxl import Workbook
 from PIL import Image
 from tests.bench.conftest import Room, using
 from tests.bench.test_story import refused
+from tests.conftest import PROOF
 
 from backshop.app import Backshop
 from backshop.base.errors import ValidationFailed
@@ -268,6 +269,94 @@ def test_many_changed_cells_come_in_pages(room, use):
     assert (len(top["cells"]), top["row_count"]) == (200, 700)
     assert max(len(row) for row in top["cells"]) <= 50
     assert (top["cells"][0][0]["value"], more["cells"][0][0]["value"]) == (-1, -201)
+
+
+def workbook(names: list[str], rows: int, columns: int, add: int) -> bytes:
+    """Return a workbook of numbers, each larger than its place by `add`."""
+    made = Workbook(write_only=True)
+    for name in names:
+        sheet = made.create_sheet(name)
+        for row in range(rows):
+            sheet.append([row * columns + column + add for column in range(columns)])
+    buffer = io.BytesIO()
+    made.save(buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.rule("B12.9", "B12.18", "B12.21")
+def test_changed_cells_are_counted_marked_and_listed_on_every_sheet_whatever_their_number(room):
+    names, rows = [f"Sheet {n}" for n in range(1, 13)], 8_334 if PROOF else 900
+    room.add({"big.xlsx": workbook(names, rows, 1, 0)})
+    put(room, "big.xlsx", workbook(names, rows, 1, 1))
+
+    first = room.call("ReviewGetXlsxCellDiff", path="big.xlsx")["body"]
+    pages = [first]
+    while pages[-1]["cursor"] is not None:
+        cursor = str(pages[-1]["cursor"])
+        pages.append(room.call("ReviewGetDiff", path="big.xlsx", cursor=cursor)["body"])
+    last = room.call("ReviewGetXlsxCellDiff", path="big.xlsx", sheet=names[-1])["body"]
+    window = {"path": "big.xlsx", "sheet": names[-1], "row_start": 600, "row_count": 100}
+    grid = room.call("ReviewGetXlsxPreviewGrid", **window)
+
+    assert first["cell_count"] == 12 * rows
+    assert first["counts"] == {"value": 12 * rows, "formula": 0, "result": 0, "style": 0}
+    for page in pages:
+        assert [(one["sheet"], one["cell_count"]) for one in page["sheets"]] == [
+            (name, rows) for name in names
+        ]
+    listed = [
+        (one["sheet"], cell["cell"])
+        for page in pages
+        for one in page["sheets"]
+        for cell in one["cells"]
+    ]
+    assert listed == [(name, f"A{row}") for name in names for row in range(1, rows + 1)]
+    assert (first["more"], pages[-1]["more"]) == (12 * rows - 500, 0)
+    own = [cell["cell"] for cell in last["sheets"][0]["cells"]]
+    assert own == [f"A{n}" for n in range(1, len(own) + 1)] != []
+    assert (last["cell_count"], last["more"], last["cursor"]) == (rows, rows - len(own), len(own))
+    assert [(one["cell"], one["before"], one["after"]) for one in grid["changes"]] == [
+        (f"A{n}", str(n - 1), str(n)) for n in range(601, 701)
+    ]
+
+
+@pytest.mark.rule("B12.9", "B12.13")
+def test_a_window_says_what_changed_in_it_on_either_side(room, use):
+    cells = [{"cell": "A1", "value": "=B1*2"}, {"cell": "B1", "value": 4}]
+    gone = {"op": "set_range", "sheet": "Gone", "start": "A1", "values": [["x"]]}
+    ensure = [{"op": "ensure_sheet", "sheet": name} for name in ("S", "Gone")]
+    write = {"op": "set_cells", "sheet": "S", "cells": cells}
+    make = {"path": "b.xlsx", "create_if_missing": True}
+    done(use("xlsx_operations", **make, operations=[*ensure, write, gone]))
+    room.call("DraftPublish")
+    change = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "B1", "value": 5}]}
+    drop = {"op": "delete_sheet", "sheet": "Gone"}
+    done(use("xlsx_operations", path="b.xlsx", operations=[change, drop]))
+
+    here = room.call("ReviewGetXlsxPreviewGrid", path="b.xlsx", sheet="S")
+    there = {"path": "b.xlsx", "sheet": "Gone", "version": "REFERENCE"}
+    went = room.call("ReviewGetXlsxPreviewGrid", **there)
+    as_it_was = room.call("ReviewGetXlsxPreviewGrid", path="b.xlsx", version="PUBLISHED")
+
+    assert [(one["cell"], one["kind"], one.get("after")) for one in here["changes"]] == [
+        ("A1", "result", "10"),
+        ("B1", "value", "5"),
+    ]
+    assert [(one["cell"], one["before"], one["after"]) for one in went["changes"]] == [
+        ("A1", "x", None)
+    ]
+    assert as_it_was["changes"] == []
+
+
+@pytest.mark.rule("W7.10", "B12.21")
+def test_an_agent_is_shown_changed_cells_as_the_person_is(room, use):
+    room.add({"big.xlsx": workbook(["S", "T"], 400, 1, 0)})
+    put(room, "big.xlsx", workbook(["S", "T"], 400, 1, 1))
+
+    told = done(use("review_draft", path="big.xlsx"))
+
+    assert told == room.call("ReviewGetDiff", path="big.xlsx")
+    assert [one["cell_count"] for one in told["body"]["sheets"]] == [400, 400]
 
 
 @pytest.mark.rule("B12.5", "B12.18", "B13.9")

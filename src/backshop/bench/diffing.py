@@ -6,7 +6,8 @@ compared by text, else by its size and hash (B12.19). Differences are kept under
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +33,8 @@ from .desk import Desk
 from .review import kind_and_access, offset_of
 
 CELLS_PAGE = 500  # B12.9
+_CELLS_LOT = 20 * CELLS_PAGE  # found in one comparison, which goes through the whole workbook
+_KEPT_LOTS = 4
 _KEPT_DIFFS = 32
 _KEPT_LINES = 20_000  # a larger difference is made again when asked for
 _HEX_BYTES = 256  # B12.10
@@ -84,6 +87,7 @@ class Differ:
         self._desk = desk
         self._formats = formats
         self._kept: Kept[tuple[str, str, str], Any] = Kept(_KEPT_DIFFS)
+        self._lots: Kept[tuple[str, str, int], Any] = Kept(_KEPT_LOTS)
         self._hints: Kept[tuple[str, str], focus.Hint] = Kept(1000)
 
     # ------------------------------------------------------------ commands
@@ -220,17 +224,31 @@ class Differ:
     # ------------------------------------------------------------ one way each
 
     def _cells(self, sides: Sides, sheet: str | None, cursor: int) -> Diff:
+        """Return a page of changed cells; the counts are of all of them, whatever is listed."""
         try:
-            found = self._keep("cells", sides, self._formats.diff_cells)
+            counted = self._lot(sides, 0)
+            before = _cells_before(counted["sheets"], sheet)
+            found = self._lot(sides, (before + cursor) // _CELLS_LOT)
         except FormatError as error:
             if error.reason not in ("timeout", "too_large", "memory_limit"):
                 raise
-            body = {"sheets": [], "more": 0, "too_large": True}
+            body = {"sheets": [], "cell_count": None, "more": None, "too_large": True}
             return self._answer(sides, "cells", body, self._unsaid(sides, (), True))
-        self._hint(sides, focus.of_cells(found["sheets"]))
-        told = told_sheets(found["sheets"])
+        self._hint(sides, focus.of_cells(counted["sheets"]))
+        told = told_sheets(counted["sheets"])
         also = self._unsaid(sides, told, bool(told))
-        return self._answer(sides, "cells", _page_of_cells(found, sheet, cursor), also)
+        page = _page_of_cells(found, sheet, before + cursor)
+        return self._answer(sides, "cells", page, also)
+
+    def _lot(self, sides: Sides, number: int) -> Any:
+        """Return the counts of all changed cells, and one lot of them in their order."""
+        assert sides.before is not None
+        assert sides.after is not None
+        before, after, first = sides.before, sides.after, number * _CELLS_LOT
+        return self._lots.get(
+            (*sides.contents, number),
+            lambda: self._formats.diff_cells(before, after, first, _CELLS_LOT),
+        )
 
     def _table(self, sides: Sides, cursor: int) -> Diff:
         found = self._keep("table", sides, self._formats.diff_table)
@@ -361,28 +379,45 @@ def _lines_of(diff: Any) -> int:
     return sum(len(hunk.lines) for hunk in diff.hunks)
 
 
-def _page_of_cells(found: Any, sheet: str | None, cursor: int) -> dict[str, Any]:
-    """Return a page of changed cells, sheet by sheet; `sheets` names every changed sheet."""
-    wanted = [one for one in found["sheets"] if sheet is None or one["sheet"] == sheet]
-    if sheet is not None and not wanted:
+def _cells_before(sheets: Any, sheet: str | None) -> int:
+    """Return how many changed cells stand before those of a sheet."""
+    names = [one["sheet"] for one in sheets]
+    if sheet is not None and sheet not in names:
         raise NotFound("nothing changed on such a sheet", reason="not_found")
-    left, at, shown = CELLS_PAGE, 0, []
+    place = 0 if sheet is None else names.index(sheet)
+    return sum(one["cell_count"] for one in sheets[:place])
+
+
+def _page_of_cells(found: Any, sheet: str | None, start: int) -> dict[str, Any]:
+    """Return a page of changed cells; `sheets` names every changed sheet with its counts."""
+    wanted = [one for one in found["sheets"] if sheet is None or one["sheet"] == sheet]
+    before = _cells_before(found["sheets"], sheet)
+    total = sum(one["cell_count"] for one in wanted)
+    room = min(CELLS_PAGE, _CELLS_LOT - start % _CELLS_LOT)
+    at, shown, listed = before, [], 0
     for one in wanted:
-        cells = one["cells"]
-        skip = max(cursor - at, 0)
-        page = cells[skip : skip + left]
-        at += len(cells)
-        left -= len(page)
-        shown.append({**one, "cells": page, "cell_count": len(cells)})
-    total = sum(len(one["cells"]) for one in wanted)
-    after = cursor + CELLS_PAGE - left
+        first = max(start, at)  # of this sheet, where the page begins
+        lot = max(at, start - start % _CELLS_LOT)  # and where what was found of it begins
+        page = one["cells"][first - lot : first - lot + room - listed] if first >= lot else []
+        at += one["cell_count"]
+        listed += len(page)
+        shown.append({**one, "cells": page})
+    after = start - before + listed
     return {
         "sheets": shown,
         "cell_count": total,
-        "more": found["more"],
+        "counts": _added_up(one["counts"] for one in wanted),
+        "more": max(0, total - after),
         "too_large": False,
         "cursor": after if after < total else None,
     }
+
+
+def _added_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(total)
 
 
 def _one_of(

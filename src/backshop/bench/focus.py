@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Hint = dict[str, Any]
-_CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _PAGE = re.compile(r"\[page (\d{1,9})\]|--- page (\d{1,9}) ---")
 
 
@@ -15,18 +14,10 @@ def of_cells(sheets: Sequence[Mapping[str, Any]]) -> Hint | None:
     """Return the changed part of the sheet with most changes; rows and columns count from 0."""
     if not sheets:
         return None
-    busiest = max(sheets, key=lambda one: sum(cell["kind"] != "style" for cell in one["cells"]))
-    places = [_place(cell["cell"]) for cell in busiest["cells"] if cell["kind"] != "style"]
-    if not places or busiest["removed"]:
+    busiest = max(sheets, key=lambda one: one["cell_count"] - one["counts"]["style"])
+    if busiest["bounds"] is None or busiest["removed"]:
         return {"sheet": busiest["sheet"]}
-    rows, columns = [row for row, _ in places], [column for _, column in places]
-    return {
-        "sheet": busiest["sheet"],
-        "row_start": min(rows),
-        "row_end": max(rows),
-        "col_start": min(columns),
-        "col_end": max(columns),
-    }
+    return {"sheet": busiest["sheet"], **busiest["bounds"]}
 
 
 def of_lines(hunks: Sequence[Mapping[str, Any]]) -> Hint | None:
@@ -84,13 +75,3 @@ def of_pages(hunks: Sequence[Mapping[str, Any]], old_lines: Sequence[str]) -> Hi
 def _first(entries: Sequence[Mapping[str, Any]], name: str) -> Hint | None:
     changed = next((one for one in entries if one["kind"] != "same"), None)
     return None if changed is None else {name: changed["index"]}
-
-
-def _place(cell: str) -> tuple[int, int]:
-    found = _CELL.fullmatch(cell)
-    if found is None:
-        return 0, 0
-    column = 0
-    for letter in found.group(1):
-        column = column * 26 + ord(letter) - ord("A") + 1
-    return int(found.group(2)) - 1, column - 1

@@ -193,13 +193,14 @@ class Viewer:
         return self.preview(page, "pptx")
 
     def preview_grid(self, request: glance.ReviewGrid) -> Found:
-        """Return a window of a sheet of one version (B12.9, B12.13)."""
+        """Return a window of a sheet of one version, and what changed in it (B12.9, B12.13)."""
         place = self._place(request.workbench_id, request.path, request.version)
         other = self._place(request.workbench_id, request.path, _other(request.version))
         self._require_kind(place, other, ("xlsx",))
         found = self._grid_or_none(place, request)
         if found is not None:
-            return {**found, "missing": False}
+            changes = self._changes_in(place, other, found["sheet"], request)
+            return {**found, "changes": changes, "missing": False}
         if self._grid_or_none(other, request) is None:
             raise ValidationFailed("neither side has this sheet", reason="bad_params")
         return {"missing": True, "sheets": [], "cells": [], "row_count": 0, "col_count": 0}
@@ -322,18 +323,35 @@ class Viewer:
                 return None
             raise
 
+    def _changes_in(
+        self, place: _Place, other: _Place, sheet: str, request: glance.ReviewGrid
+    ) -> list[Any] | None:
+        """Return the changed cells of a window; None where it is not known (B12.9)."""
+        before, after = (other, place) if place.version == "DRAFT" else (place, other)
+        if place.version == "PUBLISHED" or before.file is None or after.file is None:
+            return []
+        try:
+            return [
+                *self._formats.diff_window(
+                    self._source(before), self._source(after), sheet, *_window(request)
+                )
+            ]
+        except FormatError:
+            return None  # the cells are shown all the same, and that nothing is known of them
+
     def _grid(self, source: Source, request: Window) -> Found:
         """Return a window; what is asked beyond the largest one is left off (B12.12)."""
-        return dict(
-            self._formats.extract_grid(
-                source,
-                request.sheet,
-                request.row_start,
-                request.col_start,
-                min(request.row_count, limits.GRID_MAX_ROWS),
-                min(request.col_count, limits.GRID_MAX_COLUMNS),
-            )
-        )
+        return dict(self._formats.extract_grid(source, request.sheet, *_window(request)))
+
+
+def _window(request: Window) -> tuple[int, int, int, int]:
+    """Return first row and column, and how many of each; not more than a grid has."""
+    return (
+        request.row_start,
+        request.col_start,
+        min(request.row_count, limits.GRID_MAX_ROWS),
+        min(request.col_count, limits.GRID_MAX_COLUMNS),
+    )
 
 
 def _version_of_view(state: BenchState, view: str | None) -> str:

@@ -32,15 +32,15 @@ def _review(params: ReviewDraft, *, context: ToolContext) -> ToolResult:
         one = glance.ReviewPath(
             workbench_id=room.bench_id, path=room.path(params.path)[0], cursor=params.cursor
         )
-        return encode(room.bench.review_get_text_diff(one))
+        return encode(room.bench.review_get_diff(one))
 
     return answered(work)
 
 
 REVIEW_DRAFT = Tool(
     "review_draft",
-    "Show what the Draft changes: all files, or the text difference of one. Read-only; publishing "
-    "is the person's.",
+    "Show what the Draft changes: all files, or the difference of one (cells, rows or lines, with "
+    "how many there are in all; cursor goes on). Read-only; publishing is the person's.",
     ReviewDraft,
     _review,
     effects="read",
