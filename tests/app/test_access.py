@@ -46,10 +46,10 @@ LEAST = {
     "write": """
         CheckpointCreate CheckpointPin ContextDelete ContextProcess ContextUpdateDirect DigestClear
         DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftFolder DraftRenamePath
-        DraftRescan
-        DraftRestoreRevision DraftRevertPath RailsGapResolve RailsRunFork RailsRunSetContext
-        RailsRunSetPreferences RailsUserInputRecord ReviewSetDeletionConfirmations
-        WorkbenchSetDefaultModel WorkshopApplyProposal WorkshopCancelRun WorkshopDismissProposal
+        DraftRescan DraftRestoreRevision DraftRevertPath DraftUndo RailsGapResolve RailsRunFork
+        RailsRunSetContext RailsRunSetPreferences RailsUserInputRecord
+        ReviewSetDeletionConfirmations WorkbenchSetDefaultModel WorkshopApplyProposal
+        WorkshopCancelRun WorkshopDismissProposal
         WorkshopDismissReminder WorkshopProposeChanges WorkshopRedo WorkshopRegenerate
         WorkshopRunAgent WorkshopSendUserMessage WorkshopSetFlow WorkshopStreamAssistantReply
         WorkshopSwitchModel WorkshopUndoToMessage checkpoint_workflow continue_workflow""",

@@ -35,9 +35,8 @@ HANDLED = {  # the two columns of B7.6: with a Draft, during a run
     **dict.fromkeys(
         (
             *("DraftPublish", "DraftDiscard", "DraftRescan", "DraftDeletePath", "DraftRenamePath"),
-            *("DraftRevertPath", "DraftRestoreRevision", "PublishedRepair", "DraftCreate"),
-            "DraftFolder",
-            *("ReviewSetDeletionConfirmations", "PublishedReconcile"),
+            *("DraftRevertPath", "DraftRestoreRevision", "DraftUndo", "PublishedRepair"),
+            *("DraftCreate", "DraftFolder", "ReviewSetDeletionConfirmations", "PublishedReconcile"),
             *("WorkshopUndoToMessage", "WorkshopRedo", "WorkshopRegenerate"),
         ),
         (None, "BENCH_BUSY"),
@@ -45,7 +44,7 @@ HANDLED = {  # the two columns of B7.6: with a Draft, during a run
 }
 NEEDS_DRAFT = {  # NOT_FOUND: no_draft without one (B12.20, B20)
     *("DraftPublish", "DraftDiscard", "DraftRescan", "DraftDeletePath", "DraftRenamePath"),
-    *("DraftRevertPath", "DraftRestoreRevision", "ReviewSetDeletionConfirmations"),
+    *("DraftRevertPath", "DraftRestoreRevision", "DraftUndo", "ReviewSetDeletionConfirmations"),
     *("ReviewGetChangeSet", "ReviewGetDeletionConfirmations", "ReviewGetDiff"),
     *("ReviewGetDocxContentDiff", "ReviewGetEntry", "ReviewGetOfficeTextDiff"),
     *("ReviewGetPptxContentDiff", "ReviewGetSummary", "ReviewGetTableDiff", "ReviewGetTextDiff"),

@@ -125,8 +125,8 @@ def test_a_summary_is_the_files_own_else_the_drafts_else_said_to_be_missing(room
 
     assert (own["summary_markdown"], own["source"]) == ("Louder.", "file")
     assert own["effects"]["totals"]["collateral"] == 0
-    assert none == {"summary_markdown": "Summary unavailable.", "source": "none"}
-    assert whole == {"summary_markdown": "About Test.", "source": "draft"}
+    assert none == {"summary_markdown": "Summary unavailable.", "source": "none", "notes": []}
+    assert whole == {"summary_markdown": "About Test.", "source": "draft", "notes": []}
     assert room.call("ReviewGetChangeSet")["draft_summary"] == "About Test."
 
 
@@ -634,10 +634,10 @@ def test_without_a_note_the_summary_of_a_file_is_what_its_format_says_was_done(r
 
     said = [change["summary"] for change in written["changes"]]
     assert said == ["Sum!B2:C3 set (4 cells)", "Sum: panes frozen at row 1, column 0"]
-    assert (told["summary_markdown"], told["source"]) == ("; ".join(said), "file")
+    assert (told["notes"][1:], told["source"]) == (["; ".join(said)], "file")
     third = {**first, "cells": [{"cell": "A1", "value": 2}]}
     done(use("xlsx_operations", path="a.xlsx", operations=[third], change_note="Twice."))
-    assert room.call("ReviewGetSummary", path="a.xlsx")["summary_markdown"] == "Twice."
+    assert room.call("ReviewGetSummary", path="a.xlsx")["notes"][2:] == ["Twice."]
 
 
 @pytest.mark.rule("F16.1", "F16.15")
@@ -675,3 +675,108 @@ def test_what_review_reads_of_the_reference_is_not_stored(room, use):
     assert found["reference_source"] == "draft_start_snapshot"
     assert before
     assert files() == before
+
+
+# ---------------------------------------------------------------- what was said of it
+
+
+def note(room, path: str, text: str, said: str | None) -> None:
+    """Write a text file to the Draft as an agent does, saying what that does."""
+    from backshop.bench import Put
+
+    blob = room.shop.store.blobs.put(text.encode())
+    agent = Author(source=Source(kind="workshop", ref="turn"))
+    one = Put(path=path, blob=blob, size=len(text.encode()), note=said)
+    room.shop.benches.apply_batch(room.id, [one], agent)
+
+
+@pytest.mark.rule("B13.1", "B13.2")
+def test_the_notes_of_all_writes_to_a_file_are_shown_in_their_order(room):
+    room.add({"a.txt": "one\n"})
+    note(room, "a.txt", "two\n", "rewrote 3,000 rows")
+    note(room, "a.txt", "three\n", None)
+    note(room, "a.txt", "four\n", "gave dates one format")
+    note(room, "a.txt", "five\n", "gave dates one format")
+
+    told = room.call("ReviewGetSummary", path="a.txt")
+
+    assert told["notes"] == ["rewrote 3,000 rows", "gave dates one format"]
+    assert told["summary_markdown"] == "- rewrote 3,000 rows\n- gave dates one format"
+    assert entries(room)["a.txt"]["summary"] == "rewrote 3,000 rows\ngave dates one format"
+
+
+@pytest.mark.rule("B13.2", "B8.21")
+def test_the_notes_are_of_what_the_file_is_now(room):
+    room.add({"a.txt": "one\n"})
+    note(room, "a.txt", "two\n", "first try")
+    kept = room.call("DraftGetState")["revision_id"]
+    room.call("DraftRevertPath", path="a.txt")
+    note(room, "a.txt", "three\n", "second try")
+    again = room.call("ReviewGetSummary", path="a.txt")["notes"]
+    room.call("DraftRenamePath", path="a.txt", new_path="b.txt")
+    moved = room.call("ReviewGetSummary", path="b.txt")["notes"]
+
+    room.call("DraftRestoreRevision", revision_id=kept)
+
+    assert (again, moved) == (["second try"], ["second try"])
+    assert room.call("ReviewGetSummary", path="a.txt")["notes"] == ["first try"]
+
+
+@pytest.mark.rule("B13.2")
+def test_notes_beyond_what_a_list_holds_are_counted_in_it(room):
+    for number in range(40):
+        note(room, "a.txt", f"{number}\n", f"{number} {'x' * 270}")
+
+    listed = entries(room)["a.txt"]["summary"].splitlines()
+
+    assert len(room.call("ReviewGetSummary", path="a.txt")["notes"]) == 40
+    assert listed[-1] == f"and {40 - (len(listed) - 1)} more notes"
+    assert len("\n".join(listed[:-1]).encode()) <= 4096
+
+
+# ---------------------------------------------------------------- corrections by hand
+
+
+@pytest.mark.rule("B8.22", "B8.9")
+def test_a_reverted_file_comes_back_by_one_undo_with_all_that_was_agreed(room):
+    room.add({"a.txt": "one\n", "b.txt": "b\n", "gone.txt": "x\n"})
+    note(room, "a.txt", "two\n", "rewrote it")
+    room.write({"new.txt": "n\n"})
+    room.call("DraftDeletePath", path="gone.txt")
+    room.call("ReviewSetDeletionConfirmations", paths=["gone.txt"], confirmed=True)
+    before = (room.draft(), entries(room))
+
+    reverted = room.call("DraftRevertPath", path="a.txt")
+    offered = room.call("DraftGetState")["undoable"]
+    one = room.draft()
+    room.call("DraftRevertPath", path="new.txt")
+    two = room.draft()
+    stale = refused(room.call, "DraftUndo", revision_id=reverted["draft_revision_id"])
+    first = room.call("DraftUndo")
+    between = room.draft()
+    second = room.call("DraftUndo", revision_id=first["draft_revision_id"])
+
+    assert offered == ["a.txt"]
+    assert stale == ("VALIDATION_FAILED", "nothing_to_undo")
+    assert (first["paths"], second["paths"]) == (["new.txt"], ["a.txt"])
+    assert (one["a.txt"], "new.txt" in two, between) == ("one\n", False, one)
+    assert (room.draft(), entries(room)) == before
+    assert entries(room)["gone.txt"]["deletion_confirmed"] is True
+
+
+@pytest.mark.rule("B8.22")
+def test_an_undo_never_takes_back_what_an_agent_wrote_since(room):
+    room.add({"a.txt": "one\n"})
+    room.write({"a.txt": "two\n"})
+    nothing = refused(room.call, "DraftUndo")
+    done = room.call("DraftRevertPath", path="a.txt")
+    room.write({"other.txt": "new\n"})
+
+    late = refused(room.call, "DraftUndo", revision_id=done["draft_revision_id"])
+
+    assert nothing == late == ("VALIDATION_FAILED", "nothing_to_undo")
+    assert refused(room.call, "DraftUndo") == nothing
+    assert room.draft() == {"a.txt": "one\n", "other.txt": "new\n"}
+    assert (
+        "undoable" not in room.call("DraftGetState") or not room.call("DraftGetState")["undoable"]
+    )

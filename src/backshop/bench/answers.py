@@ -75,6 +75,8 @@ class DraftState:
     outside_changes: tuple[str, ...] = ()
     stale_reason: str | None = None
     """Why it cannot be published as it is: `published_changed` since it began (B9.4)."""
+    undoable: tuple[str, ...] = ()
+    """Paths the person reverted, deleted or renamed in it last; `DraftUndo` takes that back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +202,13 @@ class Batched:
     draft_revision_id: str | None
     no_changes: bool = False
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected(Batched):
+    """What the person did to the Draft by hand, or took back of that."""
+
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,7 @@ COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("DraftDeletePath", "Delete a path of the Draft.", requests.DraftPath, answers.Batched, Bench.draft_delete_path, phase="review", writes=True),
     _command("DraftRenamePath", "Rename a path of the Draft.", requests.DraftPath, answers.Batched, Bench.draft_rename_path, phase="review", writes=True),
     _command("DraftRevertPath", "Bring a path of the Draft back.", requests.DraftPath, answers.Batched, Bench.draft_revert_path, phase="review", writes=True),
+    _command("DraftUndo", "Take back the last path that was reverted, deleted or renamed in the Draft by hand.", requests.DraftUndo, answers.Corrected, Bench.draft_undo, phase="review", writes=True),
     _command("DraftRestoreRevision", "Bring an earlier revision of the Draft back.", requests.DraftRestoreRevision, answers.Batched, Bench.draft_restore_revision, phase="review", writes=True),
     _command("DraftRescan", "Deal with outside edits of the Draft's folder.", requests.RepairMode, answers.Repaired, Bench.draft_rescan, phase="review", writes=True),
     _command("DraftFolder", "Say what the Draft's folder holds, or have it hold every file.", requests.DraftFolder, answers.DraftFolder, Bench.draft_folder, phase="review", writes=True),

@@ -232,7 +232,12 @@ class Differ:
         except FormatError as error:
             if error.reason not in ("timeout", "too_large", "memory_limit"):
                 raise
-            body = {"sheets": [], "cell_count": None, "more": None, "too_large": True}
+            body: dict[str, Any] = {
+                "sheets": [],
+                "cell_count": None,
+                "more": None,
+                "too_large": True,
+            }
             return self._answer(sides, "cells", body, self._unsaid(sides, (), True))
         self._hint(sides, focus.of_cells(counted["sheets"]))
         told = told_sheets(counted["sheets"])

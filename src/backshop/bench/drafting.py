@@ -12,7 +12,7 @@ from backshop.base.ids import BlobId, MessageId, RevisionId, TreeId, check_id
 from backshop.base.paths import BenchPath
 
 from . import decide, effects, lifecycle, requests
-from .answers import Batched, DraftState
+from .answers import Batched, Corrected, DraftState
 from .desk import Commit, Desk
 from .errors import BenchDamaged
 from .history import Draft
@@ -261,24 +261,41 @@ def _person(desk: Desk, request: requests.DraftPath, puts: Sequence[Put]) -> Bat
     return apply_batch(desk, request.workbench_id, puts, PERSON)
 
 
+def undo(desk: Desk, request: requests.DraftUndo) -> Corrected:
+    """Take back what the person did to the Draft by hand last (B8.22)."""
+    made = None if request.revision_id is None else check_id(request.revision_id, "rev")
+    with desk.locked(request.workbench_id) as state:
+        found = decide.correction(state, made)
+        done = _brought_back(desk, request.workbench_id, state, found.before)
+    return Corrected(
+        draft_id=done.draft_id,
+        draft_revision_id=done.draft_revision_id,
+        paths=found.paths,
+        warnings=done.warnings,
+    )
+
+
 def restore_revision(desk: Desk, request: requests.DraftRestoreRevision) -> Batched:
     """Bring an earlier revision of the Draft back."""
     wanted = RevisionId(check_id(request.revision_id, "rev"))
-    fresh = desk.new_revision()
     with desk.locked(request.workbench_id) as state:
-        decide.restore_revision(state, wanted, fresh)  # refuses before contents are looked at
-        found = state.revision(wanted)
-        assert found is not None
-        assert found.tree is not None
-        shown = decide.require_draft(state).tree  # what it has in common with that is there
-        lost = desk.soundness.beyond(shown, found.tree, thorough=True)
-        if lost:
-            raise BenchDamaged(
-                "this revision lacks contents", reason=lost[0].reason, detail=lost[0].path
-            )
-        done = desk.commit(
-            request.workbench_id, lambda s: decide.restore_revision(s, wanted, fresh)
+        return _brought_back(desk, request.workbench_id, state, wanted)
+
+
+def _brought_back(desk: Desk, bench_id: str, state: BenchState, wanted: RevisionId) -> Batched:
+    """Make the Draft of a bench that is locked what one of its revisions holds."""
+    fresh = desk.new_revision()
+    decide.restore_revision(state, wanted, fresh)  # refuses before contents are looked at
+    found = state.revision(wanted)
+    assert found is not None
+    assert found.tree is not None
+    shown = decide.require_draft(state).tree  # what it has in common with that is there
+    lost = desk.soundness.beyond(shown, found.tree, thorough=True)
+    if lost:
+        raise BenchDamaged(
+            "this revision lacks contents", reason=lost[0].reason, detail=lost[0].path
         )
+    done = desk.commit(bench_id, lambda s: decide.restore_revision(s, wanted, fresh))
     draft = decide.require_draft(done.state)
     return Batched(
         draft_id=draft.draft_id, draft_revision_id=draft.revision_id, warnings=done.warnings

@@ -170,6 +170,8 @@ class DraftRestored:
     tree: TreeId
     revision_id: RevisionId
     restored_revision_id: RevisionId
+    still_confirmed: tuple[BenchPath, ...] = ()
+    """Deletions that are the same in both states, and stay agreed to."""
     actor: str = "user"
 
 

@@ -38,7 +38,7 @@ from .events import (
     Recovered,
     RevisionsPruned,
 )
-from .history import Draft, Revision
+from .history import Correction, Draft, Revision
 from .state import BenchState, Checkpoint, Files
 from .values import Import, PathChange
 
@@ -177,8 +177,10 @@ def _batched(state: BenchState, fact: BatchApplied, at_ms: int) -> BenchState:
     if draft is None:
         return state
     changes, confirmed, brought = draft.changes, draft.confirmed, draft.brought
+    writes = draft.writes
     for change in fact.changes:
         brought = _brought(brought, change)
+        writes = _written(writes, change)
         changes = changes.put(change.path, change)
         confirmed = confirmed.drop(change.path)  # no longer what was confirmed (B13.5)
     draft = replace(
@@ -189,8 +191,30 @@ def _batched(state: BenchState, fact: BatchApplied, at_ms: int) -> BenchState:
         changes=changes,
         confirmed=confirmed,
         brought=brought,
+        writes=writes,
+        correction=_correction(draft, fact),
     )
     return _revised(state, fact.kind, draft, fact.message_id or state.conversation_head_id, at_ms)
+
+
+def _correction(draft: Draft, fact: BatchApplied) -> Correction | None:
+    """Return what the person did by hand (B8.9); a rescan only takes over what was done."""
+    if fact.source.kind != "system" or fact.kind != "batch":
+        return None
+    paths = dict.fromkeys(change.path for change in fact.changes)
+    return Correction(draft.revision_id, tuple(paths))
+
+
+def _written(
+    writes: PMap[tuple[PathChange, ...]], change: PathChange
+) -> PMap[tuple[PathChange, ...]]:
+    """Follow the writes to one path; a file that goes takes them along, a new name keeps them."""
+    if change.op == "delete":
+        return writes.drop(change.path)
+    earlier = writes.get(change.path, ())
+    if change.old_path is not None:
+        earlier, writes = writes.get(change.old_path, ()), writes.drop(change.old_path)
+    return writes.put(change.path, (*earlier, change))
 
 
 def _brought(brought: PMap[Import], change: PathChange) -> PMap[Import]:
@@ -210,13 +234,20 @@ def _restored_draft(state: BenchState, fact: DraftRestored, at_ms: int) -> Bench
         return state
     found = state.revision(fact.restored_revision_id)
     known = state.draft if found is None or found.draft is None else found.draft
+    confirmed = PMap[BlobId]()
+    for path in fact.still_confirmed:
+        sha256 = state.draft.confirmed.get(path)
+        confirmed = confirmed if sha256 is None else confirmed.put(path, sha256)
     draft = replace(
         state.draft,
         tree=fact.tree,
         revision_id=fact.revision_id,
         activity_ms=at_ms,
-        confirmed=PMap[BlobId](),
+        changes=known.changes,
+        confirmed=confirmed,
         brought=known.brought,
+        writes=known.writes,
+        correction=known.correction,
     )
     return _revised(state, "rewind", draft, state.conversation_head_id, at_ms)
 
@@ -247,6 +278,7 @@ def _rebased(state: BenchState, fact: DraftRebased, at_ms: int) -> BenchState:
         revision_id=fact.revision_id,
         activity_ms=at_ms,
         confirmed=PMap[BlobId](),
+        correction=None,
     )
     return _revised(state, "rebase", draft, state.conversation_head_id, at_ms)
 

@@ -11,9 +11,18 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from backshop.base.ids import BlobId, DraftId, MessageId, RevisionId, TreeId
+from backshop.base.paths import BenchPath
 from backshop.base.pmap import PMap
 
 from .values import Import, PathChange, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A path the person reverted, deleted or renamed in the Draft, and the state before that."""
+
+    before: RevisionId
+    paths: tuple[BenchPath, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +43,10 @@ class Draft:
     """Deletions the person agreed to: path → what is deleted."""
     brought: PMap[Import] = field(default_factory=PMap)
     """What the person put into its folder, whatever agents made of it since (B8.10, M4.6)."""
+    writes: PMap[tuple[PathChange, ...]] = field(default_factory=PMap)
+    """Every write to each path in its order, for the notes of all of them (B13.2)."""
+    correction: Correction | None = None
+    """What the person did to it by hand last, if nothing came after that (B8.22)."""
 
 
 @dataclass(frozen=True, slots=True)

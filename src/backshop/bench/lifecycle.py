@@ -270,6 +270,7 @@ def draft_state(desk: Desk, state: BenchState) -> DraftState:
         reminder=reminder(draft.created_ms, draft.activity_ms, desk.clock.now_ms()),
         outside_changes=tuple(one.path for one in outside),
         stale_reason=None if draft.base_tree == state.published else "published_changed",
+        undoable=() if draft.correction is None else draft.correction.paths,
     )
 
 

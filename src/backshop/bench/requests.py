@@ -164,6 +164,18 @@ class DraftRestoreRevision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DraftUndo:
+    """Take back the last correction of the Draft by hand.
+
+    `revision_id` is what that correction answered with; if something came after it, nothing is
+    taken back.
+    """
+
+    workbench_id: str
+    revision_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RepairMode:
     """What to do with outside edits: `adopt`, or `restore`/`revert`."""
 

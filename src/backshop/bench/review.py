@@ -27,6 +27,7 @@ from .state import BenchState
 
 PAGE_MAX = 5000
 CURSOR_MAX_DIGITS = 9  # no list is longer
+SUMMARY_MAX_BYTES = 4096  # B13.2
 SUMMARY_UNAVAILABLE = "Summary unavailable."
 Hint = dict[str, Any]
 Hints = Callable[[Change], Hint | None]
@@ -110,6 +111,8 @@ class Summary:
 
     summary_markdown: str
     source: str
+    notes: tuple[str, ...] = ()
+    """What each write to the file says it did, in their order; one note said again counts once."""
     effects: dict[str, Any] | None = None
     """What the write was aimed at and what it did beyond (F16.13)."""
 
@@ -203,12 +206,41 @@ def summary(desk: Desk, request: glance.ReviewPath, summarise: Summarise) -> Sum
         raise NotFound("the Draft does not change this path", reason="not_found")
     written = draft.changes.get(change.path) if change.after is not None else None
     effects = (_effects(desk, written.effects_ref) or None) if written else None
-    if written is not None and written.note:
-        return Summary(summary_markdown=written.note, source="file", effects=effects)
+    notes = _notes(draft, change)
+    if notes:
+        told = notes[0] if len(notes) == 1 else "\n".join(f"- {note}" for note in notes)
+        return Summary(summary_markdown=told, source="file", notes=notes, effects=effects)
     whole = summarise(state)
     if whole:
         return Summary(summary_markdown=whole, source="draft", effects=effects)
     return Summary(summary_markdown=SUMMARY_UNAVAILABLE, source="none", effects=effects)
+
+
+def _notes(draft: Draft, change: Change) -> tuple[str, ...]:
+    """Return the notes of all writes that made a file what it is (B13.2).
+
+    What was written before the file was last as it had been is not part of that.
+    """
+    if change.after is None:
+        return ()
+    writes = draft.writes.get(change.path, ())
+    first = writes[0].before_sha256 if writes else None
+    then = change.before.sha256 if change.before else first  # of a name it did not have then
+    places = [n for n, one in enumerate(writes) if then is not None and one.after_sha256 == then]
+    since = writes[places[-1] + 1 :] if places else writes
+    return tuple(dict.fromkeys(one.note for one in since if one.note))
+
+
+def _joined(notes: Sequence[str]) -> str | None:
+    """Return notes as lines, the first ones where not all fit (B13.2)."""
+    lines: list[str] = []
+    room = SUMMARY_MAX_BYTES
+    for place, note in enumerate(notes):
+        room -= len(note.encode()) + 1
+        if room < 0:
+            return "\n".join([*lines, f"and {len(notes) - place} more notes"])
+        lines.append(note)
+    return "\n".join(lines) or None
 
 
 def one_entry(desk: Desk, request: glance.ReviewPath, hints: Hints) -> ChangeEntry:
@@ -260,7 +292,7 @@ def _entry(desk: Desk, draft: Draft, change: Change, hints: Hints) -> ChangeEntr
     effects = _effects(desk, written.effects_ref) if written and change.after else {}
     sized = type_ != "text"
     before, after = change.before, change.after
-    summary = written.note if written and change.after else None
+    summary = _joined(_notes(draft, change))
     return ChangeEntry(
         path=change.path,
         old_path=change.old_path,

@@ -45,6 +45,7 @@ from .answers import (
     CheckpointList,
     CheckpointMade,
     Compared,
+    Corrected,
     Created,
     Done,
     DraftFolder,
@@ -203,6 +204,10 @@ class Bench:
     def draft_restore_revision(self, request: requests.DraftRestoreRevision) -> Batched:
         """Bring an earlier revision of the Draft back."""
         return drafting.restore_revision(self.desk, request)
+
+    def draft_undo(self, request: requests.DraftUndo) -> Corrected:
+        """Take back the last correction of the Draft by hand."""
+        return drafting.undo(self.desk, request)
 
     def draft_rescan(self, request: requests.RepairMode) -> Repaired:
         """Deal with outside edits of the Draft's folder."""

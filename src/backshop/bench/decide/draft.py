@@ -27,7 +27,7 @@ from backshop.bench.events import (
     DraftRestored,
     DraftRewound,
 )
-from backshop.bench.history import Revision
+from backshop.bench.history import Correction, Revision
 from backshop.bench.state import BenchState
 from backshop.bench.values import FileFact, PathChange, Source
 
@@ -137,16 +137,33 @@ def restore_revision(
     """Bring an earlier state of the Draft back, as a new revision (B8.11)."""
     draft = require_draft(state)
     found = state.revision(wanted)
-    if found is None or found.draft_id != draft.draft_id or found.tree is None:
+    if found is None or found.draft_id != draft.draft_id or found.draft is None:
         raise NotFound("there is no such revision of this Draft", reason="not_found")
+    then = found.draft
+    same = [p for p in draft.confirmed if draft.changes.get(p) == then.changes.get(p)]
     return [
         DraftRestored(
             draft_id=draft.draft_id,
-            tree=found.tree,
+            tree=then.tree,
             revision_id=revision_id,
             restored_revision_id=wanted,
+            still_confirmed=tuple(BenchPath(path) for path in sorted(same)),
         )
     ]
+
+
+def correction(state: BenchState, made: str | None) -> Correction:
+    """Return what the person did to the Draft by hand and can take back (B8.22).
+
+    `made` is the revision that it made; another one means that something came after it.
+    """
+    draft = require_draft(state)
+    if draft.correction is None or made not in (None, draft.revision_id):
+        raise ValidationFailed(
+            "the last thing that happened to the Draft is no correction by hand",
+            reason="nothing_to_undo",
+        )
+    return draft.correction
 
 
 def rewind(

@@ -242,17 +242,15 @@ class _Tally:
 
     def told(self) -> JsonObject:
         """Return the counts by kind, where the contents changed (from 0), and the listed cells."""
-        bounds = self._bounds
+        at = self._bounds
+        place: JsonObject | None = None
+        if at is not None:
+            rows = {"row_start": at.row1 - 1, "row_end": at.row2 - 1}
+            place = {**rows, "col_start": at.col1 - 1, "col_end": at.col2 - 1}
         return {
             "cell_count": self.total,
-            "counts": dict(self._counts),
-            "bounds": bounds
-            and {
-                "row_start": bounds.row1 - 1,
-                "row_end": bounds.row2 - 1,
-                "col_start": bounds.col1 - 1,
-                "col_end": bounds.col2 - 1,
-            },
+            "counts": {**self._counts},
+            "bounds": place,
             "cells": self._cells,
         }
 
@@ -441,9 +439,9 @@ class _Compared:
         return self._looks[old, new]
 
 
-def _formula_change(one: _Shown, two: _Shown) -> JsonObject:
+def _formula_change(one: _Shown, two: _Shown) -> dict[str, Json]:
     """Say what became of a formula, and of the result it showed where that is known."""
-    found: JsonObject = {"kind": "formula", "before": one.typed, "after": two.typed}
+    found: dict[str, Json] = {"kind": "formula", "before": one.typed, "after": two.typed}
     if one.formula and two.formula:
         found["formula_change"] = "changed"
     elif one.formula:
