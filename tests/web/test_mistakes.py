@@ -60,8 +60,9 @@ def test_a_checkpoint_and_a_publish_clicked_twice_happen_once(served, bench, new
     Drafting(served, bench).put({"b.txt": "b\n"})
     page.goto(f"{served.address}/bench/{bench}/review")
     page.locator("body[data-ready]").wait_for()
-    page.locator("#publish").dblclick()
-    page.wait_for_url("**/checkpoints")
+    page.locator("#publish").click()
+    page.locator("#ask-publish").get_by_role("button", name="Publish", exact=True).dblclick()
+    page.locator(".publish-card").wait_for()
 
     kept = served.call("CheckpointsList", workbench_id=bench)["checkpoints"]
     assert sorted(one["reason"] for one in kept) == ["manual", "publish"]
@@ -79,13 +80,14 @@ def test_going_back_after_a_publish_shows_what_is_true_now(served, bench, new_pa
     page = new_page(f"/bench/{bench}/review")
     page.locator("body[data-ready]").wait_for()
     page.locator("#publish").click()
-    page.wait_for_url("**/checkpoints")
+    page.locator("#ask-publish").get_by_role("button", name="Publish", exact=True).click()
+    page.locator(".publish-card").wait_for()
     page.go_back()
 
     page.get_by_text("Nothing to review").wait_for()
     assert page.locator(".draft-bar").count() == 0
     page.go_forward()
-    page.get_by_text("before a publish").wait_for()
+    page.locator(".publish-card").wait_for()
 
 
 @pytest.mark.rule("B9.4", "U4.1", "U2.3")
@@ -95,7 +97,8 @@ def test_of_two_tabs_the_second_hears_that_the_first_has_published(served, bench
     for page in (first, second):
         page.locator("body[data-ready]").wait_for()
     first.locator("#publish").click()
-    first.wait_for_url("**/checkpoints")
+    first.locator("#ask-publish").get_by_role("button", name="Publish", exact=True).click()
+    first.locator(".publish-card").wait_for()
 
     second.locator(".publish-card").wait_for()  # the review is over there too
     assert second.locator(".draft-bar").count() == 0

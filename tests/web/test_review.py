@@ -261,7 +261,8 @@ def test_publishing_waits_for_agreed_deletions_and_for_what_was_seen(served, new
     page.get_by_role("button", name="Revert this file").click()
     page.locator('#changes [data-path="plan.txt"]').wait_for(state="detached")
     page.locator("#publish:not([disabled])").click()
-    page.wait_for_url("**/checkpoints")
+    page.locator("#ask-publish").get_by_role("button", name="Publish", exact=True).click()
+    page.locator(".publish-card").wait_for()
     page.get_by_text("files read back, each as it should be").wait_for()
 
     files = served.call("WorkbenchFilesList", workbench_id=draft.id)["files"]
@@ -288,7 +289,7 @@ def test_the_review_works_without_scripts(served, new_page):
         rows.get_by_role("link", name=name).click()
         first.append(sheet.locator("tbody th").first.inner_text())
     page.locator("#publish").click()
-    page.wait_for_url("**/checkpoints")
+    page.locator(".publish-card").wait_for()
     said = page.get_by_text("files read back, each as it should be")
     is_said = said.is_visible()
     page.reload()
@@ -374,11 +375,12 @@ def test_published_that_moved_is_settled_on_the_page(served, new_page, adopted):
     page = new_page(f"/bench/{bench}/review")
     page.wait_for_selector("body[data-ready=yes]")
     if not adopted:
-        page.locator("#publish").click()
+        page.locator("#publish").click()  # and its dialog says at once what stands in the way
 
     page.get_by_role("button", name="Keep both").click()
     page.get_by_text("a (draft).txt").first.wait_for()
 
     assert page.get_by_text("Published changed since the Draft began").count() == 0
     page.locator("#publish").click()
-    page.wait_for_url("**/checkpoints")
+    page.locator("#ask-publish").get_by_role("button", name="Publish", exact=True).click()
+    page.locator(".publish-card").wait_for()

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from backshop.base.canon import parse
 from backshop.base.errors import AccessDenied, ValidationFailed
 
-from .pages.kit import Redirect, Visit, route, safe_path
+from .pages.kit import DONE, Redirect, Visit, route, safe_path
 from .rpc import NOT_LOOPBACK
 
 _OURS = frozenset({"next", "back"})
@@ -27,14 +27,16 @@ def do(visit: Visit) -> Redirect:
     if not visit.site.door.loopback and visit.shop.commands.names_server_path(command, request):
         raise AccessDenied(NOT_LOOPBACK, reason="paths")
     answer = visit.call(command, **request)
-    return Redirect(safe_path(visit.form.get("next")) or "/", proof=_proof_of(answer))
+    return Redirect(safe_path(visit.form.get("next")) or "/", proof=_proof_of(command, answer))
 
 
-def _proof_of(answer: Any) -> tuple[int, int] | None:
-    """Return how many changed files were read back as they should be, and how many were not."""
-    changed = answer.get("changed", ()) if isinstance(answer, dict) else ()
+def _proof_of(command: str, answer: Any) -> tuple[str, int, int] | None:
+    """Return what was done, how many files were read back as they should be, and how many not."""
+    answer = answer if isinstance(answer, dict) else {}
+    changed = answer.get("changed", ())
     seen = [one["verified"] for one in changed if one.get("verified") is not None]
-    return (seen.count(True), seen.count(False)) if seen else None
+    told = command if command in DONE and not answer.get("no_changes") else ""
+    return (told, seen.count(True), seen.count(False)) if seen or told else None
 
 
 def fields(form: FormData) -> dict[str, Any]:

@@ -200,6 +200,8 @@ class State:
     can_regenerate: bool
     regenerate_target_id: str | None
     can_redo: bool
+    redo_target_id: str | None
+    """The record of what `WorkshopRedo` takes back."""
     active_turn: ActiveTurn | None
     resumable_turn: ResumableTurn | None
     active_draft_revision_id: str | None
@@ -240,6 +242,8 @@ class RedoDone:
     """A rewind was taken back."""
 
     conversation_head_id: str | None
+    of: str = "rewind"
+    """What was taken back: `rewind`, `regenerate` (another answer is back) or `restore`."""
     draft_revision_id: str | None = None
     changed: tuple[ChangedFile, ...] = ()
     """Files that are others again, proved as after a rewind."""

@@ -27,7 +27,7 @@ COMMANDS: tuple[Command[Workshop, Any, Any], ...] = (
     _command("WorkshopCancelRun", "Stop the running turn.", requests.CancelRun, answers.CancelAnswer, Workshop.cancel_run, writes=True),
     _command("WorkshopGetPlan", "Return research, plan and reports of a turn.", requests.GetPlan, answers.PlanView, Workshop.get_plan),
     _command("WorkshopUndoToMessage", "Go back to a record of the conversation.", requests.UndoToMessage, answers.Undone, Workshop.undo_to_message, writes=True),
-    _command("WorkshopRedo", "Take the last rewind back.", requests.WorkbenchOnly, answers.RedoDone, Workshop.redo, writes=True),
+    _command("WorkshopRedo", "Take the last rewind back.", requests.Redo, answers.RedoDone, Workshop.redo, writes=True),
     _command("WorkshopSwitchModel", "Let another model answer from the next turn on.", requests.SwitchModel, answers.Nothing, Workshop.switch_model, writes=True),
     _command("WorkbenchGetDefaultModel", "Return the model of a workbench where nobody switched to one.", requests.WorkbenchOnly, DefaultModel, Workshop.get_default_model),
     _command("WorkbenchSetDefaultModel", "Choose the model of a workbench where nobody switched to one.", requests.SwitchModel, answers.Nothing, Workshop.set_default_model, writes=True),

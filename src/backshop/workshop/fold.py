@@ -241,11 +241,16 @@ def _moved(
                 draft_revision_id=fact.draft_revision_id,
                 restored_checkpoint_id=fact.restored_checkpoint_id,
                 discarded_count=fact.discarded_count,
+                is_again=True if fact.is_again else None,
             )
             kind = "undo"
         case ev.Redone():
-            state = replace(given_up(state), undos=_after_redo(state, fact))
-            about, kind = {"to_head_id": fact.to_head_id}, "redo"
+            about = {
+                "to_head_id": fact.to_head_id,
+                "undo_id": fact.undo_id,
+                "of": state.undo_kind(fact.undo_id),
+            }
+            state, kind = replace(given_up(state), undos=_after_redo(state, fact)), "redo"
         case ev.Regenerated():
             about = {
                 "from_message_id": fact.from_message_id,

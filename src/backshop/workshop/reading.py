@@ -31,6 +31,8 @@ from .state import CARDS_OF_CHANGE, Record, ToolEntry, Turn, WorkshopState
 
 PAGE_MAX = 1000
 SLICE_MAX_BYTES = 1024 * 1024
+_MOVES = ("undo", "redo", "regenerate")
+_OF_DRAFT = ("draft_created", "draft_changes_applied")
 _DAY_MS = 24 * 60 * 60 * 1000
 _HIDDEN_MS = {"age": _DAY_MS, "stale": 7 * _DAY_MS}  # W18.5
 
@@ -55,6 +57,7 @@ def state(
         can_regenerate=target is not None and known.running is None,
         regenerate_target_id=target,
         can_redo=bool(known.undos) and known.running is None,
+        redo_target_id=known.undos[-1].message_id if known.undos else None,
         active_turn=_active(known.running),
         resumable_turn=_resumable(known.resumable),
         active_draft_revision_id=known.current_revision(),
@@ -123,7 +126,8 @@ def conversation(book: Book, request: requests.GetConversation) -> Conversation:
         raise ValidationFailed("a page has 1 to 1000 messages", reason="bad_params")
     known = book.state(request.workbench_id)
     line = known.active_line()
-    shown = _everything(known, line) if request.include_inactive else _transcript(known, line)
+    told = _Told(known, line)
+    shown = _everything(known, told) if request.include_inactive else _transcript(known, told)
     end = len(shown)
     if request.before is not None:
         places = [n for n, (one, _) in enumerate(shown) if one.message_id == request.before]
@@ -137,8 +141,8 @@ def conversation(book: Book, request: requests.GetConversation) -> Conversation:
         if request.include_tools and record.type == "assistant_message":
             messages += _traffic(book, known, record)
         turn_id = turns.get(record.message_id, record.turn_id)
-        told = replace(_with_card(known, record), turn_id=turn_id)
-        messages.append(message_of(told, active=is_active))
+        shown_now = replace(told.as_it_stands(_with_card(known, record)), turn_id=turn_id)
+        messages.append(message_of(shown_now, active=is_active))
     return Conversation(messages=tuple(messages), has_more=start > 0, head_id=known.head_id)
 
 
@@ -157,27 +161,94 @@ def _with_card(known: WorkshopState, record: Record) -> Record:
     return replace(record, metadata={**record.metadata, "restorable": kept is not None})
 
 
-def _everything(known: WorkshopState, line: list[Record]) -> list[tuple[Record, bool]]:
-    active = {record.message_id for record in line}
+class _Told:
+    """What of the records still holds: a rewind takes more away than the messages (W15.5)."""
+
+    def __init__(self, known: WorkshopState, line: list[Record]) -> None:
+        self._known = known
+        self.line = line
+        self._on_line = {record.message_id for record in line}
+        current = known.bench.draft
+        self._drafts = {str(one.metadata.get("draft_id")) for one in line if one.event_kind}
+        self._drafts |= {str(current.draft_id)} if current else set()
+        moves = [one for one in known.records.values() if one.event_kind in _MOVES]
+        self._taken_back = {one.metadata.get("undo_id") for one in moves}
+        self._again = {
+            one.message_id: self._half(one, moves)
+            for one in moves
+            if one.event_kind == "regenerate" and one.parent_id in self._on_line
+        }
+        self._next = known.undos[-1].message_id if known.undos else None
+        self._undos = self._shown_undos(moves)
+
+    def _shown_undos(self, moves: list[Record]) -> set[MessageId]:
+        """Return the rewinds that say something: under a record the last one that stands.
+
+        One that was taken back is said until another comes; one that made room for another answer
+        only as long as no card does.
+        """
+        found: set[MessageId] = {self._next} if self._next else set()
+        standing: dict[MessageId | None, Record] = {}
+        newest: dict[MessageId | None, Record] = {}
+        for one in sorted(moves, key=_order):
+            if one.event_kind == "undo" and not one.metadata.get("is_again"):
+                newest[one.parent_id] = one
+                if one.message_id not in self._taken_back:
+                    standing[one.parent_id] = one
+        found |= {one.message_id for one in (*newest.values(), *standing.values())}
+        return found - {*self._again.values()}
+
+    def _half(self, made: Record, moves: list[Record]) -> MessageId | None:
+        """Return the rewind that made room for an answer that was asked for again."""
+        own = [
+            one
+            for one in moves
+            if one.metadata.get("is_again")
+            and one.parent_id == made.metadata.get("from_message_id")
+            and one.seq < made.seq
+        ]
+        return max(own, key=_order).message_id if own else None
+
+    def holds(self, record: Record) -> bool:
+        """Whether a record is part of the conversation as it is now (W2.7)."""
+        if record.advances_head:
+            return record.message_id in self._on_line
+        if record.parent_id is not None and record.parent_id not in self._on_line:
+            return False
+        if record.event_kind in _OF_DRAFT and (
+            str(record.metadata.get("draft_id")) not in self._drafts
+            or not self._known.is_turn_active(record.turn_id, self._on_line)
+        ):
+            return False  # its Draft went with a rewind
+        return record.event_kind != "undo" or record.message_id in self._undos
+
+    def as_it_stands(self, record: Record) -> Record:
+        """Say of a move whether it was taken back, and of the last one how to take it back."""
+        if record.event_kind not in (*_MOVES, "checkpoint_restored"):
+            return record
+        own = self._again.get(record.message_id) or record.message_id
+        about = dict(record.metadata)
+        if record.message_id in self._taken_back:
+            about["taken_back"] = True
+        if own == self._next:
+            about["redo_id"] = own
+        return replace(record, metadata=about)
+
+
+def _everything(known: WorkshopState, told: _Told) -> list[tuple[Record, bool]]:
     found = sorted(known.records.values(), key=lambda one: (one.seq, one.message_id))
-    return [(one, _is_active(one, active)) for one in found]
+    return [(one, told.holds(one)) for one in found]
 
 
-def _is_active(record: Record, line: set[MessageId]) -> bool:
-    if record.advances_head:
-        return record.message_id in line
-    return record.parent_id is None or record.parent_id in line
-
-
-def _transcript(known: WorkshopState, line: list[Record]) -> list[tuple[Record, bool]]:
+def _transcript(known: WorkshopState, told: _Told) -> list[tuple[Record, bool]]:
     """Return the active line, each record followed by what hangs on it (W2.7)."""
     hanging: dict[MessageId | None, list[Record]] = {}
     for one in known.records.values():
-        if not one.advances_head:
+        if not one.advances_head and told.holds(one):
             hanging.setdefault(one.parent_id, []).append(one)
     found: list[Record] = sorted(hanging.get(None, ()), key=_order)
     taken_up = {turn.user_message_id for turn in known.turns.values()}
-    for record in line:
+    for record in told.line:
         found.append(record)
         under = hanging.get(record.message_id, ())
         is_refusal_over = record.message_id in taken_up

@@ -13,6 +13,18 @@ class WorkbenchOnly:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Redo:
+    """Take the last rewind, restore or change of answers back.
+
+    `message_id` is the record that says so (`redo_target_id` of the state); if it is not the last
+    one any more, nothing is taken back.
+    """
+
+    workbench_id: str
+    message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GetConversation:
     """Read the conversation, oldest first; `before` pages backwards."""
 

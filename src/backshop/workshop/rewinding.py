@@ -59,19 +59,21 @@ def undo(book: Book, request: requests.UndoToMessage, *, may_publish: bool = Tru
     )
 
 
-def redo(book: Book, request: requests.WorkbenchOnly, *, may_publish: bool = True) -> RedoDone:
+def redo(book: Book, request: requests.Redo, *, may_publish: bool = True) -> RedoDone:
     """Take the last rewind back (W15.12)."""
     known = book.state(request.workbench_id)
+    own = request.message_id
+    undo = decide.last_undo(known, own)
     wanted = _left(book, known)
     ids, needed = book.ids(), restoring(book, known, wanted, may_publish=may_publish)
-    seq = 0
-    if known.undos:
-        head_id = known.undos[-1].from_head_id
-        back = None if head_id is None else known.records.get(head_id)
-        seq = back.session_seq if back else 0
-    told = with_session(book, request.workbench_id, lambda now: decide.redo(now, ids, needed), seq)
+    back = None if undo.from_head_id is None else known.records.get(undo.from_head_id)
+    seq = back.session_seq if back else 0
+    told = with_session(
+        book, request.workbench_id, lambda now: decide.redo(now, own, ids, needed), seq
+    )
     return RedoDone(
         conversation_head_id=told.state.head_id,
+        of=known.undo_kind(undo.message_id),
         draft_revision_id=told.state.current_revision(),
         changed=files_proved(book.desk, known.bench, told.state.bench),
         warnings=told.warnings,

@@ -301,7 +301,7 @@ class Workshop:
         may_publish = self._may_publish(request.workbench_id)
         return rewinding.undo(self.book, request, may_publish=may_publish)
 
-    def redo(self, request: requests.WorkbenchOnly) -> RedoDone:
+    def redo(self, request: requests.Redo) -> RedoDone:
         """Take the last rewind back."""
         self._turns.settled(request.workbench_id)
         self.book.require_quiet(request.workbench_id)

@@ -6,7 +6,7 @@ The head is the bench's, because revisions and checkpoints are bound to it. Reco
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from backshop.base.ids import (
@@ -326,21 +326,33 @@ class WorkshopState:
         """Return the Draft's state at a record: None when there was never one (B8.14)."""
         return self.bench.revisions.at(record.message_id for record in self.line(message_id))
 
+    def undo_kind(self, message_id: MessageId) -> str:
+        """Return what a record that can be taken back did: `rewind`, `regenerate`, `restore`."""
+        record = self.records.get(message_id)
+        if record is None or record.event_kind == "undo":
+            is_again = record is not None and record.metadata.get("is_again")
+            return "regenerate" if is_again else "rewind"
+        return "restore" if record.event_kind == "checkpoint_restored" else "regenerate"
+
     def current_revision(self) -> RevisionId | None:
         """Return the Draft's revision, None without a Draft."""
         return None if self.bench.draft is None else self.bench.draft.revision_id
 
-    def is_turn_active(self, turn_id: TurnId | None) -> bool:
+    def is_turn_active(
+        self, turn_id: TurnId | None, line: Collection[MessageId] | None = None
+    ) -> bool:
         """Whether a turn's work is part of the conversation as it is now (W15.5).
 
-        What belongs to no turn was never said, so no rewind takes it back.
+        What belongs to no turn was never said, so no rewind takes it back. `line` are the ids of
+        the active line, for who asks often.
         """
         if turn_id is None:
             return True
         turn = self.turns.get(turn_id)
         if turn is None:
             return False
-        line = {record.message_id for record in self.active_line()}
+        if line is None:
+            line = {record.message_id for record in self.active_line()}
         if turn.user_message_id not in line:
             return False
         if turn.message_id in self.records:

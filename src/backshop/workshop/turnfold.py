@@ -153,8 +153,17 @@ def _started(state: WorkshopState, fact: ev.TurnStarted, at_ms: int) -> Workshop
         user_id=fact.user_id,
         program=fact.program,
     )
-    state = replace(given_up(state), turn_id=fact.turn_id)
+    state = replace(_again(given_up(state), fact), turn_id=fact.turn_id)
     return turned(state, _arrived(state, turn, fact.node_id))
+
+
+def _again(state: WorkshopState, fact: ev.TurnStarted) -> WorkshopState:
+    """Let the rewind that made room for another answer be known as part of that (0.1.0)."""
+    undo = state.undos[-1] if state.undos and fact.is_again and fact.replaces else None
+    record = None if undo is None else state.records.get(undo.message_id)
+    if record is None or record.event_kind != "undo" or record.metadata.get("is_again"):
+        return state
+    return added(state, replace(record, metadata={**record.metadata, "is_again": True}))
 
 
 def _arrived(state: WorkshopState, turn: Turn, node_id: str | None) -> Turn:

@@ -232,6 +232,15 @@ def test_a_formula_its_result_and_a_constant_in_its_place_are_told_apart(tmp_pat
     found = json.loads(json.dumps(xlsx.diff_cells(one, two)))["sheets"][0]
 
     told = {cell.pop("cell"): cell for cell in found["cells"]}
+    assert [cell.pop("what") for cell in told.values()] == [
+        "result stored; the formula is the same",
+        "formula changed",
+        "formula replaced by a value",
+        "value replaced by a formula",
+        "formula removed",
+        "formula added",
+        "value changed",
+    ]
     assert told == {
         "A1": {"kind": "result", "formula": "=B1*2", "before": None, "after": "2"},
         "C1": {

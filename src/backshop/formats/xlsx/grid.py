@@ -162,6 +162,13 @@ def _line_text(book: Book, cell: RawCell, formula: str | None) -> str:
 # --- differences (F29.5) ------------------------------------------------------------------------
 
 CHANGES = ("value", "formula", "result", "style")
+_FORMULA_WORDS = {
+    "changed": "formula changed",
+    "added": "formula added",
+    "removed": "formula removed",
+    "to_value": "formula replaced by a value",
+    "from_value": "value replaced by a formula",
+}
 
 
 def diff_cells(
@@ -414,12 +421,10 @@ class _Compared:
         if one.formula != two.formula:
             found = _formula_change(one, two)
         elif one.text != two.text:
-            found = {"kind": "value", "before": one.text, "after": two.text}
-            formula = one.formula or self._covered(row, col)
-            if formula is not None:
-                found |= {"kind": "result", "formula": formula}
+            found = _content_change(one, two, one.formula or self._covered(row, col))
         elif looks[2]:
-            return {"kind": "style", "before": looks[0], "after": looks[1], "formats": looks[2]}
+            pair = {"before": looks[0], "after": looks[1]}
+            return {"kind": "style", "what": "look changed", **pair, "formats": looks[2]}
         else:
             return None
         has_both = self._before.xml is not None and self._after.xml is not None
@@ -439,15 +444,35 @@ class _Compared:
         return self._looks[old, new]
 
 
+def _content_change(one: _Shown, two: _Shown, formula: str | None) -> dict[str, Json]:
+    """Say what became of a value; that of a formula, which is the same, is its result."""
+    pair: dict[str, Json] = {"before": one.text, "after": two.text}
+    if formula is None:
+        word = "added" if one.text is None else "removed" if two.text is None else "changed"
+        return {"kind": "value", "what": f"value {word}", **pair}
+    what = "result changed"
+    if one.text is None:
+        what = "result stored; the formula is the same"
+    elif two.text is None:
+        what = "result no longer stored; the formula is the same"
+    return {"kind": "result", "what": what, **pair, "formula": formula}
+
+
 def _formula_change(one: _Shown, two: _Shown) -> dict[str, Json]:
     """Say what became of a formula, and of the result it showed where that is known."""
-    found: dict[str, Json] = {"kind": "formula", "before": one.typed, "after": two.typed}
     if one.formula and two.formula:
-        found["formula_change"] = "changed"
+        change = "changed"
     elif one.formula:
-        found["formula_change"] = "removed" if two.typed is None else "to_value"
+        change = "removed" if two.typed is None else "to_value"
     else:
-        found["formula_change"] = "added" if one.typed is None else "from_value"
+        change = "added" if one.typed is None else "from_value"
+    found: dict[str, Json] = {
+        "kind": "formula",
+        "what": _FORMULA_WORDS[change],
+        "before": one.typed,
+        "after": two.typed,
+        "formula_change": change,
+    }
     if one.text != two.text:
         found["results"] = {"before": one.text, "after": two.text}
     return found

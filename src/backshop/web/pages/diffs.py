@@ -124,40 +124,57 @@ def table_rows(body: Data) -> list[dict[str, Any]]:
 def cell_list(body: Data) -> list[dict[str, Any]]:
     """Return every changed cell that is listed, with its sheet, in words."""
     return [
-        {
-            "sheet": sheet["sheet"],
-            "cell": cell["cell"],
-            "kind": cell["kind"],
-            "change": _cell_change(cell),
-            "before": shown_value(cell.get("before"), cell["kind"]),
-            "after": shown_value(cell.get("after"), cell["kind"]),
-        }
+        {"sheet": sheet["sheet"], **shown_cell(cell)}
         for sheet in body["sheets"]
         for cell in sheet["cells"]
     ]
 
 
+def shown_cell(cell: Data) -> dict[str, Any]:
+    """Return what changed in a cell: what it held, what it holds, and how it looks since then."""
+    results = cell.get("results")
+    is_look = cell["kind"] == "style"
+    unknown = "(not stored)" if cell["kind"] == "result" else ""
+    return {
+        "cell": cell["cell"],
+        "kind": cell["kind"],
+        "what": cell["what"],
+        "change": _cell_change(cell),
+        "before": "" if is_look else _text(cell.get("before"), unknown),
+        "after": "" if is_look else _text(cell.get("after"), unknown),
+        "formula": cell.get("formula"),
+        "formats": list(cell.get("formats") or ()),
+        "results": results
+        and f"result {_text(results['before'], 'none')} → {_text(results['after'], 'none')}",
+    }
+
+
+def _text(value: Any, absent: str) -> str:
+    return absent if value is None else str(value)
+
+
 def _cell_change(cell: Data) -> str:
-    """Say whether a cell came, went or became another; a look only changes."""
-    if cell["kind"] != "style" and cell.get("before") is None:
+    """Say whether a cell came, went or became another; a look or a result only changes."""
+    if cell["kind"] in ("style", "result"):
+        return "changed"
+    if cell.get("before") is None:
         return "added"
-    if cell["kind"] != "style" and cell.get("after") is None:
-        return "removed"
-    return "changed"
+    return "removed" if cell.get("after") is None else "changed"
 
 
-def shown_value(value: Any, kind: str) -> str:
-    """Return a cell's value, formula or look as text."""
-    if value is None:
-        return ""
-    if kind == "style" and isinstance(value, Mapping):
-        return ", ".join(f"{name} {what}" for name, what in sorted(value.items()))
-    return str(value)
+COUNTED = {
+    "value": ("value", "values"),
+    "formula": ("formula", "formulas"),
+    "result": ("result", "results"),
+    "style": ("look", "looks"),
+}
 
 
-def row_of(cell: str) -> int:
-    """Return the row of a cell's name, counted from 0."""
-    return int(cell.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")) - 1
+def counts_in_words(counts: Mapping[str, int]) -> str:
+    """Return how many cells changed in which way: `302 values, 300 results`."""
+    return ", ".join(
+        f"{number} {COUNTED[kind][number != 1]}" for kind, number in counts.items() if number
+    )
 
 
 def column_name(index: int) -> str:

@@ -25,6 +25,13 @@ from .words import ACTIONS, action_links
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "backshop_theme"
 PROOF_COOKIE = "backshop_proof"
+DONE = {  # what a command did, in the words of the page after it
+    "CheckpointRestore": "Restored; what was Published before is kept as a checkpoint",
+    "DraftDiscard": "The Draft was discarded; Published is as it was",
+    "DraftPublish": "Published; what was there before is kept as a checkpoint",
+    "DraftRevertPath": "Reverted: the file is as it was when the Draft began",
+    "DraftUndo": "Undone: the file is again as the Draft had it",
+}
 PROOF_SECONDS = 60
 FORM_MAX_FIELDS = 5000
 FIELD_MAX_BYTES = 32 * MIB  # larger than any text a command takes, so that the command says so
@@ -73,8 +80,9 @@ class Redirect:
     """Go there; 303, so that a post is not repeated."""
 
     path: str
-    proof: tuple[int, int] | None = None
-    """Files read back as they should be, and not: for the next page to say."""
+    proof: tuple[str, int, int] | None = None
+    """What was done, and how many files were read back as they should be, and not: for the next
+    page to say."""
 
 
 Handler = Callable[[Visit], Page | Redirect | Response]
@@ -127,7 +135,7 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int | No
         if made.proof is not None:  # in a cookie: an address could be made up by anybody
             onward.set_cookie(
                 PROOF_COOKIE,
-                "{}-{}".format(*made.proof),
+                "{}-{}-{}".format(*made.proof),
                 max_age=PROOF_SECONDS,
                 httponly=True,
                 samesite="strict",
@@ -191,10 +199,12 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
 
 def _proof(visit: Visit) -> list[str]:
     """Say what a form's command read back of the files it changed (B9.15); for `forms`."""
-    proved, _, unproved = visit.cookies.get(PROOF_COOKIE, "").partition("-")
+    command, _, numbers = visit.cookies.get(PROOF_COOKIE, "").partition("-")
+    proved, _, unproved = numbers.partition("-")
     if not all(one.isdecimal() and len(one) < 10 for one in (proved, unproved)):
         return []
     said = {
+        DONE.get(command, ""): int(command in DONE),
         f"{count_text(int(proved), 'file')} read back, each as it should be": int(proved),
         f"{count_text(int(unproved), 'file')} not as it should be in its folder": int(unproved),
     }

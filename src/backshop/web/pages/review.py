@@ -156,21 +156,21 @@ def _cells(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
     view = cells_view(found)
     chosen = sheet or hint.get("sheet")
     is_page = visit.path.endswith("/review")  # a part of a page is asked for by scripts
-    plain = _plain_sheet(visit, entry, view["cells"], chosen) if is_page else None
+    plain = _plain_sheet(visit, entry, found["body"]["sheets"], chosen) if is_page else None
     return {**view, "sheet": chosen, "row": hint.get("row_start", 0), "plain": plain}
 
 
 def _plain_sheet(
-    visit: Visit, entry: dict[str, Any], cells: list[dict[str, Any]], sheet: str | None
+    visit: Visit, entry: dict[str, Any], sheets: list[dict[str, Any]], sheet: str | None
 ) -> dict[str, Any] | None:
     """Return the changed part of a sheet for pages without scripts; None if there is none."""
-    names = list(dict.fromkeys(one["sheet"] for one in cells))
+    counts = {one["sheet"]: one for one in sheets if one["cell_count"]}
+    names = list(counts)
     shown = sheet if sheet in names else next(iter(names), None)
     if shown is None:
         return None
-    marks = {one["cell"]: one for one in cells if one["sheet"] == shown}
     asked = visit.query.get("row", "")
-    first = max(0, min(diffs.row_of(name) for name in marks) - 2)
+    first = max(0, (counts[shown]["bounds"] or {"row_start": 0})["row_start"] - 2)
     if asked.isascii() and asked.isdecimal() and len(asked) < ROW_MAX_DIGITS:
         first = int(asked)
     about = {"workbench_id": visit.params["bench_id"], "path": entry["path"], "sheet": shown}
@@ -179,8 +179,10 @@ def _plain_sheet(
     if grid is None or grid["missing"]:  # a sheet that goes
         grid, _ = attempt(visit, "ReviewGetXlsxPreviewGrid", version="REFERENCE", **about)
     ways = _rows_around(first, grid["row_count"]) if grid else {}
+    found = (grid or {}).get("changes")
+    marks = {one["cell"]: diffs.shown_cell(one) for one in found or ()}
     about = {"grid": grid, "names": names, "sheet": shown, "first": first, "marks": marks}
-    return {**about, "ways": ways}
+    return {**about, "ways": ways, "is_known": found is not None}
 
 
 def _rows_around(first: int, count: int) -> dict[str, int]:
@@ -192,7 +194,17 @@ def _rows_around(first: int, count: int) -> dict[str, int]:
 
 def cells_view(found: dict[str, Any]) -> dict[str, Any]:
     """Return a cell diff for its template."""
-    return {"kind": "cells", "diff": found, "cells": diffs.cell_list(found["body"])}
+    body = found["body"]
+    return {
+        "kind": "cells",
+        "diff": found,
+        "cells": diffs.cell_list(body),
+        "counts": diffs.counts_in_words(body.get("counts") or {}),
+        "sheets": [
+            {key: one[key] for key in ("sheet", "added", "removed", "cell_count", "bounds")}
+            for one in body["sheets"]
+        ],
+    }
 
 
 def _document(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,11 @@ ACTIONS = {
     "restore_checkpoint": ("Checkpoints", "/bench/{bench}/checkpoints"),
     "cancel_run": ("Stop the turn", "/bench/{bench}"),
 }
-REDONE = "The rewind was undone"
+REDONE = {  # what was taken back, and what that is called
+    "rewind": "The rewind was undone",
+    "regenerate": "Back to the other answer",
+    "restore": "The restore was undone",
+}
 FAULTS = {  # why a file is not shown, in place of the reasons of F3 and F29.7
     "archive_bomb": "unpacks to far too much",
     "archive_path_escape": "unsafe",
@@ -93,10 +97,9 @@ def system_line(message: Mapping[str, Any], models: Mapping[str, str]) -> str:
         case "checkpoint_restored":
             return "An earlier checkpoint was restored"
         case "undo":
-            gone = count_text(int(data.get("discarded_count") or 0), "later message")
-            return f"Rewound to here ({gone} set aside)"
+            return _rewound(data)
         case "redo":
-            return REDONE
+            return REDONE.get(str(data.get("of")), REDONE["rewind"])
         case "regenerate":
             return "Answer asked for again"
         case "context_compressed":
@@ -107,6 +110,15 @@ def system_line(message: Mapping[str, Any], models: Mapping[str, str]) -> str:
             return _ended(str(kind), data)
         case _:
             return message.get("text") or _ended(str(kind), data)
+
+
+def _rewound(data: Mapping[str, Any]) -> str:
+    if data.get("is_again"):
+        return "Answer asked for again"
+    if data.get("taken_back"):
+        return "Rewound to here, and undone later"
+    gone = count_text(int(data.get("discarded_count") or 0), "later message")
+    return f"Rewound to here ({gone} set aside)"
 
 
 def _applied(paths: Any) -> str:

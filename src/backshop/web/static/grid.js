@@ -25,6 +25,9 @@ export const placeOf = (cell) => {
   return { row: Number(row) - 1, col: [...column].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1 };
 };
 
+// What became of a marked cell, in one line.
+const telling = ({ what, before, formats }) => [what, before ? `before: ${before}` : "", formats].filter(Boolean).join(", ");
+
 export function grid(root, { source, headers = null, marks = new Map(), label = "Sheet", at = null, onError }) {
   const windows = new Map();
   const shown = new Map();
@@ -134,10 +137,10 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     }
     if (mark) {
       made.classList.add("marked", mark.change);
-      const was = mark.change === "added" ? "" : `before: ${mark.before || "(empty)"}`;
-      made.title = was || "new";
+      const told = telling(mark);
+      made.title = told;
       made.prepend(el("span", { class: "mark-sign", "aria-hidden": "true" }, SIGNS[mark.change]));
-      made.append(el("span", { class: "unseen" }, ` ${mark.change}${was ? `, ${was}` : ""}`));
+      made.append(el("span", { class: "unseen" }, ` ${told}`));
     }
     return made;
   }
@@ -177,7 +180,7 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     const value = formula && cell.type === "blank" ? [formula, ": not computed"] : [formula, formula ? " = " : null, cell?.display ?? ""];
     bar.replaceChildren(...[
       el("strong", {}, name), " ", ...value,
-      mark ? el("span", { class: "was" }, mark.change === "added" ? " new" : [" before: ", el("del", {}, mark.before || "(empty)")]) : null,
+      mark ? el("span", { class: "was" }, ` ${mark.what}`, mark.before ? [", before: ", el("del", {}, mark.before)] : null, mark.formats ? `, ${mark.formats}` : null) : null,
     ].filter((part) => part !== null));
   }
   async function select(row, col, { focus = false } = {}) {

@@ -8,7 +8,10 @@ import { preview, proofOf, showProof } from "./proof.js";
 
 localTimes(document);
 
-on(document, "click", "[data-opens]", (_, button) => openDialog(button.dataset.opens, button));
+on(document, "click", "[data-opens]", (event, button) => {
+  event.preventDefault(); // of a form that works without scripts and asks nothing
+  openDialog(button.dataset.opens, button);
+});
 export function openDialog(id, button = null) {
   const dialog = document.getElementById(id);
   clearError(dialog);
@@ -65,9 +68,12 @@ on(document, "submit", "form[data-command]", async (event, form) => {
   try {
     const result = await onCleanBench(request.workbench_id, () => call(form.dataset.command, request));
     const stays = !form.dispatchEvent(new CustomEvent("done", { bubbles: true, cancelable: true, detail: result }));
-    if (news && !stays) sessionStorage.setItem(ARRIVED, news);
-    if (result?.changed && !stays) sessionStorage.setItem(PROVED, JSON.stringify(proofOf(result.changed)));
-    if (!stays) go(form.elements.next?.value || location.href);
+    if (!stays) {
+      if (news) sessionStorage.setItem(ARRIVED, news);
+      const told = DONE[form.dataset.command]?.(result, request);
+      if (told || result?.changed) sessionStorage.setItem(PROVED, JSON.stringify({ ...told, ...proofOf(result.changed) }));
+      go(form.elements.next?.value || location.href);
+    }
   } catch (error) {
     if (!error.envelope) throw error;
     delete document.body.dataset.leaving;
@@ -93,12 +99,38 @@ function helping(form, button, { workbench_id }) {
 const ARRIVED = "backshop.arrived";
 const PROVED = "backshop.proved"; // what was read back, after anything that changed files
 const ARRIVALS = { DraftPublish: "The Draft was published", DraftDiscard: "The Draft was discarded" };
+// What a command did, in words, and how to take it back.
+const counted = (number) => `${number} ${number === 1 ? "file" : "files"}`;
+const DONE = {
+  DraftPublish: ({ changed = [], no_changes, checkpoint_id }) => (no_changes
+    ? { done: "Nothing to publish: the Draft was the same as Published, and is gone" }
+    : { done: `Published ${counted(changed.length)}`, back: ["Restore what was before", "restore", checkpoint_id] }),
+  DraftDiscard: () => ({ done: "The Draft was discarded; Published is as it was" }),
+  DraftRevertPath: ({ no_changes, draft_revision_id }, { path }) => (no_changes
+    ? { done: `${path} was as it is when the Draft began already` }
+    : { done: `Reverted: ${path} is as it was when the Draft began`, back: ["Undo", "undoCorrection", draft_revision_id], seconds: 20 }),
+  DraftUndo: ({ paths }) => ({ done: `Undone: ${paths.join(", ")} ${paths.length === 1 ? "is" : "are"} again as the Draft had ${paths.length === 1 ? "it" : "them"}` }),
+  CheckpointRestore: () => ({ done: "Restored; what was Published before is kept as a checkpoint" }),
+};
+// Ways to take something back, by name; the Workshop adds its own.
+export const backs = {
+  async undoCorrection(revision_id) {
+    try {
+      const done = await call("DraftUndo", { workbench_id: document.body.dataset.bench, revision_id });
+      sessionStorage.setItem(PROVED, JSON.stringify(DONE.DraftUndo(done)));
+      location.reload();
+    } catch (error) {
+      if (!error.envelope) throw error;
+      showError($("#main"), error.envelope);
+    }
+  },
+};
 const SAY_AFTER_MS = 150; // a region that is filled while a page loads is not read out
 export const hasArrived = arrive();
 function arrive() {
   const proof = sessionStorage.getItem(PROVED);
   sessionStorage.removeItem(PROVED);
-  if (proof) setTimeout(() => showProof(JSON.parse(proof)), SAY_AFTER_MS);
+  if (proof) setTimeout(() => showDone(JSON.parse(proof)), SAY_AFTER_MS);
   const text = sessionStorage.getItem(ARRIVED);
   if (!text) return false;
   sessionStorage.removeItem(ARRIVED);
@@ -106,6 +138,12 @@ function arrive() {
   if (heading) { heading.tabIndex = -1; heading.focus(); }
   setTimeout(() => say(text), SAY_AFTER_MS);
   return true;
+}
+
+function showDone({ done = "", back, seconds, wrong = false, text = "" }) {
+  const [label, name, about] = back ?? [];
+  const actions = backs[name] && about ? { [label]: () => backs[name](about) } : {};
+  showProof({ wrong, text }, { before: done, actions, ...(seconds ? { seconds } : {}) });
 }
 
 // Go somewhere, and see it as it is now: an address that differs in its last part only is not loaded.
@@ -184,6 +222,6 @@ export async function refreshDraftBar() {
   const draft = $("#draft-bar .draft-bar");
   document.body.dataset.draft = draft ? "yes" : "no";
   const field = $("#ask-publish input[name=reviewed_tree]");
-  if (draft && field) field.value = draft.dataset.tree;
+  if (draft && field && here !== "review") field.value = draft.dataset.tree; // a review publishes what it shows
   document.dispatchEvent(new CustomEvent("draft", { detail: Boolean(draft) }));
 }

@@ -128,7 +128,8 @@ function start() {
       grid.id = "review-grid";
       book = await workbook(grid, {
         command: "ReviewGetXlsxPreviewGrid", request: { workbench_id, path: grid.dataset.path },
-        sheet: grid.dataset.sheet, row: grid.dataset.row, changes: JSON.parse(grid.dataset.changes),
+        sheet: grid.dataset.sheet, row: grid.dataset.row, sheets: JSON.parse(grid.dataset.sheets),
+        first: grid.dataset.first ? { sheet: grid.dataset.firstSheet, cell: grid.dataset.first } : null,
       });
     }
   }
@@ -189,7 +190,7 @@ function start() {
     const moved = page.tree !== tree;
     const outside = page.outside_changes?.length;
     const button = $("#publish");
-    button.disabled = Boolean(open.length || moved || outside);
+    for (const one of $$('[data-opens="ask-publish"]')) one.disabled = Boolean(open.length || moved || outside); // the bar's too
     $("#draft-moved").hidden = !moved;
     const why = $("#why-not");
     why.hidden = !open.length && !outside;
@@ -229,6 +230,8 @@ function start() {
 
   // ------------------------------------------------------------ begin
   (async () => {
+    const reviewed = $("#ask-publish input[name=reviewed_tree]");
+    if (reviewed) reviewed.value = tree; // what is looked at here, whatever the Draft has become
     await fetchAll();
     const kinds = [...new Set(entries.map((one) => one.file_kind))].sort();
     $("#by-kind").append(...kinds.map((kind) => el("option", { value: kind }, kind)));

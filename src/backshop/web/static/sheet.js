@@ -3,24 +3,28 @@ import { el, errorBox } from "./dom.js";
 import { call } from "./rpc.js";
 import { COLS, ROWS, grid, placeOf } from "./grid.js";
 
-// How many cells of a sheet differ; a sheet where all of them are new is new.
-function countOf(marks) {
-  if (!marks) return null;
-  const isNew = [...marks.values()].every((one) => one.change === "added");
-  return el("span", { class: `badge ${isNew ? "added" : "changed"}` }, `${isNew ? "+" : "~"} ${marks.size}`);
+// How many cells of a sheet differ, all of them, whatever was loaded.
+function countOf(one) {
+  if (!one?.cell_count) return null;
+  const [change, sign] = one.added ? ["added", "+"] : one.removed ? ["removed", "−"] : ["changed", "~"];
+  return el("span", { class: `badge ${change}` }, `${sign} ${one.cell_count}`);
 }
 
-export async function workbook(root, { command, request, sheet = "", changes = [], row = 0 }) {
+// A changed cell as the grid marks it: in one line what it was, and what changed.
+function markOf(cell) {
+  const isContent = cell.kind === "value" || cell.kind === "formula";
+  const change = isContent && cell.before == null ? "added" : isContent && cell.after == null ? "removed" : "changed";
+  const before = cell.kind === "style" ? "" : cell.before ?? (cell.kind === "result" ? "(not stored)" : "");
+  return { change, what: cell.what, before, formats: (cell.formats ?? []).join("; ") };
+}
+
+export async function workbook(root, { command, request, sheet = "", sheets = [], first: firstChange = null, row = 0 }) {
   const tabs = el("div", { class: "sheet-tabs", role: "tablist", "aria-label": "Sheets" });
   const holder = el("div", { class: "grid-holder", role: "tabpanel", id: `${root.id || "book"}-panel` });
   root.replaceChildren(tabs, holder);
   root.hidden = false;
   const ask = (name, from, col, more = {}) => call(command, { ...request, ...more, ...(name ? { sheet: name } : {}), row_start: from, row_count: ROWS, col_start: col, col_count: COLS });
-  const touched = new Map();
-  for (const one of changes) {
-    if (!touched.has(one.sheet)) touched.set(one.sheet, new Map());
-    touched.get(one.sheet).set(one.cell, one);
-  }
+  const touched = new Map(sheets.map((one) => [one.sheet, one]));
   let made = null;
   let current = null;
 
@@ -38,13 +42,21 @@ export async function workbook(root, { command, request, sheet = "", changes = [
       tab.tabIndex = isHere ? 0 : -1;
     }
     const version = await versionOf(name);
+    const marks = new Map();
+    let isUnknown = null;
     made = grid(holder, {
       label: `Sheet ${name}`,
-      marks: touched.get(name) || new Map(),
+      marks,
       at,
       source: async (from, col) => {
         const found = await ask(name, from, col, version);
-        return { cells: found.cells, rows: found.row_count, cols: found.col_count };
+        for (const one of found.changes ?? []) marks.set(one.cell, markOf(one));
+        if (found.changes === null && !isUnknown) {
+          isUnknown = el("p", { class: "notice" }, "Which cells changed could not be found out everywhere on this sheet.");
+          holder.prepend(isUnknown);
+        }
+        const { row_end = -1, col_end = -1 } = touched.get(name)?.bounds ?? {}; // also where cells went at its end
+        return { cells: found.cells, rows: Math.max(found.row_count, row_end + 1), cols: Math.max(found.col_count, col_end + 1) };
       },
       onError: (error) => { if (!error.envelope) throw error; holder.replaceChildren(errorBox(error.envelope)); },
     });
@@ -64,8 +76,7 @@ export async function workbook(root, { command, request, sheet = "", changes = [
       if (place >= 0 && place < names.length) { show(names[place]); tabs.children[place].focus(); }
     });
     const begin = names.includes(sheet) ? sheet : first.sheet || names[0];
-    const mark = touched.get(begin)?.keys().next().value;
-    await show(begin, mark ? placeOf(mark) : { row: Number(row) || 0, col: 0 });
+    await show(begin, firstChange?.sheet === begin ? placeOf(firstChange.cell) : { row: Number(row) || 0, col: 0 });
   } catch (error) {
     if (!error.envelope) throw error;
     root.replaceChildren(errorBox(error.envelope));

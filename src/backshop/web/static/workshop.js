@@ -2,7 +2,7 @@
 import { $, $$, ask, clearError, el, loadInto, noteRefusal, on, say, showError, toast } from "./dom.js";
 import { UNREACHABLE, call, post } from "./rpc.js";
 import { follow } from "./events.js";
-import { hasArrived, ofBench, openDialog, refreshDraftBar } from "./page.js";
+import { backs, hasArrived, ofBench, openDialog, refreshDraftBar } from "./page.js";
 import { onCleanBench } from "./clean.js";
 import { allowSending } from "./consent.js";
 import { preview, proofOf, showProof } from "./proof.js";
@@ -16,6 +16,7 @@ const talk = $(".talk");
 const PHASES = JSON.parse(talk.dataset.phases);
 const PROPOSALS = JSON.parse(talk.dataset.proposals);
 const TOOLS = JSON.parse(talk.dataset.tools);
+const REDONE = JSON.parse(talk.dataset.redone); // what a redo took back, in words
 const here = { workbench_id: bench };
 let state = JSON.parse(talk.dataset.state);
 let lastTool = 0;
@@ -51,8 +52,11 @@ function show() {
   if (turn) showTurn(turn);
   else if (isBeginning) showBeginning();
   if (paused) $("#paused-text").textContent = pausedText(paused);
-  $$("[data-redo]").forEach((button, at, all) => { button.hidden = !state.can_redo || at !== all.length - 1; });
-  $$(".rewound [data-regenerate]").forEach((button, at, all) => { button.hidden = !state.can_regenerate || at !== all.length - 1; });
+  if (paused) $("#paused-again").dataset.regenerate = paused.message_id;
+  talk.classList.toggle("busy", isBusy);
+  // A button acts on the record it stands under: it is there only while that is what it would do.
+  $$("[data-redo]").forEach((button) => { button.hidden = !state.can_redo || button.dataset.redo !== state.redo_target_id; });
+  $$("[data-while-target]").forEach((button) => { button.hidden = !state.can_regenerate || state.head_type !== "user_message" || button.dataset.regenerate !== state.regenerate_target_id; });
   $$("[data-restore]").forEach((button) => { button.disabled = state.has_draft; button.title = state.has_draft ? "Publish or discard the Draft first" : ""; });
   $("#welcome").hidden = Boolean($(".message.user, .message.assistant", transcript.root));
 }
@@ -181,56 +185,70 @@ const DRAFT_WORDS = {
   discard: "The Draft goes: it was made after this point.",
 };
 const MODES = {
-  chat_only: ["Only the conversation", "Files stay as they are now."],
-  discard_draft: ["Conversation, and discard the Draft", ""],
+  chat_only: ["Only the conversation", "Published and the Draft stay as they are now."],
+  discard_draft: ["Conversation, and discard the Draft", "Published stays as it is now."],
   restore_published: ["Conversation and Published files", "Published goes back to that time; a checkpoint of now is kept."],
 };
 
-function consequences(effects, changed) {
+// What going back does to the files: the words of one way, which is what its button does.
+function consequences({ effects, changed = [] }) {
   const lost = effects.files_lost ?? [];
   return [
-    el("p", {}, `${effects.discarded_count} later ${effects.discarded_count === 1 ? "message is" : "messages are"} set aside. Until you send the next message this can be undone.`),
     DRAFT_WORDS[effects.draft] ? el("p", {}, DRAFT_WORDS[effects.draft]) : null,
-    lost.length ? el("div", {}, el("p", {}, `These files go away again (${lost.length}):`), el("ul", { class: "scope" }, lost.slice(0, 50).map((path) => el("li", {}, path)))) : null,
+    lost.length ? el("div", {}, el("p", {}, `These files go away again (${lost.length}):`), el("ul", { class: "scope" }, lost.slice(0, 50).map((path) => el("li", {}, path))), lost.length > 50 ? el("p", { class: "hint" }, `and ${lost.length - 50} more`) : null) : null,
     preview(changed),
-    effects.published_changed ? el("p", {}, "Files were published or restored since then. What shall go back?") : null,
   ].filter(Boolean);
+}
+const setAside = ({ discarded_count: count }) => el("p", {}, `${count} later ${count === 1 ? "message is" : "messages are"} set aside. Until you send the next message this can be undone.`);
+
+// Ask how to go back: one plain way, or where files were published since, each way with what it does.
+async function askWay(title, message_id, first, label) {
+  const tell = (mode) => call("WorkshopUndoToMessage", { ...here, message_id, dry_run: true, ...(mode ? { mode } : {}) });
+  const found = await tell(null);
+  const choices = found.effects.choices ?? [];
+  if (!choices.length) {
+    return ask(title, [...first(found.effects), ...consequences(found)], [{ label, value: "plain", tone: "primary" }, { label: "Cancel", value: null }]);
+  }
+  const ways = await Promise.all(choices.map(async (mode) => [mode, await tell(mode)]));
+  return ask(title, [
+    ...first(found.effects),
+    found.effects.published_changed ? el("p", {}, "Files were published or restored since then. What shall go back?") : el("p", {}, "The Draft of that point is not kept any more. What shall go back?"),
+    ...ways.map(([mode, told]) => el("section", { class: "way" }, el("h3", {}, MODES[mode]?.[0] ?? mode), el("p", {}, MODES[mode]?.[1] ?? ""), ...(mode === "chat_only" ? [] : consequences(told)))),
+  ], [...ways.map(([mode]) => ({ label: MODES[mode]?.[0] ?? mode, value: mode, tone: mode === "chat_only" ? "primary" : "" })), { label: "Cancel", value: null }]);
 }
 
 async function rewind(message_id) {
-  let effects, changed;
-  const asked = await act(async () => { ({ effects, changed = [] } = await call("WorkshopUndoToMessage", { ...here, message_id, dry_run: true })); });
-  if (!asked) return;
-  const choices = effects.choices ?? [];
-  const buttons = choices.length
-    ? choices.map((mode) => ({ label: MODES[mode]?.[0] ?? mode, value: mode, tone: mode === "chat_only" ? "primary" : "" }))
-    : [{ label: "Rewind to here", value: "plain", tone: "primary" }];
-  const answer = await ask("Rewind to here?", consequences(effects, changed), [...buttons, { label: "Cancel", value: null }]);
-  if (!answer) return;
+  let answer = null;
+  const asked = await act(async () => { answer = await askWay("Rewind to here?", message_id, (effects) => [setAside(effects)], "Rewind to here"); });
+  if (!asked || !answer) return;
   const mode = answer === "plain" ? {} : { mode: answer };
-  const proof = await moved("WorkshopUndoToMessage", { message_id, ...mode });
-  if (proof) dropToast = showProof(proof, { before: "Rewound", seconds: 20, actions: { "Undo rewind": redo } });
+  const done = await moved("WorkshopUndoToMessage", { message_id, ...mode });
+  const own = state.redo_target_id;
+  if (done) dropToast = showProof(done.proof, { before: "Rewound", seconds: 20, actions: { "Undo rewind": () => redo(own) } });
 }
 
-async function redo() {
+async function redo(message_id) {
   dropToast();
-  const proof = await moved("WorkshopRedo", {});
-  if (proof) showProof(proof, { before: "The rewind was undone" });
+  const done = await moved("WorkshopRedo", { message_id });
+  if (done) showProof(done.proof, { before: REDONE[done.of] });
 }
 
 // Do what moves files and conversation; return what was read back of it, or null where it was refused.
 async function moved(command, request) {
   let done;
-  if (!(await act(async () => { done = await call(command, { ...here, ...request }); }))) return null;
-  await refresh();
-  return proofOf(done.changed);
+  const isDone = await act(async () => { done = await call(command, { ...here, ...request }); });
+  await refresh(); // also after a refusal: what was shown is not what is there
+  return isDone ? { ...done, proof: proofOf(done.changed) } : null;
 }
 
-async function regenerate(message_id, mode) {
-  const loses = state.has_draft;
-  const answer = await ask("Regenerate the answer?", loses ? "The answer and what came after it are set aside, and the Draft of that turn goes." : "The answer and what came after it are set aside; the agent answers again.",
-    [{ label: "Regenerate", value: true, tone: "primary" }, { label: "Cancel", value: null }]);
-  if (answer) await begin({ regenerate: true, ...(message_id ? { message_id } : {}), ...(mode ? { mode } : {}) });
+// Of an answer the message it answers is gone back to; without one after it nothing is set aside.
+async function regenerate(message_id) {
+  const own = document.getElementById(message_id);
+  const question = own?.classList.contains("assistant") ? $$(".message.user", transcript.root).filter((one) => one.dataset.turn && one.dataset.turn === own.dataset.turn).at(-1)?.dataset.message : message_id;
+  const words = ({ discarded_count: count }) => [el("p", {}, count ? `The answer and what came after it are set aside (${count} ${count === 1 ? "record" : "records"}); the agent answers again. Afterwards “Back to the other answer” brings them back.` : "The agent answers this message.")];
+  let answer = null;
+  const asked = await act(async () => { answer = await askWay("Regenerate the answer?", question ?? message_id, words, "Regenerate"); });
+  if (asked && answer) await begin({ regenerate: true, message_id, ...(answer === "plain" ? {} : { mode: answer }) });
 }
 
 async function restore(checkpoint_id) {
@@ -241,9 +259,12 @@ async function restore(checkpoint_id) {
     el("p", {}, "What is Published now is kept as a checkpoint, and redo brings the conversation back."),
     preview(changed),
   ].filter(Boolean), [{ label: "Restore", value: true, tone: "primary" }, { label: "Cancel", value: null }]);
-  const proof = answer && (await moved("CheckpointRestore", { checkpoint_id }));
-  if (proof) showProof(proof, { before: "Restored" });
+  const done = answer && (await moved("CheckpointRestore", { checkpoint_id }));
+  const own = state.redo_target_id;
+  if (done) dropToast = showProof(done.proof, { before: "Restored", seconds: 20, actions: { "Undo restore": () => redo(own) } });
 }
+
+backs.restore = restore;
 
 async function details(turn_id) {
   if (!turn_id) return;
@@ -259,7 +280,7 @@ function closeDetails() {
 
 on(document, "click", "[data-rewind]", (_, button) => rewind(button.dataset.rewind));
 on(document, "click", "[data-regenerate]", (_, button) => regenerate(button.dataset.regenerate));
-on(document, "click", "[data-redo]", redo);
+on(document, "click", "[data-redo]", (_, button) => redo(button.dataset.redo));
 on(document, "click", "[data-restore]", (_, button) => restore(button.dataset.restore));
 on(document, "click", "[data-details]", (_, button) => details(button.dataset.details));
 on(document, "click", ".menu-items button", (_, button) => { button.closest("details").open = false; });
@@ -354,7 +375,7 @@ $("#model")?.addEventListener("change", async (event) => {
 
 shortcuts({
   composer: () => composer.focus(),
-  regenerate: () => { if (state.can_regenerate) regenerate(""); },
+  regenerate: () => { if (state.can_regenerate) regenerate(state.regenerate_target_id); },
   review: () => location.assign(`/bench/${bench}/review`),
   publish: () => { if (state.has_draft) openDialog("ask-publish"); },
   discard: () => { if (state.has_draft) $("#ask-discard").showModal(); },
@@ -391,8 +412,8 @@ follow(here, {
     if (data.has_draft && data.status === "complete") { say("Draft changes are ready for review"); location.assign(`/bench/${bench}/review`); return; }
     composer.focus();
   },
-  WorkshopUndoCompleted: () => { say("Rewound"); return refresh(); },
-  WorkshopRedoCompleted: () => { say("The rewind was undone"); return refresh(); },
+  WorkshopUndoCompleted: ({ is_again }) => { if (!is_again) say("Rewound"); return refresh(); },
+  WorkshopRedoCompleted: ({ of }) => { say(REDONE[of] ?? REDONE.rewind); return refresh(); },
   WorkshopRegenerateStarted: refresh,
   WorkshopRegenerateCompleted: refresh,
   WorkshopModelSwitched: (data) => { ofBench.WorkshopModelSwitched(data); return refresh(); },

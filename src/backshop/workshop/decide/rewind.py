@@ -14,7 +14,7 @@ from backshop.bench.state import Checkpoint
 from backshop.bench.values import ItemChange
 from backshop.workshop import events as ev
 from backshop.workshop.errors import PublishedMoved, RevisionPruned
-from backshop.workshop.state import Record, WorkshopState
+from backshop.workshop.state import Record, Undo, WorkshopState
 
 from .conversation import Fact, require_idle
 
@@ -217,12 +217,23 @@ def rewind(
     return facts
 
 
-def redo(state: WorkshopState, ids: Ids, restoring: Restoring) -> list[Fact]:
-    """Take the most recent rewind back (W15.12)."""
+def last_undo(state: WorkshopState, message_id: str | None) -> Undo:
+    """Return what can be taken back now; refuse a record that stands for something else."""
     require_idle(state)
     if not state.undos:
         raise ValidationFailed("there is no rewind to take back", reason="nothing_to_redo")
-    undo = state.undos[-1]
+    if message_id not in (None, state.undos[-1].message_id):
+        raise ValidationFailed(
+            "this is not what happened last; it cannot be taken back", reason="nothing_to_redo"
+        )
+    return state.undos[-1]
+
+
+def redo(
+    state: WorkshopState, message_id: str | None, ids: Ids, restoring: Restoring
+) -> list[Fact]:
+    """Take the most recent rewind back (W15.12)."""
+    undo = last_undo(state, message_id)
     facts: list[Fact] = []
     if undo.pre_restore_checkpoint_id is not None:
         before = state.bench.checkpoint(undo.pre_restore_checkpoint_id)
@@ -250,6 +261,7 @@ def redo(state: WorkshopState, ids: Ids, restoring: Restoring) -> list[Fact]:
             left_head_id=state.head_id if leaves else None,
             saved_revision_id=state.current_revision() if leaves else None,
             pre_restore_checkpoint_id=ids.checkpoint if leaves and is_restored else None,
+            of=state.undo_kind(undo.message_id),
         ),
     ]
     return facts
