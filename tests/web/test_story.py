@@ -95,17 +95,18 @@ def test_a_whole_story_by_keyboard_alone(served, new_page, files):
     page.locator("#publish:enabled").wait_for()
     _tab_to(page, "#publish")
     press("Enter")
-    page.wait_for_url("**/checkpoints")
+    page.get_by_role("dialog", name="Publish the Draft?").wait_for()
+    _tab_to(page, "#ask-publish .primary")
+    press("Enter")
+    page.locator(".publish-card").wait_for()
     published = served.paths(bench)
 
     # go back in the conversation, forward again, and back to the files of before
-    _tab_to(page, "nav a[href$='stay=1']")
-    press("Enter")
-    page.locator(".publish-card").wait_for()
     press("Alt+Shift+Z")
     page.get_by_role("dialog", name="Rewind to here?").wait_for()
     offered = page.get_by_role("dialog").get_by_role("button").all_inner_texts()
-    foretold = page.locator("dialog[open] .preview").inner_text()
+    ways = page.locator("dialog[open] .way").all_inner_texts()
+    foretold = next(text for text in ways if text.startswith("Conversation and Published files"))
     _tab_to(page, "dialog[open] .buttons .primary")
     press("Enter")
     page.get_by_text("Rewound to here").wait_for()
@@ -123,6 +124,7 @@ def test_a_whole_story_by_keyboard_alone(served, new_page, files):
     assert waits
     assert published == {"notes.md", "new.txt"}
     assert "Conversation and Published files" in offered
+    assert not any("old.txt" in text for text in ways if text != foretold)
     assert "+ old.txt" in foretold
     assert "− new.txt" in foretold
     assert served.paths(bench) == {"old.txt", "notes.md"}

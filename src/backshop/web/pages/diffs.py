@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from ..render import count_text
+
 Data = Mapping[str, Any]
 EMU_PER_POINT = 12_700
 _TITLE_PT, _BODY_PT = 40, 26  # where a slide does not say how large its text is
@@ -162,19 +164,11 @@ def _cell_change(cell: Data) -> str:
     return "removed" if cell.get("after") is None else "changed"
 
 
-COUNTED = {
-    "value": ("value", "values"),
-    "formula": ("formula", "formulas"),
-    "result": ("result", "results"),
-    "style": ("look", "looks"),
-}
-
-
 def counts_in_words(counts: Mapping[str, int]) -> str:
     """Return how many cells changed in which way: `302 values, 300 results`."""
-    return ", ".join(
-        f"{number} {COUNTED[kind][number != 1]}" for kind, number in counts.items() if number
-    )
+    words = {"style": "look"}
+    told = [(number, words.get(kind, kind)) for kind, number in counts.items()]
+    return ", ".join(count_text(number, word) for number, word in told if number)
 
 
 def column_name(index: int) -> str:

@@ -49,7 +49,7 @@ ACTIONS = {
 }
 REDONE = {  # what was taken back, and what that is called
     "rewind": "The rewind was undone",
-    "regenerate": "Back to the other answer",
+    "regenerate": "The other answer is back",
     "restore": "The restore was undone",
 }
 FAULTS = {  # why a file is not shown, in place of the reasons of F3 and F29.7

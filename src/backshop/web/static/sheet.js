@@ -7,7 +7,7 @@ import { COLS, ROWS, grid, placeOf } from "./grid.js";
 function countOf(one) {
   if (!one?.cell_count) return null;
   const [change, sign] = one.added ? ["added", "+"] : one.removed ? ["removed", "−"] : ["changed", "~"];
-  return el("span", { class: `badge ${change}` }, `${sign} ${one.cell_count}`);
+  return el("span", { class: `badge ${change}` }, `${sign} ${one.cell_count.toLocaleString("en")}`);
 }
 
 // A changed cell as the grid marks it: in one line what it was, and what changed.
