@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import xlsxwriter
 
 from backshop.app import Backshop
 from backshop.bench import Author, Put, Source
@@ -23,10 +24,11 @@ def run(tmp_path, capsys):
     return run_one
 
 
-def agent_writes(tmp_path, bench: str, path: str, text: str) -> None:
+def agent_writes(tmp_path, bench: str, path: str, text: str | bytes) -> None:
+    data = text.encode() if isinstance(text, str) else text
     with Backshop.open(tmp_path / "home") as shop:
-        blob = shop.store.blobs.put(text.encode())
-        put = Put(path=path, blob=blob, size=len(text.encode()), note="Made it better.")
+        blob = shop.store.blobs.put(data)
+        put = Put(path=path, blob=blob, size=len(data), note="Made it better.")
         shop.benches.apply_batch(bench, [put], Author(source=Source(kind="workshop")))
 
 
@@ -137,6 +139,50 @@ def test_taking_back_a_renamed_file_by_both_its_names(run, tmp_path):
     assert "+ b.txt" in listed
     assert "a.txt" not in listed
     assert "c.txt" not in listed
+
+
+@pytest.mark.rule("B8.22", "S4.2")
+def test_a_file_that_was_taken_back_comes_back_by_draft_undo(run, tmp_path):
+    bench = with_a_file(run, tmp_path)
+    agent_writes(tmp_path, bench, "a.txt", "b\n")
+    agent_writes(tmp_path, bench, "c.txt", "c\n")
+
+    one = run("discard", "B", "a.txt", "c.txt")
+    empty = run("review", "B")[1]
+    back = [run("draft", "undo", "B")[1].strip() for _ in range(2)]
+    late = run("draft", "undo", "B")
+
+    assert "2 file(s) are as they were" in one[1]
+    assert f"backshop draft undo {bench}, once for each file" in one[1]
+    assert "0 added, 0 modified" in empty
+    assert back == ["again as the Draft had it: c.txt", "again as the Draft had it: a.txt"]
+    assert (late[0], "nothing_to_undo" in late[1]) == (1, True)
+    assert {"~ a.txt", "+ c.txt"} <= set(run("review", "B")[1].splitlines())
+
+
+@pytest.mark.rule("B12.2", "B12.9", "S4.2")
+def test_the_review_of_a_file_shows_all_its_lines_and_cells(run, tmp_path):
+    bench = with_a_file(run, tmp_path)
+    for name, add in (("old.xlsx", 0), ("new.xlsx", 1)):
+        with xlsxwriter.Workbook(str(tmp_path / name)) as made:
+            for title in ("One", "Two"):
+                sheet = made.add_worksheet(title)
+                for row in range(300):
+                    sheet.write_number(row, 0, row + add)
+    run("bench", "add", "B", str(tmp_path / "old.xlsx"))
+    agent_writes(tmp_path, bench, "a.txt", "".join(f"{n}\n" for n in range(5_200)))
+    agent_writes(tmp_path, bench, "old.xlsx", (tmp_path / "new.xlsx").read_bytes())
+
+    lines = run("review", "B", "a.txt")[1].splitlines()
+    cells = run("review", "B", "old.xlsx")[1].splitlines()
+    data = json.loads(run("--json", "review", "B", "old.xlsx")[1])
+
+    assert sum(line.startswith("+") for line in lines) == 5_200
+    assert sum(line.startswith("~ ") for line in cells) == 600
+    assert cells[0] == "# Made it better."
+    assert cells[1] == "~ One!A1  value changed: 0 → 1"
+    assert cells[-2:] == ["One: 300 changed cell(s)", "Two: 300 changed cell(s)"]
+    assert [len(one["cells"]) for one in data["body"]["sheets"]] == [300, 300]
 
 
 @pytest.mark.rule("S4.1", "S4.2")

@@ -100,8 +100,8 @@ def test_two_workbooks_are_compared_by_cells(tmp_path, capsys):
     assert main(["file", "diff", str(old), str(new)]) == 0
 
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert lines[:3] == ["First (was Q1)", "cell what before after", "A1 value 1 2"]
-    assert "Gone removed" in lines
+    assert lines[:2] == ["First (was Q1) 1 changed cell(s)", "A1 value changed: 1 → 2"]
+    assert "Gone removed 1 changed cell(s)" in lines
 
 
 @pytest.mark.rule("S4.2", "F27.5")
@@ -172,7 +172,7 @@ def pdf_of(text: str) -> bytes:
 SHOWN = {  # what a person looks for in the map, in the text, and in the difference
     "txt": ("line_count", "buy paint", "-buy paint"),
     "csv": ("column_count", "paint", "-paint,1"),
-    "xlsx": ("max_col=2", "paint", "paint   paper"),
+    "xlsx": ("max_col=2", "paint", "paint → paper"),
     "docx": ("Plan", "buy paint", "-buy paint"),
     "pptx": ("Title Only", "buy paint", "-# slide 0: buy paint"),
     "odt": ("Plan", "buy paint", "-buy paint"),

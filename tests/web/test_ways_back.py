@@ -45,6 +45,7 @@ def test_header_badges_and_marks_agree_about_every_changed_cell(served, new_page
     marks = ["marked" in (cell.get_attribute("class") or "") for cell in last.all()]
     page.get_by_role("link", name="List the next").click()
     page.locator(".cell-list tr[data-cell=A101][data-sheet=Second]").wait_for()
+    page.get_by_role("tab").last.wait_for()
 
     assert "1,200 changed cells: 1,200 values" in header
     assert [re.sub(r"\s+", " ", tab) for tab in tabs] == [f"{name} ~ 400" for name in names]

@@ -15,6 +15,7 @@ from backshop.formats import Formats, Json, Kind, Selector, Source, TextDiff, to
 
 from .also import also_lines
 from .door import Door, DoorGroup, clean, clean_lines, is_terminal, pass_door, table
+from .review import cell_text
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _MAX_ROWS = 20  # of a list in a map, for people
@@ -233,13 +234,9 @@ def _cells(value: Mapping[str, Any]) -> str:
         cells = sheet.get("cells") or []
         if marks or cells:
             title = clean(str(sheet.get("name") or sheet.get("sheet") or ""))
-            lines.append(f"{title} {' '.join(marks)}".rstrip())
-        rows: list[tuple[str, ...]] = [
-            (f"  {cell['cell']}", cell["kind"], _brief(cell["before"]), _brief(cell["after"]))
-            for cell in cells
-        ]
-        if rows:
-            lines.append(table(rows, ("  cell", "what", "before", "after")))
+            number = f"  {sheet['cell_count']} changed cell(s)" if sheet["cell_count"] else ""
+            lines.append(f"{title} {' '.join(marks)}".rstrip() + number)
+        lines += [f"  {cell['cell']}  {cell_text(cell)}" for cell in cells]
     if value.get("more"):
         lines.append(f"… {value['more']} more")
     return "\n".join(lines) or "no differences"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,8 +18,16 @@ from .door import Door, DoorCommand, DoorGroup, clean, clean_lines, pass_door, t
 from .reviewed import recall, remember
 
 if TYPE_CHECKING:
-    from backshop.app import BenchWorkshop
+    from backshop.app import Backshop, BenchWorkshop
 
+_TRIES = 5  # at showing a Draft that others write to
+_FLAGS = {
+    "eol_changed": "the ends of the lines changed",
+    "no_newline_old": "there was no newline at the end",
+    "no_newline_new": "there is no newline at the end",
+    "encoding_changed": "the encoding changed",
+    "bom_changed": "the byte order mark changed",
+}
 SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "-", "RENAMED": ">"}
 
 
@@ -33,8 +41,8 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) ->
     with door.shop() as shop:
         at = shop.workshop(bench)
         if path is not None:
-            found = shop.call("ReviewGetDiff", {"workbench_id": at.id, "path": path})
-            door.show(found, diff_text)
+            found = _whole_diff(shop, {"workbench_id": at.id, "path": path})
+            door.show(found, lambda value: "\n".join([*_note_lines(value), diff_text(value)]))
             return
         found = encode(at.review(confirm_deletions=confirm_deletions))
         door.show(found, lambda value: change_set_text(value, at.id))
@@ -92,9 +100,57 @@ def discard(door: Door, bench: str, paths: tuple[str, ...], yes: bool) -> None:
             thrown = shop.call("DraftDiscard", own)
             door.show(thrown, lambda _: "discarded; Published is as it was")
             return
-        for path in _changed(at, paths):
+        files = _changed(at, paths)
+        for path in files:
             done = shop.call("DraftRevertPath", {**own, "path": path})
-    door.show(done, lambda _: f"{len(paths)} file(s) are as they were")
+    said = f"{len(files)} file(s) are as they were when the Draft began"
+    again = "" if len(files) == 1 else ", once for each file"
+    door.show(done, lambda _: f"{said}\nundo: backshop draft undo {at.id}{again}")
+
+
+def _whole_diff(shop: Backshop, about: dict[str, Any]) -> dict[str, Any]:
+    """Return the difference of one file with all its pages, and the notes of its writes (B12.2).
+
+    Begun anew where the Draft changes meanwhile, so that no two pages are of different contents.
+    """
+    for _ in range(_TRIES):
+        shown = _content(shop, about)
+        found = shop.call("ReviewGetDiff", about)
+        body = found["body"]
+        while (cursor := body.get("cursor")) is not None:
+            page = shop.call("ReviewGetDiff", {**about, "cursor": str(cursor)})["body"]
+            _append(body, page)
+        if _content(shop, about) == shown:
+            notes = shop.call("ReviewGetSummary", about)["notes"] if shown else []
+            return {**found, "notes": notes}
+    from backshop.bench import BenchBusy  # loaded by now
+
+    raise BenchBusy("the Draft changes faster than it can be shown", reason="draft_changed")
+
+
+def _content(shop: Backshop, about: dict[str, Any]) -> tuple[Any, ...] | None:
+    """Return what is compared; None where the Draft does not change the path."""
+    try:
+        entry = shop.call("ReviewGetEntry", about)
+    except NotFound as error:
+        if error.reason != "not_found":
+            raise
+        return None
+    return entry.get("sha256_before"), entry.get("sha256_after")
+
+
+def _append(body: dict[str, Any], page: dict[str, Any]) -> None:
+    """Put the next page of a difference behind what is there."""
+    for key in ("hunks", "rows"):
+        if key in body:
+            body[key] = [*body[key], *page[key]]
+    for sheet, more in zip(body.get("sheets", ()), page.get("sheets", ()), strict=True):
+        sheet["cells"] = [*sheet["cells"], *more["cells"]]
+    body |= {key: page.get(key) for key in ("cursor", "more") if key in body}
+
+
+def _note_lines(value: dict[str, Any]) -> list[str]:
+    return [f"# {clean(note)}" for note in value["notes"]]
 
 
 def changed_lines(changed: list[dict[str, Any]]) -> list[str]:
@@ -161,6 +217,15 @@ def draft_rename(door: Door, bench: str, path: str, new_path: str) -> None:
     """Rename PATH in the Draft."""
     done = ask(door, "DraftRenamePath", bench, path=path, new_path=new_path)
     door.show(done, lambda _: "renamed in the Draft")
+
+
+@draft.command("undo")
+@BENCH
+@pass_door
+def draft_undo(door: Door, bench: str) -> None:
+    """Take back the last path that was reverted, deleted or renamed in the Draft by hand."""
+    done = ask(door, "DraftUndo", bench)
+    door.show(done, lambda v: f"again as the Draft had it: {', '.join(map(clean, v['paths']))}")
 
 
 @draft.command("rescan")
@@ -256,8 +321,8 @@ def change_set_text(value: dict[str, Any], bench_id: str) -> str:
             line += f"  ! new errors: {', '.join(one['new_errors'][:3])}"
         if one["kind"] == "DELETED" and not one.get("deletion_confirmed"):
             line += "  (not confirmed)"
-        if one.get("summary"):
-            line += f"\n    {clean(one['summary'])}"
+        for note in (one.get("summary") or "").splitlines():
+            line += f"\n    {clean(note)}"
         lines.append(line)
     number = value["counts"]
     lines.append(
@@ -278,7 +343,13 @@ def _body_text(value: dict[str, Any]) -> str:
     body = value["body"]
     if value["strategy"] == "text":
         signs = {"context": " ", "added": "+", "removed": "-"}
-        lines = []
+        lines = [_FLAGS[flag] for flag in body["flags"]]
+        if body["too_large"]:
+            stats = body["stats"]
+            lines.append(
+                f"too large to compare line by line: about {stats['added']} line(s) came and "
+                f"{stats['removed']} went"
+            )
         for hunk in body["hunks"]:
             lines.append(f"@@ -{hunk['old_start']} +{hunk['new_start']} @@")
             lines += [f"{signs[row['type']]}{clean_lines(row['text'])}" for row in hunk["lines"]]
@@ -291,15 +362,40 @@ def _body_text(value: dict[str, Any]) -> str:
 
 
 def _cell_lines(body: dict[str, Any]) -> Iterator[str]:
+    if body["too_large"]:
+        yield "this workbook is too large to compare cell by cell"
     for sheet in body["sheets"]:
         name = clean(sheet["sheet"])
         if sheet["added"] or sheet["removed"]:
             yield f"{'+' if sheet['added'] else '-'} sheet {name}"
+        if sheet.get("renamed_from"):
+            yield f"> sheet {name}  (was {clean(sheet['renamed_from'])})"
         for cell in sheet["cells"]:
-            before, after = (clean(str(cell.get(side) or "")) for side in ("before", "after"))
-            yield f"~ {name}!{cell['cell']}  {before} → {after}"
+            yield f"~ {name}!{cell['cell']}  {cell_text(cell)}"
+    for sheet in body["sheets"]:
+        if sheet["cell_count"]:
+            yield f"{clean(sheet['sheet'])}: {sheet['cell_count']} changed cell(s)"
     if body["more"]:
         yield f"and {body['more']} more cells"
+
+
+def cell_text(cell: Mapping[str, Any]) -> str:
+    """Return what changed in a cell for people."""
+    formats = clean("; ".join(cell.get("formats") or ()))
+    if cell["kind"] == "style":
+        return f"{cell['what']}: {formats}"
+    absent = "(not stored)" if cell["kind"] == "result" else "(empty)"
+    said = f"{cell['what']}: {_pair(cell, absent)}"
+    if cell.get("formula"):
+        said += f"  {clean(cell['formula'])}"
+    if cell.get("results"):
+        said += f"  (result {_pair(cell['results'], '(none)')})"
+    return f"{said}  [{formats}]" if formats else said
+
+
+def _pair(sides: Mapping[str, Any], absent: str) -> str:
+    texts = (sides.get(side) for side in ("before", "after"))
+    return " → ".join(absent if one is None else clean(str(one)) for one in texts)
 
 
 def _row_lines(body: dict[str, Any]) -> Iterator[str]:
