@@ -263,7 +263,7 @@ def _rewound_draft(fact: Fact) -> Data:
 
 
 def _head(fact: Fact) -> Data:
-    picked = _pick("draft_revision_id", "is_again", "of")(fact)
+    picked = _pick("draft_revision_id")(fact)
     return {"conversation_head_id": fact.data["to_head_id"], **picked}
 
 

@@ -161,7 +161,7 @@ class BatchApplied:
     actor: str = "agent"
 
 
-@event("draft.restored")
+@event("draft.restored", v=2, upgraders={1: lambda old: {**old, "still_confirmed": []}})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftRestored:
     """The Draft went back to an earlier revision of it."""
@@ -171,7 +171,7 @@ class DraftRestored:
     revision_id: RevisionId
     restored_revision_id: RevisionId
     still_confirmed: tuple[BenchPath, ...] = ()
-    """Deletions that are the same in both states, and stay agreed to."""
+    """Deletions that are the same in both states, and stay agreed to; in version 1 none did."""
     actor: str = "user"
 
 

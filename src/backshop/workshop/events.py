@@ -308,7 +308,6 @@ class Rewound:
     draft_revision_id: RevisionId | None = None
     restored_checkpoint_id: CheckpointId | None = None
     pre_restore_checkpoint_id: CheckpointId | None = None
-    is_again: bool = False  # then it is the first half of answering again
     actor: str = "user"
 
 
@@ -323,8 +322,6 @@ class Redone:
     left_head_id: MessageId | None = None
     saved_revision_id: RevisionId | None = None
     pre_restore_checkpoint_id: CheckpointId | None = None
-    of: str = "rewind"
-    """What was taken back: `rewind`, `regenerate` (another answer is back) or `restore`."""
     actor: str = "user"
 
 

@@ -241,7 +241,6 @@ def _moved(
                 draft_revision_id=fact.draft_revision_id,
                 restored_checkpoint_id=fact.restored_checkpoint_id,
                 discarded_count=fact.discarded_count,
-                is_again=True if fact.is_again else None,
             )
             kind = "undo"
         case ev.Redone():

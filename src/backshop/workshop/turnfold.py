@@ -158,10 +158,10 @@ def _started(state: WorkshopState, fact: ev.TurnStarted, at_ms: int) -> Workshop
 
 
 def _again(state: WorkshopState, fact: ev.TurnStarted) -> WorkshopState:
-    """Let the rewind that made room for another answer be known as part of that (0.1.0)."""
+    """Let the rewind that made room for another answer be known as part of that."""
     undo = state.undos[-1] if state.undos and fact.is_again and fact.replaces else None
     record = None if undo is None else state.records.get(undo.message_id)
-    if record is None or record.event_kind != "undo" or record.metadata.get("is_again"):
+    if record is None or record.event_kind != "undo":
         return state
     return added(state, replace(record, metadata={**record.metadata, "is_again": True}))
 

@@ -392,7 +392,11 @@ function tool(data) {
 
 follow(here, {
   ...ofBench,
-  WorkshopMessageAdded: ({ message }) => { if (NEWS[message?.event_kind] && !document.body.dataset.leaving) say(NEWS[message.event_kind]); return refresh(); },
+  WorkshopMessageAdded: ({ message }) => {
+    if (NEWS[message?.event_kind] && !document.body.dataset.leaving) say(NEWS[message.event_kind]);
+    if (message?.event_kind === "redo") say(REDONE[message.metadata.of] ?? REDONE.rewind);
+    return refresh();
+  },
   WorkshopProposalProgress: ({ phase }) => { proposal = PROPOSALS[phase] ?? ""; if (state.active_turn) showTurn(state.active_turn); },
   WorkshopMessageUpdated: ({ message_id }) => transcript.grown(message_id),
   WorkshopAssistantStream: (data) => { if (data.delta_seq === 0) say("The answer begins"); transcript.delta(data); },
@@ -412,8 +416,8 @@ follow(here, {
     if (data.has_draft && data.status === "complete") { say("Draft changes are ready for review"); location.assign(`/bench/${bench}/review`); return; }
     composer.focus();
   },
-  WorkshopUndoCompleted: ({ is_again }) => { if (!is_again) say("Rewound"); return refresh(); },
-  WorkshopRedoCompleted: ({ of }) => { say(REDONE[of] ?? REDONE.rewind); return refresh(); },
+  WorkshopUndoCompleted: () => { if (!isBeginning) say("Rewound"); return refresh(); }, // else it made room for another answer
+  WorkshopRedoCompleted: refresh,
   WorkshopRegenerateStarted: refresh,
   WorkshopRegenerateCompleted: refresh,
   WorkshopModelSwitched: (data) => { ofBench.WorkshopModelSwitched(data); return refresh(); },

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import MessageId
-from backshop.workshop import events as ev
 from backshop.workshop import fold
 from backshop.workshop.errors import PublishedMoved
 from backshop.workshop.state import Record, Turn, WorkshopState
@@ -83,11 +82,6 @@ def require_again(
         )
 
 
-def _as_half(fact: Fact) -> Fact:
-    """Let a rewind say that it is part of answering again."""
-    return replace(fact, is_again=True) if isinstance(fact, ev.Rewound) else fact
-
-
 def regenerate(
     state: WorkshopState,
     message_id: str | None,
@@ -100,7 +94,7 @@ def regenerate(
     """Go back to the message and begin a new turn for it in the same breath (B7.11)."""
     found = again(state, message_id)
     target = target_of(state, found.record.message_id, may_publish=restoring.may_publish)
-    facts = [_as_half(fact) for fact in rewind(state, target, mode, ids, restoring)]
+    facts = rewind(state, target, mode, ids, restoring)
     if not facts:
         require_no_draft(state)
     after = fold.applied(state, facts)

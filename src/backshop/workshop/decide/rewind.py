@@ -261,7 +261,6 @@ def redo(
             left_head_id=state.head_id if leaves else None,
             saved_revision_id=state.current_revision() if leaves else None,
             pre_restore_checkpoint_id=ids.checkpoint if leaves and is_restored else None,
-            of=state.undo_kind(undo.message_id),
         ),
     ]
     return facts
