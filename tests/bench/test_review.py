@@ -171,8 +171,32 @@ def test_reports_are_joined_within_their_bounds():
     found = effects.joined(effects.joined(one, one), two)
 
     assert len(found["collateral"]) == effects.LISTED
-    assert found["totals"] == {"collateral": 300, "changed": 1}
+    assert found["totals"] == {"collateral": 300, "changed": 1, "new_errors": 1}
     assert found["new_errors"] == ["S!B1"]  # the other one was changed since
+
+
+@pytest.mark.rule("B12.21", "F24.10")
+def test_new_error_cells_beyond_those_listed_are_counted(room, use):
+    ensure = {"op": "ensure_sheet", "sheet": "S"}
+    rows = [[1, 2, f"=A{n}/B{n}"] for n in range(1, 71)]
+    fill = {"op": "set_range", "sheet": "S", "start": "A1", "values": rows}
+    make = {"path": "w.xlsx", "create_if_missing": True}
+    done(use("xlsx_operations", **make, operations=[ensure, fill]))
+    room.call("DraftPublish")
+    zero = [{"cell": f"B{n}", "value": 0} for n in range(1, 71)]
+    done(
+        use(
+            "xlsx_operations",
+            path="w.xlsx",
+            operations=[{"op": "set_cells", "sheet": "S", "cells": zero}],
+        )
+    )
+    broken = entries(room)["w.xlsx"]
+    one = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "B1", "value": 2}]}
+    done(use("xlsx_operations", path="w.xlsx", operations=[one]))
+
+    assert (len(broken["new_errors"]), broken["new_error_count"]) == (50, 70)
+    assert entries(room)["w.xlsx"]["new_error_count"] == 69
 
 
 # ---------------------------------------------------------------- inside files

@@ -20,10 +20,20 @@ def joined(earlier: Report, later: Report) -> dict[str, Any]:
     lists = {key: [*earlier.get(key, ()), *later.get(key, ())][:LISTED] for key in _LISTS}
     before, after = earlier.get("totals", {}), later.get("totals", {})
     touched = {one.get("where") for one in later.get("changed", ())}
-    errors = [one for one in earlier.get("new_errors", ()) if one not in touched]
-    errors += [one for one in later.get("new_errors", ()) if one not in errors]
+    old, new = earlier.get("new_errors", ()), later.get("new_errors", ())
+    errors = [one for one in old if one not in touched]
+    again = [one for one in new if one in errors]
+    number = error_count(earlier) - (len(old) - len(errors)) + error_count(later) - len(again)
+    errors += [one for one in new if one not in errors]
+    totals = {key: before.get(key, 0) + after.get(key, 0) for key in {*before, *after}}
     return {
         **lists,
-        "totals": {key: before.get(key, 0) + after.get(key, 0) for key in {*before, *after}},
+        "totals": {**totals, "new_errors": number},
         "new_errors": errors[:ERRORS_LISTED],
     }
+
+
+def error_count(report: Report) -> int:
+    """Return how many cells show an error since a write; more than are listed, if need be."""
+    listed = len(report.get("new_errors", ()))
+    return max(listed, int(report.get("totals", {}).get("new_errors", 0)))

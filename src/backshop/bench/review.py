@@ -20,6 +20,7 @@ from . import decide, glance, requests
 from .answers import Counts
 from .compare import KINDS, Change
 from .desk import Desk
+from .effects import error_count
 from .errors import BenchDamaged
 from .history import Draft
 from .soundness import UNREADABLE
@@ -79,7 +80,8 @@ class ChangeEntry:
     collateral: int = 0
     """Changes outside what the writer named as its target (F16.14); shown first."""
     new_errors: tuple[str, ...] = ()
-    """Cells that show an error since this change."""
+    """Cells that show an error since this change, the first of them."""
+    new_error_count: int = 0
     focus_hint: Hint | None = None
     """Where to look first, once the file has been compared (B12.18)."""
     warnings: tuple[str, ...] = ()
@@ -208,7 +210,11 @@ def summary(desk: Desk, request: glance.ReviewPath, summarise: Summarise) -> Sum
     effects = (_effects(desk, written.effects_ref) or None) if written else None
     notes = _notes(draft, change)
     if notes:
-        told = notes[0] if len(notes) == 1 else "\n".join(f"- {note}" for note in notes)
+        told = (
+            notes[0]
+            if len(notes) == 1
+            else "\n".join(f"- {' '.join(note.split())}" for note in notes)
+        )
         return Summary(summary_markdown=told, source="file", notes=notes, effects=effects)
     whole = summarise(state)
     if whole:
@@ -316,6 +322,7 @@ def _entry(desk: Desk, draft: Draft, change: Change, hints: Hints) -> ChangeEntr
         mode_changed=True if before and after and before.mode != after.mode else None,
         collateral=int(effects.get("totals", {}).get("collateral", 0)),
         new_errors=tuple(effects.get("new_errors", ())),
+        new_error_count=error_count(effects),
         focus_hint=hints(change),
         warnings=("summary_missing",) if sized and summary is None and after else (),
     )

@@ -318,7 +318,9 @@ def change_set_text(value: dict[str, Any], bench_id: str) -> str:
         if one.get("collateral"):
             line += f"  ! {one['collateral']} change(s) beyond what was asked"
         if one.get("new_errors"):
-            line += f"  ! new errors: {', '.join(one['new_errors'][:3])}"
+            first = ", ".join(map(clean, one["new_errors"][:3]))
+            more = one["new_error_count"] - len(one["new_errors"][:3])
+            line += f"  ! new errors: {first}" + (f" and {more} more" if more else "")
         if one["kind"] == "DELETED" and not one.get("deletion_confirmed"):
             line += "  (not confirmed)"
         for note in (one.get("summary") or "").splitlines():

@@ -17,6 +17,7 @@ from backshop.base.paths import BenchPath
 from backshop.bench import drafting
 from backshop.bench.answers import Batched
 from backshop.bench.desk import Commit
+from backshop.bench.effects import ERRORS_LISTED
 from backshop.bench.noting import note
 from backshop.bench.service import Bench
 from backshop.bench.state import BenchState
@@ -163,7 +164,9 @@ def _report(result: dict[str, Any]) -> bytes:
     """Return what the review keeps of a write: effects and new error cells (F16.13, F24.10)."""
     effects = dict(result.get("effects") or {})
     errors = result.get("new_errors") or ()
-    effects["new_errors"] = [f"{one.get('sheet')}!{one.get('cell')}" for one in errors][:50]
+    listed = [f"{one.get('sheet')}!{one.get('cell')}" for one in errors]
+    effects["new_errors"] = listed[:ERRORS_LISTED]
+    effects["totals"] = {**(effects.get("totals") or {}), "new_errors": len(listed)}
     return canonical(json.loads(json.dumps(effects, default=list)))
 
 

@@ -142,7 +142,8 @@ function arrive() {
 
 function showDone({ done = "", back, seconds, wrong = false, text = "" }) {
   const [label, name, about] = back ?? [];
-  const actions = backs[name] && about ? { [label]: () => backs[name](about) } : {};
+  const isOffered = about && (backs[name] || here === "workshop"); // whose script may still be on its way
+  const actions = isOffered ? { [label]: () => backs[name](about) } : {};
   showProof({ wrong, text }, { before: done, actions, ...(seconds ? { seconds } : {}) });
 }
 

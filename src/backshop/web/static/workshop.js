@@ -185,14 +185,15 @@ const DRAFT_WORDS = {
   discard: "The Draft goes: it was made after this point.",
 };
 const MODES = {
-  chat_only: ["Only the conversation", "Published and the Draft stay as they are now."],
+  chat_only: ["Only the conversation", "All files stay as they are now."],
   discard_draft: ["Conversation, and discard the Draft", "Published stays as it is now."],
   restore_published: ["Conversation and Published files", "Published goes back to that time; a checkpoint of now is kept."],
 };
 
 // What going back does to the files: the words of one way, which is what its button does.
 function consequences({ effects, changed = [] }) {
-  const lost = effects.files_lost ?? [];
+  const shown = new Set(changed.map((one) => one.path));
+  const lost = (effects.files_lost ?? []).filter((path) => !shown.has(path)); // those are listed with their sign
   return [
     DRAFT_WORDS[effects.draft] ? el("p", {}, DRAFT_WORDS[effects.draft]) : null,
     lost.length ? el("div", {}, el("p", {}, `These files go away again (${lost.length}):`), el("ul", { class: "scope" }, lost.slice(0, 50).map((path) => el("li", {}, path))), lost.length > 50 ? el("p", { class: "hint" }, `and ${lost.length - 50} more`) : null) : null,
