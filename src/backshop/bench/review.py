@@ -98,6 +98,7 @@ class ChangeSet:
     total: int
     unconfirmed: tuple[str, ...] = ()
     """Deletions that nobody agreed to yet; the first twenty."""
+    unconfirmed_count: int = 0
     draft_summary: str | None = None
     draft_facts: tuple[str, ...] = ()
     """What is true of the turn that made the Draft, whatever its summary says (W11.20)."""
@@ -159,6 +160,7 @@ def change_set(
         counts=counts(found),
         total=len(entries),
         unconfirmed=tuple(open_[: decide.LISTED_PATHS]),
+        unconfirmed_count=len(open_),
         draft_summary=summarise(state),
         outside_changes=tuple(one.path for one in outside),
         warnings=_warnings(state, draft, entries),
