@@ -69,7 +69,7 @@ def redo(book: Book, request: requests.Redo, *, may_publish: bool = True) -> Red
     back = None if undo.from_head_id is None else known.records.get(undo.from_head_id)
     seq = back.session_seq if back else 0
     told = with_session(
-        book, request.workbench_id, lambda now: decide.redo(now, own, ids, needed), seq
+        book, request.workbench_id, lambda now: decide.redo(now, ids, needed, own), seq
     )
     return RedoDone(
         conversation_head_id=told.state.head_id,

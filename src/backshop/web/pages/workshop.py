@@ -97,8 +97,7 @@ def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any
     page = visit.bench("WorkshopGetConversation", **request)
     models, _ = attempt(visit, "ModelsListSupported")
     names = {one["model_id"]: one["display_name"] for one in (models or {}).get("models", ())}
-    waiting = _unanswered(page["messages"], is_end=before is None)
-    messages = [_shown(one, names, waiting) for one in page["messages"]]
+    messages = [_shown(one, names) for one in page["messages"]]
     return {
         "messages": messages,
         "model_names": names,
@@ -108,20 +107,8 @@ def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any
     }
 
 
-def _unanswered(messages: list[dict[str, Any]], *, is_end: bool) -> set[str]:
-    """Return the messages no turn was begun for, whatever the reason."""
-    said = [one for one in messages if one["type"] in ("user_message", "assistant_message")]
-    follows = [one["type"] for one in said[1:]] + (["user_message"] if is_end else [])
-    return {
-        one["message_id"]
-        for one, after in zip(said, follows, strict=False)
-        if one["type"] == after == "user_message" and not one.get("turn_id")
-    }
-
-
-def _shown(message: dict[str, Any], models: dict[str, str], waiting: set[str]) -> dict[str, Any]:
+def _shown(message: dict[str, Any], models: dict[str, str]) -> dict[str, Any]:
     """Add what the template needs: a line for system events, and a name for this version of it."""
-    message = {**message, "unanswered": message["message_id"] in waiting}
     text = json.dumps(message, sort_keys=True, ensure_ascii=False)
     version = hashlib.sha256(text.encode()).hexdigest()[:12]
     line = system_line(message, models) if message["type"] == "system_event" else None

@@ -53,7 +53,6 @@ function show() {
   else if (isBeginning) showBeginning();
   if (paused) $("#paused-text").textContent = pausedText(paused);
   if (paused) $("#paused-again").dataset.regenerate = paused.message_id;
-  talk.classList.toggle("busy", isBusy);
   // A button acts on the record it stands under: it is there only while that is what it would do.
   $$("[data-redo]").forEach((button) => { button.hidden = !state.can_redo || button.dataset.redo !== state.redo_target_id; });
   $$("[data-while-target]").forEach((button) => { button.hidden = !state.can_regenerate || state.head_type !== "user_message" || button.dataset.regenerate !== state.regenerate_target_id; });

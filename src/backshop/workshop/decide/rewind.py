@@ -230,9 +230,9 @@ def last_undo(state: WorkshopState, message_id: str | None) -> Undo:
 
 
 def redo(
-    state: WorkshopState, message_id: str | None, ids: Ids, restoring: Restoring
+    state: WorkshopState, ids: Ids, restoring: Restoring, message_id: str | None = None
 ) -> list[Fact]:
-    """Take the most recent rewind back (W15.12)."""
+    """Take the most recent rewind back, which a record may have to stand for (W15.12)."""
     undo = last_undo(state, message_id)
     facts: list[Fact] = []
     if undo.pre_restore_checkpoint_id is not None:
