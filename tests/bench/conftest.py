@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ class Room:
         """Run a command about this bench."""
         return self.shop.call(name, {"workbench_id": self.id, **request})
 
-    def add(self, files: dict[str, str | bytes], **options):
+    def add(self, files: Mapping[str, str | bytes], **options):
         """Write files outside and add them."""
         outside = self.folder / "outside"
         paths = []
@@ -72,16 +72,19 @@ class Room:
         state = desk.state(self.id)
         if view != "draft" or state.draft is None or shown is None:
             return shown
-        left_out = self._tree(desk.views.heads(state)["draft"].base)
+        head = desk.views.heads(state)["draft"]
+        assert head is not None
+        left_out = self._tree(head.base)
         return {path: text for path, text in left_out.items() if self._is_same(path)} | shown
 
     def _is_same(self, path: str) -> bool:
         """Whether a file of Published is the same in the Draft."""
         desk = self.shop.benches.desk
-        state = desk.state(self.id)
+        draft = desk.state(self.id).draft
+        assert draft is not None
         both = [
             tree.lookup(one, BenchPath(path), desk.store.load_tree)
-            for one in (state.draft.base_tree, state.draft.tree)
+            for one in (draft.base_tree, draft.tree)
         ]
         return both[0] == both[1]
 

@@ -17,6 +17,7 @@ import pytest
 
 from backshop.app import Backshop
 from backshop.base.errors import BackshopError
+from backshop.base.ids import BenchId
 from backshop.base.paths import BenchPath
 from backshop.store import View
 
@@ -435,7 +436,7 @@ def test_a_large_bench_of_an_earlier_version_is_parted_in_steps(store_view, monk
 def store_view(room: Room) -> tuple[View, Path]:
     room.add({f"{number}.txt": f"{number}" * 5 for number in range(10)})
     as_before(room, "published")
-    view = room.shop.benches.desk.views.view(room.id, "published")
+    view = room.shop.benches.desk.views.view(BenchId(room.id), "published")
     return view, view.folder
 
 
