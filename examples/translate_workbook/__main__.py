@@ -104,7 +104,8 @@ def _did(result: ToolResult) -> Any:
 def _menu(shop: Backshop, folder: Path) -> Path:
     path = folder / "menu.xlsx"
     operations: list[Any] = [{"op": "set_range", "sheet": "Sheet1", "start": "A1", "values": MENU}]
-    shop.formats.apply_ops(None, OpsRequest(name=path.name, operations=operations), path)
+    request = OpsRequest(name=path.name, operations=operations, create_new=True)
+    shop.formats.apply_ops(None, request, path)
     return path
 
 

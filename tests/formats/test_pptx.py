@@ -706,7 +706,7 @@ def test_a_change_outside_the_target_is_reported_as_collateral(deck, monkeypatch
 ))  # fmt: skip
 def test_any_json_as_operations_is_applied_or_refused_cleanly(tmp_path_factory, operations):
     folder = tmp_path_factory.mktemp("any")
-    ask = OpsRequest(name="a.pptx", operations=operations)
+    ask = OpsRequest(name="a.pptx", operations=operations, create_new=True)
 
     try:
         pptx_format.apply_ops(None, ask, folder / "out.pptx")
