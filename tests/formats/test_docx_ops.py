@@ -971,7 +971,7 @@ def test_a_planted_change_of_styles_or_another_part_is_collateral(report, monkey
 def test_any_json_as_operations_is_applied_or_refused_cleanly(tmp_path_factory, operations):
     folder = tmp_path_factory.mktemp("any")
     path = with_body(folder / "a.docx", paragraph("text"))
-    ask = OpsRequest(name="a.docx", operations=operations, create_new=True)
+    ask = OpsRequest(name="a.docx", operations=operations)
 
     try:
         docx_format.apply_ops(source(path), ask, folder / "out.docx")
