@@ -70,23 +70,12 @@ class Room:
         shown = self.in_folder(view)
         desk = self.shop.benches.desk
         state = desk.state(self.id)
-        if view != "draft" or state.draft is None or shown is None:
+        head = desk.views.heads(state).get(view)
+        if view != "draft" or head is None or shown is None:
             return shown
-        head = desk.views.heads(state)["draft"]
-        assert head is not None
-        left_out = self._tree(head.base)
-        return {path: text for path, text in left_out.items() if self._is_same(path)} | shown
-
-    def _is_same(self, path: str) -> bool:
-        """Whether a file of Published is the same in the Draft."""
-        desk = self.shop.benches.desk
-        draft = desk.state(self.id).draft
-        assert draft is not None
-        both = [
-            tree.lookup(one, BenchPath(path), desk.store.load_tree)
-            for one in (draft.base_tree, draft.tree)
-        ]
-        return both[0] == both[1]
+        changed = {one.path for one in tree.diff(head.base, head.tree, desk.store.load_tree)}
+        left_out = self._tree(head.base).items()
+        return {path: text for path, text in left_out if path not in changed} | shown
 
     def in_folder(self, view: str) -> dict[str, str] | None:
         """Return the files that are in a view's folder."""
