@@ -297,6 +297,7 @@ def test_a_bench_is_forgotten_while_another_one_is_looked_at(room):
 
 def damaged(room: Room, path: str, how: str) -> None:
     """Lose the content of one file, as a failing disk or another program does."""
+    alone(room)
     blob = blob_of(room, path)
     data = b"" if how == "missing" else blob.read_bytes()[::-1].replace(b"x", b"y", 1)
     blob.unlink()
@@ -350,6 +351,7 @@ def test_a_draft_is_not_published_with_a_lost_content_of_its_own(room):
     desk = room.shop.benches.desk
     lost = desk.find(desk.state(room.id).draft.tree, BenchPath("a.txt")).sha256
     desk.store.blobs.path(lost).unlink()
+    alone(room)
     desk.soundness.forget(BenchId(room.id))
 
     assert refused(room.call, "DraftPublish") == ("STORAGE_CORRUPT", "missing_blob")
@@ -434,6 +436,7 @@ def test_the_list_on_the_command_line_names_the_damaged_file_and_ends_with_one(
     room.add({"a.txt": BIG, "b.txt": "fine"})
     damaged(room, "a.txt", "missing")
     home = str(room.shop.config.home)
+    (room.shop.config.home / "benches" / room.id / "published" / "a.txt").unlink()
     room.shop.close()
 
     listed = main(["bench", "files", room.id, "--home", home])
