@@ -301,6 +301,8 @@ def damaged(room: Room, path: str, how: str) -> None:
     blob = blob_of(room, path)
     data = b"" if how == "missing" else blob.read_bytes()[::-1].replace(b"x", b"y", 1)
     blob.unlink()
+    for view in ("published", "draft"):  # which would heal it
+        (room.shop.config.home / "benches" / room.id / view / path).unlink(missing_ok=True)
     if how == "altered":
         blob.write_bytes(data)
         blob.chmod(0o444)

@@ -189,7 +189,12 @@ def _require_clean_draft(desk: Desk, state: BenchState, draft: Draft) -> None:
 
 def _require_clean_published(desk: Desk, state: BenchState) -> None:
     assert state.bench_id is not None
-    outside = desk.views.outside(state, "published", mark=True)
+    lost = desk.lost_paths(state)
+    outside = [
+        one
+        for one in desk.views.outside(state, "published", mark=True)
+        if one.actual is not None or one.path not in lost  # nobody removed what is lost anyway
+    ]
     if outside:
         raise PublishedChanged(
             "another program changed the Published folder",
