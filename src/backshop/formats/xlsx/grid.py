@@ -235,7 +235,8 @@ class _Tally:
         self.total = 0
         self._counts = dict.fromkeys(CHANGES, 0)
         self._cells: list[Json] = []
-        self._bounds: Area | None = None
+        self._rows: list[int] = []  # first and last with changed contents, from 1
+        self._cols: list[int] = []
 
     def take(self, row: int, col: int, change: JsonObject) -> None:
         if self._skip <= self.total < self._end:
@@ -243,17 +244,19 @@ class _Tally:
         self.total += 1
         kind = str(change["kind"])
         self._counts[kind] += 1
-        if kind != "style":
-            place = Area(row, col, row, col)
-            self._bounds = self._bounds.join(place) if self._bounds else place
+        if kind == "style":
+            return
+        if not self._rows:
+            self._rows, self._cols = [row, row], [col, col]
+        self._rows = [min(self._rows[0], row), max(self._rows[1], row)]
+        self._cols = [min(self._cols[0], col), max(self._cols[1], col)]
 
     def told(self) -> JsonObject:
         """Return the counts by kind, where the contents changed (from 0), and the listed cells."""
-        at = self._bounds
         place: JsonObject | None = None
-        if at is not None:
-            rows = {"row_start": at.row1 - 1, "row_end": at.row2 - 1}
-            place = {**rows, "col_start": at.col1 - 1, "col_end": at.col2 - 1}
+        if self._rows:
+            rows = {"row_start": self._rows[0] - 1, "row_end": self._rows[1] - 1}
+            place = {**rows, "col_start": self._cols[0] - 1, "col_end": self._cols[1] - 1}
         return {
             "cell_count": self.total,
             "counts": {**self._counts},
