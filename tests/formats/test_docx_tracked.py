@@ -50,8 +50,8 @@ def test_a_read_lists_its_tracked_changes_with_author_time_and_place(tmp_path):
     assert read.text == "# Title\nnew words\nbold"  # the text itself is as the document reads
     assert changes(path) == TOLD
     assert [(w.code, w.count) for w in read.warnings] == [("tracked_changes_present", 4)]
-    assert changes(path, paragraphs="2-2") == TOLD[:2]
-    assert changes(path, paragraphs="1-1") == []
+    assert changes(path, paragraphs="1-1") == TOLD[:2]
+    assert changes(path, paragraphs="0-0") == []
 
 
 @pytest.mark.rule("F9.11", "F9.3")

@@ -418,4 +418,4 @@ def test_tracked_changes_have_author_time_and_place(tmp_path):
         "[tracked change 0: inserted by Ann, 2026-01-02T03:04:05, at body 1]",
         "new",
     ]
-    assert "tracked_changes" not in read(file, Selector(paragraphs="1")).to_json("a.odt")
+    assert "tracked_changes" not in read(file, Selector(paragraphs="0")).to_json("a.odt")

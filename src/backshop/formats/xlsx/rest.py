@@ -213,8 +213,8 @@ class _Rows:
         """Whether two formats are the same, or differ in what the cells' difference tells."""
         if (one, two) not in self._same:
             same = self._format(0, one) == self._format(1, two)
-            told = (one or two) and self._looks[0].describe(one) != self._looks[1].describe(two)
-            self._same[one, two] = same or bool(told)
+            told = self._looks[0].whole(one) != self._looks[1].whole(two)
+            self._same[one, two] = same or told
         return self._same[one, two]
 
 
