@@ -98,8 +98,8 @@ def test_a_person_works_in_their_own_sessions_and_in_no_other(team, mode):
     team.serve(story)
 
 
-@pytest.mark.rule("T6.4", "W7.10")
-def test_the_tools_of_a_bench_need_the_role_for_it(tmp_path):
+@pytest.mark.rule("T6.4", "T1.6", "W7.10")
+def test_the_tools_of_a_bench_need_the_role_for_it_and_say_whose_agent_called(tmp_path):
     with Backshop.open(tmp_path / "home") as shop:
         bench = shop.call("WorkbenchCreate", {"name": "Ours"})["workbench_id"]
     team = Team(tmp_path / "home", tool_sets=("bench",), bench_id=bench)
@@ -123,6 +123,9 @@ def test_the_tools_of_a_bench_need_the_role_for_it(tmp_path):
             role("write")
             writing = [await call(ada, "write_text_file", write)]
 
+        written = list(team.shop.store.read(f"bench:{bench}"))[-1]
+        assert (written.by.person, written.by.door) == (team.ada["user_id"], "mcp")
+        assert written.by.agent == "mcp:mcp"  # what the client of the SDK calls itself
         assert [one["_error"] for one in nothing] == [True, True]
         assert {one["error"]["error_code"] for one in nothing} == {"ACCESS_DENIED"}
         assert [one["_error"] for one in reading] == [False, True]

@@ -35,7 +35,7 @@ def test_the_timeline_shows_reasons_and_what_changed_since(told, new_page, schem
     assert "before a publish" in entries[2]
     assert "+ 1 added" in entries[2]
     assert "<b>before</b> the audit" in entries[3]
-    assert "made by you" in entries[3]
+    assert "made by hand" in entries[3]
     assert "no file differs" in entries[3]
     assert grave == []
 

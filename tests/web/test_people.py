@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import ExitStack, closing
 from typing import Any
 
@@ -471,3 +472,30 @@ def test_uploads_and_downloads_are_requests_that_count(tmp_path, way, limit):
 
 
 FILES = {"file": "/a.txt", "archive": ".zip"}
+
+
+@pytest.mark.rule("T1.6", "W2.2")
+def test_everybody_reads_who_said_and_added_what(served, anna):
+    client, user_id = anna
+    shared = served.bench("Said", {"a.txt": "a"})
+    served.call("AccessSet", workbench_id=shared, user_id=user_id, role="publish")
+    client.post(f"/bench/{shared}/files", files={"files": ("b.txt", b"b")})
+    rpc(client, "WorkshopSendUserMessage", workbench_id=shared, text="From Anna")
+    served.call("WorkshopSendUserMessage", workbench_id=shared, text="From the owner")
+    rpc(client, "CheckpointCreate", workbench_id=shared, description="hers")
+
+    with served.client() as owner:
+        page, kept = (owner.get(f"/bench/{shared}{more}").text for more in ("", "/checkpoints"))
+    hers = client.get(f"/bench/{shared}").text
+    names = {one["user_id"]: one["name"] for one in served.call("UserList")["users"]}
+    anna_is = names[user_id]
+
+    def said(text: str) -> list[str]:
+        return re.findall(r'<span class="who">([^<]+)</span>', text)
+
+    assert said(page) == [anna_is, "You"]
+    assert said(hers) == ["You", "the home&#39;s owner"]
+    assert f"by {anna_is}" in kept
+    added = [one for one in served.shop.store.read(f"bench:{shared}") if one.kind == "files.added"]
+    assert [one.by.person for one in added] == ["owner", user_id]
+    assert added[-1].by.door == "web"

@@ -10,6 +10,7 @@ from tests.workshop.conftest import Chat, story
 from tests.workshop.test_stopping import before
 
 from backshop.app import Backshop
+from backshop.base.acting import By
 from backshop.base.errors import DiskFull
 from backshop.base.ids import UserId
 from backshop.store import StoreBusy
@@ -174,3 +175,22 @@ def test_whoever_goes_on_with_a_turn_has_it_and_a_worker_leaves_it_theirs(left):
     left.left("Again", user=ada)
     left.run(left.turn.user_message_id)  # the home's owner
     assert (left.turn.status, left.turn.user_id) == ("complete", None)
+
+
+@pytest.mark.rule("T1.6", "T6.2")
+def test_a_turn_that_a_worker_went_on_with_says_who_asked_who_acted_and_who_ran_it(left):
+    ada = left.shop.call("UserAdd", {"name": "Ada"})["user_id"]
+    left.shop.call("AccessSet", {"workbench_id": left.id, "user_id": ada, "role": "publish"})
+    turn_id = left.left(user=ada)
+    start = left.shop.store.last_seq()
+    left.shop.store.place = By(door="worker", worker="m2:77")
+
+    left.taken_up(turn_id)
+
+    made = [one for one in left.shop.store.tail(start, 1000) if one.stream == f"bench:{left.id}"]
+    assert left.turn.status == "complete"
+    assert {(one.by.person, one.by.door, one.by.worker) for one in made} == {
+        (ada, "worker", "m2:77")
+    }
+    assert {one.by.agent for one in made if one.kind == "draft.batch_applied"} == {"agent"}
+    assert left.turn.user_id == ada

@@ -32,11 +32,15 @@ class Looker:
         """Return a record of the conversation and the position of the fact that made it."""
         from backshop.workshop import message_of
 
+        book = self._workshop().book
         try:
-            found = self._workshop().book.state(workbench_id).records.get(MessageId(message_id))
+            found = book.state(workbench_id).records.get(MessageId(message_id))
+            names = book.desk.names()
         except BackshopError:  # thrown away or damaged: nobody can look at it
             return None
-        return None if found is None else (encode(message_of(found, active=True)), found.seq)
+        if found is None:
+            return None
+        return encode(message_of(found, active=True, names=names)), found.seq
 
     def has_draft(self, workbench_id: str) -> bool:
         """Say whether there is a Draft now."""

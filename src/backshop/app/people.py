@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, assert_never
 
-from backshop.base.acting import acting_user
+from backshop.base.acting import OWNER, acting_user
 from backshop.base.ambient import Mint, timestamp
 from backshop.base.command import Command, Nothing, commands_of
 from backshop.base.errors import AccessDenied, NotFound, ValidationFailed
@@ -26,6 +26,7 @@ from .loginlinks import end_logins
 
 STREAM = "people:home"
 NAME_MAX_CHARS = 80
+THE_OWNER = "the home's owner"
 USERS_MAX = 10_000
 _TOKEN_BYTES = 32
 _TOKEN_PREFIX = "bsu_"  # noqa: S105  # how a personal token is recognised, not a token
@@ -93,6 +94,8 @@ class Grant:
 
     role: Role = Role.NONE
     owner: bool = False
+    giver: str | None = field(default=None, compare=False)
+    """Who gave it, as events call them (T1.6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,8 @@ class PeopleState:
     users: Mapping[UserId, User] = field(default_factory=dict)
     by_token: Mapping[str, UserId] = field(default_factory=dict)
     grants: Mapping[tuple[str, UserId], Grant] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What everybody was called who was ever here: the log goes on naming them."""
 
     def role(self, user_id: UserId, subject: str) -> Role:
         """Return what a person may do with a bench or session; nobody unknown may anything."""
@@ -109,7 +114,9 @@ class PeopleState:
         return found.role if found is not None and user_id in self.users else Role.NONE
 
 
-def apply(state: PeopleState, fact: PeopleEvent, at_ms: int) -> PeopleState:
+def apply(
+    state: PeopleState, fact: PeopleEvent, at_ms: int, giver: str | None = None
+) -> PeopleState:
     """Return the state after a fact."""
     match fact:
         case UserAdded(user_id=user_id, name=name, token_sha256=token):
@@ -118,16 +125,18 @@ def apply(state: PeopleState, fact: PeopleEvent, at_ms: int) -> PeopleState:
                 state,
                 users={**state.users, user_id: user},
                 by_token={**state.by_token, token: user_id},
+                names={**state.names, user_id: name},
             )
         case UserRemoved(user_id=user_id):
             return PeopleState(
+                names=state.names,
                 users={k: v for k, v in state.users.items() if k != user_id},
                 by_token={k: v for k, v in state.by_token.items() if v != user_id},
                 grants={k: v for k, v in state.grants.items() if k[1] != user_id},
             )
         case AccessChanged(subject=subject, user_id=user_id, role=role, owner=owner):
             had = state.grants.get((subject, user_id), Grant())
-            grant = Grant(role, owner or had.owner)
+            grant = Grant(role, owner or had.owner, giver)
             grants = {k: v for k, v in state.grants.items() if k != (subject, user_id)}
             # What somebody was making when they were removed is nobody's.
             if grant != Grant() and user_id in state.users:
@@ -140,10 +149,10 @@ def _apply(state: PeopleState, stored: Event) -> PeopleState:
     fact = stored.fact
     if not isinstance(fact, UserAdded | UserRemoved | AccessChanged):
         return state
-    return apply(state, fact, stored.at_ms)
+    return apply(state, fact, stored.at_ms, None if stored.by is None else stored.by.person)
 
 
-FOLD: Fold[PeopleState] = Fold("people", 3, PeopleState(), _apply)
+FOLD: Fold[PeopleState] = Fold("people", 4, PeopleState(), _apply)
 
 
 # ---------------------------------------------------------------- requests and answers
@@ -221,6 +230,8 @@ class AccessInfo:
     subject: str
     role: Role
     owner: bool
+    given_by: str | None = None
+    """The name of who gave it; not known of what 0.1.0 recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,6 +258,10 @@ class People:
     def state(self) -> PeopleState:
         """Everybody and their roles, as of now."""
         return self._store.state(STREAM, FOLD)
+
+    def names(self) -> Mapping[str, str]:
+        """Return what everybody is or was called here; nothing in a home of one person (T1.6)."""
+        return named(self.state)
 
     def who(self, token: str) -> UserId | None:
         """Return whose personal token this is, or None.
@@ -321,6 +336,7 @@ class People:
     def access_list(self, request: AccessList) -> AccessGrants:
         """List grants."""
         wanted, state = subject_of(request), self.state
+        names = named(state)
         return AccessGrants(
             access=tuple(
                 AccessInfo(
@@ -329,6 +345,7 @@ class People:
                     subject=subject,
                     role=grant.role,
                     owner=grant.owner,
+                    given_by=names.get(grant.giver or ""),
                 )
                 for (subject, user_id), grant in sorted(state.grants.items())
                 if wanted in (None, subject)
@@ -373,6 +390,11 @@ class People:
             return [NewEvent(fact, f"{key}:{n}") for n, fact in enumerate(rule(state))]
 
         self._store.update(STREAM, FOLD, write)
+
+
+def named(state: PeopleState) -> Mapping[str, str]:
+    """Return what people are called, the home's owner too where there are others."""
+    return {**state.names, OWNER: THE_OWNER} if state.names else {}
 
 
 def subject_of(request: Any) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from importlib import import_module
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backshop import __version__
+from backshop.base.acting import By
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.event import known_after
 from backshop.base.ids import UserId
@@ -62,8 +65,11 @@ class Backshop:
         settings: Mapping[str, Any] | None = None,
         clock: Clock | None = None,
         mint: Mint | None = None,
+        door: str = "python",
     ) -> Backshop:
         """Open a home, creating it if need be; `settings` go before environment and file.
+
+        `door` is what events say about how things came in (T1.6).
 
         Raises:
             ValidationFailed: a setting is unknown or malformed.
@@ -81,6 +87,7 @@ class Backshop:
             mint=mint,
             lock_wait_ms=config["store.lock_wait_ms"],
         )
+        store.place = By(door=door)
         return cls(config, store, clock, mint)
 
     @cached_property
@@ -138,6 +145,7 @@ class Backshop:
         made = Bench(self.store, self.formats, self.mint, self.clock, bench_settings(self.config))
         ask_conversation(made, lambda: self.workshops)
         made.desk.announce = self._announce
+        made.desk.names = lambda: self.people.names()
         if self.config["team.stored_bytes"]:
             made.desk.room = self.limiter.require_room
         return made
@@ -293,6 +301,7 @@ class Backshop:
 
     def work(self, *, turns: int, grace_s: float, ready: Callable[[], None]) -> None:
         """Be a worker until told to stop by a signal (T6.2)."""
+        self.store.place = By(door="worker", worker=f"{socket.gethostname()}:{os.getpid()}")
         self.queue.prepare()
         from .worker import Worker  # after the queue: it says what is missing
 

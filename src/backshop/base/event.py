@@ -7,12 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
+from .acting import By
 from .canon import parse
 from .codec import decode, decode_stored, encode
 from .errors import ValidationFailed
 
 Upgrader = Callable[[dict[str, Any]], dict[str, Any]]
 C = TypeVar("C", bound=type)
+
+SIGNATURE = "$by"
+"""Where a stored fact says who acted: no field of a fact can have this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,17 @@ def to_data(fact: object) -> dict[str, Any]:
     return data
 
 
+def signed(data: dict[str, Any], by: By) -> dict[str, Any]:
+    """Return a fact's data with who acted in it, if that is known (T1.6)."""
+    said = by.data()
+    return {**data, SIGNATURE: said} if said else data
+
+
+def unsigned(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a fact's data alone."""
+    return {name: value for name, value in data.items() if name != SIGNATURE}
+
+
 def from_body(name: str, version: int, body: bytes) -> Any:
     """Do what `from_data` does on stored canonical bytes; one pass for the current version.
 
@@ -125,7 +140,7 @@ def from_body(name: str, version: int, body: bytes) -> Any:
     data = parse(body)
     if not isinstance(data, dict):
         raise ValidationFailed("an event's body is not an object", reason="bad_json")
-    return from_data(name, version, data)
+    return from_data(name, version, unsigned(data))
 
 
 def from_data(name: str, version: int, data: dict[str, Any]) -> Any:

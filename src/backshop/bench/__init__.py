@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .answers import (
+    Acted,
     Added,
     Batched,
     BenchList,
@@ -13,8 +14,10 @@ from .answers import (
     DraftState,
     FileEntry,
     FileList,
+    Names,
     Published,
     Scope,
+    acted,
 )
 from .clutter import (
     HEAVY_TEXT,
@@ -76,6 +79,9 @@ __all__ = [
     "COMMANDS",
     "Batched",
     "ANSWERS",
+    "Acted",
+    "Names",
+    "acted",
     "CALLS",
     "CONVERSATION",
     "REVIEW_DRAFT",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from backshop.base.acting import By
 
 from .requests import LimitValues
 
@@ -59,6 +62,28 @@ class BenchList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Acted:
+    """Who did something (T1.6); what was recorded by 0.1.0 does not say."""
+
+    person: str | None = None
+    """The person's id; `owner` is the home's owner."""
+    name: str | None = None
+    """The person's name, in a home that people share."""
+    agent: str | None = None
+    door: str | None = None
+    worker: str | None = None
+
+
+Names = Mapping[str, str]
+"""What people are called, by what events call them; empty in a home of one person."""
+
+
+def acted(by: By | None, names: Names) -> Acted | None:
+    """Return who did something as answers say it."""
+    return None if by is None else Acted(**by.data(), name=names.get(by.person or ""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DraftState:
     """Whether there is a Draft, and how old."""
 
@@ -77,6 +102,8 @@ class DraftState:
     """Why it cannot be published as it is: `published_changed` since it began (B9.4)."""
     undoable: tuple[str, ...] = ()
     """Paths the person reverted, deleted or renamed in it last; `DraftUndo` takes that back."""
+    writers: tuple[Acted, ...] = ()
+    """Whose writes are in it, as far as that was recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,6 +306,7 @@ class CheckpointInfo:
     unrestorable_reason: str | None = None
     trigger: str | None = None
     actor: str = "user"
+    by: Acted | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,6 +417,7 @@ class AuditEntry:
     provider_id: str | None = None
     model_id: str | None = None
     scope_hash: str | None = None
+    by: Acted | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from backshop.base.ambient import timestamp
@@ -13,7 +14,7 @@ from backshop.base.errors import NotFound, ValidationFailed
 from backshop.store import Event
 
 from . import requests
-from .answers import AuditEntry, AuditPage, AuditText
+from .answers import AuditEntry, AuditPage, AuditText, acted
 from .desk import Desk, stream_of
 
 KINDS = {
@@ -52,8 +53,11 @@ OTHERS = {  # facts other rooms note in the same stream; read without knowing th
     "workshop.turn_ended": "run_finished",
     "consent.granted": "consent_granted",
     "consent.revoked": "consent_revoked",
+    "people.access_set": "access_changed",
 }
 _HOME = "home"  # where consents are kept: they are the person's, and outlive a restore (B10.11)
+_PEOPLE = "people:home"  # who may do what (T6.4)
+_ACCESS = "people.access_set"
 PAGE_MAX = 1000
 _LISTED = 50
 _REFS = (
@@ -70,6 +74,7 @@ def page(desk: Desk, request: requests.AuditList) -> AuditPage:
     if desk.raw_state(request.workbench_id).bench_id is None:
         raise NotFound("there is no such workbench", reason="not_found")
     entries: list[AuditEntry] = []
+    names = desk.names()
     before: Event | None = None
     for event in _events(desk, request.workbench_id):
         kind = _kind(event, before)
@@ -80,7 +85,7 @@ def page(desk: Desk, request: requests.AuditList) -> AuditPage:
             continue
         if len(entries) == request.limit:
             return AuditPage(entries=tuple(entries), next_after_seq=entries[-1].seq)
-        entries.append(_entry(event, kind))
+        entries.append(replace(_entry(event, kind), by=acted(event.by, names)))
     return AuditPage(entries=tuple(entries))
 
 
@@ -91,7 +96,13 @@ def _events(desk: Desk, bench_id: str) -> Iterator[Event]:
         for event in desk.store.read(_HOME)
         if event.kind in OTHERS and event.data.get("workbench_id") == bench_id
     )
-    return heapq.merge(desk.store.read(stream_of(bench_id)), about, key=lambda event: event.seq)
+    access = (
+        event
+        for event in desk.store.read(_PEOPLE)
+        if event.kind == _ACCESS and event.data.get("subject") == bench_id
+    )
+    own = desk.store.read(stream_of(bench_id))
+    return heapq.merge(own, about, access, key=lambda event: event.seq)
 
 
 def export(desk: Desk, request: requests.BenchRequest) -> AuditText:
@@ -130,12 +141,13 @@ def _entry(event: Event, kind: str) -> AuditEntry:
     paths += [file["path"] for file in data.get("files", ())]
     paths += [*data.get("paths", ()), *data.get("removed", ())]
     paths += [data[key] for key in ("path", "new_path") if key in data]
-    refs = [f"{name}={data[name]}" for name in _REFS if data.get(name)]
+    shown = ("user_id", "role") if event.kind == _ACCESS else _REFS
+    refs = [f"{name}={data[name]}" for name in shown if data.get(name)]
     tx_id = event.dedupe_key.partition(":")[0]
     return AuditEntry(
         seq=event.seq,
         at=timestamp(event.at_ms),
-        actor=str(data.get("actor", "system")),
+        actor=str(data.get("actor", "user" if event.kind == _ACCESS else "system")),
         kind=kind,
         paths=tuple(paths[:_LISTED]),
         refs=tuple([*refs, f"tx_id={tx_id}"] if tx_id.startswith("tx_") else refs),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from backshop.base import tree
@@ -28,6 +28,7 @@ from backshop.formats import Formats
 from backshop.store import Event, Fold, NewEvent, Pin, Store, StreamNotHealthy, Write
 
 from . import decide
+from .answers import Names
 from .capping import beyond_bytes
 from .compare import Comparer
 from .copies import Copies
@@ -61,10 +62,10 @@ def _apply(state: BenchState, event: Event) -> BenchState:
     fact = event.fact
     if not isinstance(fact, BenchEvent):
         return state  # an attempt that was noted
-    return apply(state, fact, event.at_ms, event.seq)
+    return apply(replace(state, by=event.by), fact, event.at_ms, event.seq)
 
 
-FOLD: Fold[BenchState] = Fold("bench", 6, BenchState(), _apply)
+FOLD: Fold[BenchState] = Fold("bench", 7, BenchState(), _apply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,8 @@ class Desk:
         """Set by whoever carries signals to those who follow a bench."""
         self.room: Room | None = None
         """Set by whoever knows whose bench it is and what they may store."""
+        self.names: Callable[[], Names] = dict
+        """Set by whoever knows the people of the home; without, nobody has a name."""
         self._mint = mint
         self._totals: dict[TreeId, Totals] = {}
 

@@ -193,7 +193,7 @@ def _batched(state: BenchState, fact: BatchApplied, at_ms: int) -> BenchState:
         brought=brought,
         writes=writes,
         correction=_correction(draft, fact),
-    )
+    ).written(state.by)
     return _revised(state, fact.kind, draft, fact.message_id or state.conversation_head_id, at_ms)
 
 
@@ -279,7 +279,7 @@ def _rebased(state: BenchState, fact: DraftRebased, at_ms: int) -> BenchState:
         activity_ms=at_ms,
         confirmed=PMap[BlobId](),
         correction=None,
-    )
+    ).written(state.by)
     return _revised(state, "rebase", draft, state.conversation_head_id, at_ms)
 
 
@@ -337,6 +337,7 @@ def _with_checkpoint(
         file_count=fact.file_count,
         total_bytes=fact.total_bytes,
         actor=fact.actor,
+        by=state.by,
     )
     return replace(state, checkpoints=(*state.checkpoints, made))
 

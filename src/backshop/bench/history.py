@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
+from backshop.base.acting import By
 from backshop.base.ids import BlobId, DraftId, MessageId, RevisionId, TreeId
 from backshop.base.paths import BenchPath
 from backshop.base.pmap import PMap
@@ -47,6 +48,15 @@ class Draft:
     """Every write to each path in its order, for the notes of all of them (B13.2)."""
     correction: Correction | None = None
     """What the person did to it by hand last, if nothing came after that (B8.22)."""
+    writers: tuple[By, ...] = ()
+    """Whose writes are in it, in the order they came first."""
+
+    def written(self, by: By | None) -> Draft:
+        """Return a copy in which somebody has written too."""
+        one = None if by is None else By(person=by.person, agent=by.agent)
+        if one in (None, By(), *self.writers):
+            return self
+        return replace(self, writers=(*self.writers, one) if one else self.writers)
 
 
 @dataclass(frozen=True, slots=True)

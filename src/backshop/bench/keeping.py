@@ -17,6 +17,7 @@ from .answers import (
     Compared,
     Done,
     Restored,
+    acted,
 )
 from .desk import Desk
 from .errors import RestoreFailed
@@ -204,4 +205,5 @@ def _info(desk: Desk, state: BenchState, one: Checkpoint) -> CheckpointInfo:
         restorable=not lost,
         unrestorable_reason=lost[0].reason if lost else None,
         actor=one.actor,
+        by=acted(one.by, desk.names()),
     )

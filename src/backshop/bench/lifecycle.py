@@ -12,7 +12,7 @@ from backshop.formats import Kind
 from backshop.store import WriteFailed
 
 from . import decide, noting, requests
-from .answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope
+from .answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope, acted
 from .desk import Desk, stream_of
 from .errors import BenchDamaged
 from .events import Recovered
@@ -271,6 +271,7 @@ def draft_state(desk: Desk, state: BenchState) -> DraftState:
         outside_changes=tuple(one.path for one in outside),
         stale_reason=None if draft.base_tree == state.published else "published_changed",
         undoable=() if draft.correction is None else draft.correction.paths,
+        writers=tuple(one for by in draft.writers if (one := acted(by, desk.names()))),
     )
 
 

@@ -17,7 +17,7 @@ from backshop.base.ids import BlobId
 from backshop.base.paths import BenchPath
 
 from . import decide, glance, requests
-from .answers import Counts
+from .answers import Acted, Counts, acted
 from .compare import KINDS, Change
 from .desk import Desk
 from .effects import error_count
@@ -106,6 +106,8 @@ class ChangeSet:
     outside_changes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     next_cursor: str | None = None
+    writers: tuple[Acted, ...] = ()
+    """Whose writes are in the Draft, as far as that was recorded (T1.6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +167,7 @@ def change_set(
         outside_changes=tuple(one.path for one in outside),
         warnings=_warnings(state, draft, entries),
         next_cursor=str(start + request.limit) if more else None,
+        writers=tuple(one for by in draft.writers if (one := acted(by, desk.names()))),
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from backshop.base import tree
+from backshop.base.acting import By
 from backshop.base.ids import (
     BenchId,
     CheckpointId,
@@ -135,6 +136,7 @@ class Checkpoint:
     total_bytes: int
     actor: str
     pinned: bool = False
+    by: By | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,8 @@ class BenchState:
     updated_ms: int = 0
     parent_bench_id: BenchId | None = None
     fork_mode: str | None = None
+    by: By | None = None
+    """Who did what is folded last, as far as it says so (T1.6)."""
     forked_from: MessageId | None = None
 
     @property

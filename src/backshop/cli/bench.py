@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from backshop.base.acting import who
+
 from .door import Door, DoorGroup, clean, pass_door, table, write_lines
 
 if TYPE_CHECKING:
@@ -324,8 +326,16 @@ def audit(door: Door, bench: str, target: Path | None) -> None:
                 break
     if target is not None:
         _export(target, entries)
-    rows = [(e["at"], e["kind"], e["actor"], ", ".join(e["paths"][:3])) for e in entries]
+    rows = [(e["at"], e["kind"], _who(e), ", ".join(e["paths"][:3])) for e in entries]
     door.show({"entries": entries}, lambda _: table(rows, ("when", "what", "who", "files")))
+
+
+def _who(entry: dict[str, Any]) -> str:
+    """Return who did it and how it came in; what 0.1.0 recorded says the kind alone."""
+    by, actor = entry.get("by"), str(entry["actor"])
+    name = actor if actor == "system" else who(by) or actor
+    ways = [by[key] for key in ("door", "worker") if key in by] if by else []
+    return f"{name} ({' '.join(ways)})" if ways else name
 
 
 @bench_group.command()

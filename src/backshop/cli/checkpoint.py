@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from backshop.base.acting import who
 from backshop.base.errors import NotFound, ValidationFailed
 
 from .bench import BENCH, ask, bench_of
@@ -27,10 +28,13 @@ def checkpoint_list(door: Door, bench: str) -> None:
         ask(door, "CheckpointsList", bench, limit=1000),
         lambda value: table(
             [
-                (c["checkpoint_id"], c["created_at"], c["description"], str(c["files"]))
+                (
+                    *(c["checkpoint_id"], c["created_at"], c["description"]),
+                    *(who(c.get("by")) or c["actor"], str(c["files"])),
+                )
                 for c in value["checkpoints"]
             ],
-            ("id", "when", "what", "files"),
+            ("id", "when", "what", "who", "files"),
         ),
     )
 

@@ -38,11 +38,13 @@ class Door:
         return config
 
     @contextmanager
-    def shop(self, settings: dict[str, Any] | None = None) -> Iterator[Backshop]:
+    def shop(
+        self, settings: dict[str, Any] | None = None, *, door: str = "cli"
+    ) -> Iterator[Backshop]:
         """Open the home for one command; `settings` go before environment and file."""
         from backshop.app import Backshop, begin  # loaded when a command needs it (S2.4)
 
-        with Backshop.open(self.home, settings=settings) as shop:
+        with Backshop.open(self.home, settings=settings, door=door) as shop:
             begin(shop.config)
             self._tell_strange()
             if shop.store.is_read_only:

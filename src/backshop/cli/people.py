@@ -87,10 +87,14 @@ def share(door: Door, bench: str, user_id: str | None, role: str | None) -> None
 
 def _grants(found: dict[str, Any]) -> str:
     rows = [
-        (one["name"], one["role"], "owner" if one["owner"] else "", one["user_id"])
+        (
+            *(one["name"], one["role"], "owner" if one["owner"] else ""),
+            *(one.get("given_by", ""), one["user_id"]),
+        )
         for one in found["access"]
     ]
-    return table(rows, ("name", "role", "", "user")) if rows else "nobody but the home's owner"
+    names = ("name", "role", "", "given by", "user")
+    return table(rows, names) if rows else "nobody but the home's owner"
 
 
 def resolved(shop: Any, text: str) -> str:

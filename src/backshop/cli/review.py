@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import NotFound
 
@@ -332,6 +333,9 @@ def change_set_text(value: dict[str, Any], bench_id: str) -> str:
         f"{number['deleted']} deleted"
     )
     lines += [f"| {clean(line)}" for line in value.get("draft_facts") or ()]
+    writers = [told for one in value.get("writers", ()) if (told := who(one))]
+    if writers:
+        lines.append(f"written by {clean(', '.join(writers))}")
     lines.append(f"publish exactly this: backshop publish {bench_id} --tree {value['tree']}")
     return "\n".join(lines)
 

@@ -136,7 +136,7 @@ def rpc(door: Door, events: bool) -> None:
         click.echo(json.dumps(document))  # ASCII, whatever the locale writes
         sys.stdout.flush()
 
-    with door.shop() as shop, running(shop.config, "rpc"):
+    with door.shop(door="rpc") as shop, running(shop.config, "rpc"):
         client = RpcLine(shop, __version__, write)
         if events:
             client.subscribe()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError, NotFound
 from backshop.base.labels import PHASES, PROPOSALS
@@ -340,9 +341,11 @@ def _effects(shown: dict[str, Any]) -> str:
 def _transcript(page: dict[str, Any]) -> str:
     lines = []
     for one in page["messages"]:
-        who = one.get("event_kind") or one["role"]
+        what = one.get("event_kind") or one["role"]
+        name = who(one.get("by"))
+        said = what if name is None else name if what == "user" else f"{what} by {name}"
         note = "" if one["status"] == "complete" else f" ({one['status']})"
-        lines.append(f"[{one['created_at']}] {who}{note}  {one['message_id']}")
+        lines.append(f"[{one['created_at']}] {clean(said)}{note}  {one['message_id']}")
         if one["text"]:
             lines.append(clean_lines(one["text"]))
         lines += [f"| {clean(line)}" for line in one.get("facts_lines") or ()]

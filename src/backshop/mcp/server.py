@@ -13,6 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from backshop import __version__
+from backshop.base.acting import agent_acting
 from backshop.base.ids import UserId
 from backshop.base.limits import CALL_TIMEOUT_S
 from backshop.base.telemetry import watch
@@ -22,6 +23,7 @@ from .roots import root_of
 from .toolbox import Offering
 
 USER = "backshop.user"  # where the HTTP door notes who sent a request
+AGENT_MAX_CHARS = 80
 _LOG = logging.getLogger("backshop.mcp")
 RAILS_INSTRUCTIONS = (
     "Workflows keep your work on course. Call list_workflows, then start_workflow; do each step "
@@ -64,7 +66,8 @@ def build(offering: Offering) -> Server[Any]:
             if isinstance(root, types.InputRequiredResult):
                 return root
             arguments |= {"workspacePath": root} if root else {}
-        called = await _run(tool, arguments, user)
+        with agent_acting(agent_of(context)):  # worker threads inherit it
+            called = await _run(tool, arguments, user)
         if tool.progress is not None and not called.is_error:
             for done, total in await anyio.to_thread.run_sync(tool.progress, called.structured):
                 await context.session.report_progress(done, total)  # nothing if nobody asked
@@ -84,6 +87,14 @@ def user_of(request: Any) -> UserId | None:
     """Return who sent a request; None is the owner, who alone comes by standard input (T6.4)."""
     found: UserId | None = request.scope[USER] if request is not None else None
     return found
+
+
+def agent_of(context: ServerRequestContext[Any, Any]) -> str:
+    """Return what a client calls itself, as events say it (T1.6)."""
+    told = context.session.client_params
+    name = "" if told is None else told.client_info.name
+    plain = "".join(one for one in name if one.isprintable())[:AGENT_MAX_CHARS]
+    return f"mcp:{plain or 'agent'}"
 
 
 async def _offered(offering: Offering) -> dict[str, OfferedTool]:

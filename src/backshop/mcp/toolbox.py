@@ -90,7 +90,7 @@ class Offering:
         if self._shop is None:
             from backshop.app import Backshop, begin, running  # loaded after the greeting
 
-            self._shop = self._open.enter_context(Backshop.open(self._home))
+            self._shop = self._open.enter_context(Backshop.open(self._home, door="mcp"))
             config = self._shop.config
             begin(config)
             self._open.enter_context(running(config, "mcp"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from backshop.base.acting import By, by_of
 from backshop.base.errors import ValidationFailed
-from backshop.base.event import UnknownEvent, from_data
+from backshop.base.event import SIGNATURE, UnknownEvent, from_data, unsigned
 from backshop.base.ids import did
 
 from . import events as ev
@@ -27,6 +28,8 @@ class Incoming:
     event_id: str
     run_id: str | None
     node_id: str | None
+    by: By
+    """Who acted where it was recorded, as far as that was said there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ def _arrived(
         scope = scope if isinstance(scope, Mapping) else {}
         data = event["data"]
         assert isinstance(data, dict)
+        by, data = _by(data), unsigned(data)
         name, version = str(event["kind"]), event["v"]
         assert isinstance(version, int)
         key = str(event["dedupeKey"])
@@ -122,6 +126,7 @@ def _arrived(
                 keys[str(event["eventId"])],
                 change(str(scope["runId"])) if "runId" in scope else None,
                 change(str(scope["nodeId"])) if "nodeId" in scope else None,
+                by,
             )
         )
     pins = tuple((ref, kind) for ref, kind in content.pins if kind != "response")
@@ -156,6 +161,15 @@ def _renamed(data: Json, change: Callable[[str], str]) -> Json:
 
     found = walk(data)
     assert isinstance(found, dict)
+    return found
+
+
+def _by(data: Json) -> By:
+    """Return who acted; what cannot be checked is not let in (R4.19)."""
+    said = data.get(SIGNATURE, {})
+    found = by_of(said) or By()
+    if found.data() != said:
+        raise bad("BUNDLE_INVALID_FORMAT", "who acted in an event is not well formed")
     return found
 
 

@@ -295,4 +295,5 @@ def _event(event: Event) -> Json:
         "data": event.data,
         "hash": event.hash,
         "at": timestamp(event.at_ms),
+        **({} if event.by is None else {"by": event.by.data()}),
     }

@@ -75,6 +75,7 @@ def _store(sessions: Sessions, content: Content, coming: Arrival) -> None:
             event_id=one.event_id,
             scope_a=one.run_id,
             scope_b=one.node_id,
+            by=one.by,
         )
         for one in coming.events
     ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backshop.base import event as registry
+from backshop.base.acting import By
 from backshop.base.ambient import Clock, Mint
 from backshop.base.canon import canonical, sha256_hex
 from backshop.base.errors import ValidationFailed
@@ -29,10 +30,10 @@ class Ready:
     now_ms: int
 
 
-def prepare(cursor: Cursor, plan: Plan, clock: Clock, mint: Mint) -> Ready | Appended:
+def prepare(cursor: Cursor, plan: Plan, clock: Clock, mint: Mint, by: By) -> Ready | Appended:
     """Check a plan whose streams the caller's transaction holds; nothing is written yet (T2.2).
 
-    A plan that is recorded already comes back as what was recorded.
+    A plan that is recorded already comes back as what was recorded. `by` is who acts.
 
     Raises:
         HeadMoved: a head other than expected.
@@ -60,7 +61,7 @@ def prepare(cursor: Cursor, plan: Plan, clock: Clock, mint: Mint) -> Ready | App
     for part, head in zip(plan.parts, heads, strict=True):
         _check_head(part, head)
         _check_lease(cursor, part, now_ms)
-    made = (_made(p, head, now_ms, mint) for p, head in zip(plan.parts, heads, strict=True))
+    made = (_made(p, head, now_ms, mint, by) for p, head in zip(plan.parts, heads, strict=True))
     return Ready(plan, tuple(made), now_ms)
 
 
@@ -148,12 +149,14 @@ def _birth(part: Part, now_ms: int) -> Ask:
     return "head_insert", row
 
 
-def _made(part: Part, head: Head | None, now_ms: int, mint: Mint) -> tuple[Event, ...]:
+def _made(part: Part, head: Head | None, now_ms: int, mint: Mint, by: By) -> tuple[Event, ...]:
     events: list[Event] = []
     idx, previous = (EMPTY, ZERO_HASH) if head is None else (head.last_idx, head.last_hash)
     key_idx = idx + 1
     for number, new in enumerate(part.events):
-        event = _event(new, part.stream, key_idx + number, key_idx, now_ms, previous, mint)
+        said = by if new.by is None else new.by
+        body = canonical(registry.signed(registry.to_data(new.fact), said))
+        event = _event(new, body, part.stream, key_idx + number, key_idx, now_ms, previous, mint)
         previous = event.hash
         events.append(event)
     return tuple(events)
@@ -176,7 +179,14 @@ def _around(part: Part, events: Sequence[Event]) -> list[Ask]:
 
 
 def _event(
-    new: NewEvent, stream: str, idx: int, key_idx: int, now_ms: int, previous: str, mint: Mint
+    new: NewEvent,
+    body: bytes,
+    stream: str,
+    idx: int,
+    key_idx: int,
+    now_ms: int,
+    previous: str,
+    mint: Mint,
 ) -> Event:
     kind = registry.type_of(new.fact)
     bare = Event(
@@ -191,7 +201,7 @@ def _event(
         scope_a=new.scope_a,
         scope_b=new.scope_b,
         at_ms=now_ms,
-        body=canonical(registry.to_data(new.fact)),
+        body=body,
         prev_hash=previous,
         hash="",
     )

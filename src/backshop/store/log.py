@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from backshop.base import event as registry
+from backshop.base.acting import By, by_of
 from backshop.base.canon import canonical, parse, sha256_hex
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId, check_sha256
@@ -16,6 +18,9 @@ from backshop.base.limits import DEDUPE_KEY_MAX_CHARS
 
 ZERO_HASH = "0" * 64
 EMPTY = -1
+_FIRST = json.JSONDecoder()
+_SIGNED_BYTES = 1024
+_SIGNED = f'{{"{registry.SIGNATURE}":'.encode()  # it comes first in canonical order
 _KEY = re.compile(rf"[!-~]{{1,{DEDUPE_KEY_MAX_CHARS}}}")
 _STREAM = re.compile(r"[a-z][a-z-]*(:[^\x00-\x20\x7f]{1,400})?")
 
@@ -29,6 +34,8 @@ class NewEvent:
     event_id: str | None = None
     scope_a: str | None = None
     scope_b: str | None = None
+    by: By | None = None
+    """Who acted, of what was recorded elsewhere before; None is whoever acts now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,22 @@ class Event:
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """The stored JSON object."""
+        """The stored JSON object of the fact."""
+        return registry.unsigned(self._stored)
+
+    @cached_property
+    def by(self) -> By | None:
+        """Who acted; None where it was not recorded (T1.6)."""
+        if not self.body.startswith(_SIGNED):
+            return None
+        try:  # the rest of the fact is not read for it
+            said, _ = _FIRST.raw_decode(self.body[len(_SIGNED) : _SIGNED_BYTES].decode())
+        except ValueError:
+            said = self._stored[registry.SIGNATURE]
+        return by_of(said)
+
+    @cached_property
+    def _stored(self) -> dict[str, Any]:
         value = parse(self.body)
         if not isinstance(value, dict):
             raise ValidationFailed("an event's body is not an object", reason="bad_json")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from backshop.base.acting import By, acting_by
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import BlobId, TreeId
@@ -73,6 +74,8 @@ class Store:
         self.quotas = Quotas(database, clock)
         self._beginning = Beginning()
         self._mark: Mark | None = None
+        self.place = By()
+        """Where this process is: its door, and which worker of a team it is (T1.6)."""
 
     @property
     def is_read_only(self) -> bool:
@@ -87,6 +90,10 @@ class Store:
         """
         if self.is_read_only:
             raise ReadOnlyHome("the home is read-only: nothing can be changed here")
+
+    def _by(self) -> By:
+        """Return who acts, and through which door."""
+        return replace(acting_by(), door=self.place.door, worker=self.place.worker)
 
     def giving(self, beginning: Beginning) -> Store:
         """Return the same store, in which every stream that is begun is given to somebody."""
@@ -169,7 +176,7 @@ class Store:
         def work(cursor: Cursor) -> Appended:
             self._check_healthy(cursor, streams)
             whole = self._beginning.beside(cursor, plan)
-            ready = append.prepare(cursor, whole, self._clock, self._mint)
+            ready = append.prepare(cursor, whole, self._clock, self._mint, self._by())
             return ready if isinstance(ready, Appended) else append.commit(cursor, ready)
 
         appended = self._in_transaction(streams, work)
@@ -246,7 +253,7 @@ class Store:
         more = {part.stream for part in plan.parts} - held
         cursor.hold(sorted(more))
         self._check_healthy(cursor, more)
-        ready = append.prepare(cursor, plan, self._clock, self._mint)
+        ready = append.prepare(cursor, plan, self._clock, self._mint, self._by())
         if isinstance(ready, Appended):
             return states, ready
         append.check_readable(ready)

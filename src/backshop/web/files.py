@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from backshop.app import Backshop, Role
+from backshop.base.acting import OWNER, By, acting_as
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import UserId
 from backshop.base.limits import MIB
@@ -65,6 +66,17 @@ def _take(
 ) -> Any:
     """Lay the streams down outside the home; with the last of them add all like other sources."""
     site.shop.gate.admit_to(user, bench_id, Role.PUBLISH)  # adding changes Published
+    with acting_as(By(person=user or OWNER)):  # the server names the paths, the person adds
+        return _taken(site, bench_id, given, words, user)
+
+
+def _taken(
+    site: Site,
+    bench_id: str,
+    given: list[tuple[IO[bytes], str]],
+    words: dict[str, str],
+    user: UserId | None,
+) -> Any:
     limits = site.shop.call("WorkbenchGetScope", {"workbench_id": bench_id})["limits"]
     key, step = words["upload"][:80], words["step"]
     if key and step == "more":

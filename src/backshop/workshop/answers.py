@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from backshop.base.acting import by_of
 from backshop.base.ambient import timestamp
 from backshop.base.codec import decode
-from backshop.bench import ChangedFile, DraftState
+from backshop.bench import Acted, ChangedFile, DraftState, Names, acted
 
-from .state import Record
+from .state import BY, Record
 from .turnfacts import TurnFacts, told
 
 Json = Mapping[str, object]
@@ -51,6 +52,7 @@ class Message:
     tool_calls: tuple[ToolCallShape, ...] | None = None
     tool_call_id: str | None = None
     content: str | None = None
+    by: Acted | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +299,7 @@ def facts_of(record: Record | None) -> TurnFacts | None:
     return decode(TurnFacts, data) if isinstance(data, dict) else None
 
 
-def message_of(record: Record, *, active: bool) -> Message:
+def message_of(record: Record, *, active: bool, names: Names) -> Message:
     """Return a record as commands show it."""
     facts = facts_of(record)
     return Message(
@@ -311,7 +313,8 @@ def message_of(record: Record, *, active: bool) -> Message:
         advances_head=record.advances_head,
         status=record.status,
         event_kind=record.event_kind,
-        metadata=record.metadata,
+        metadata={name: value for name, value in record.metadata.items() if name != BY},
         facts_lines=None if facts is None else told(facts),
         active=active,
+        by=acted(by_of(record.metadata.get(BY)), names),
     )

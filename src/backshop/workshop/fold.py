@@ -17,7 +17,7 @@ from . import turnfold
 from .called import ToolAnswered, ToolCalled
 from .copied import ConversationCopied, CopiedRecord
 from .events import WorkshopEvent
-from .records import added, given_up, sister, system, turned, unproposed, without_none
+from .records import added, given_up, signed, sister, system, turned, unproposed, without_none
 from .state import Record, ToolEntry, Undo, WorkshopState
 
 _CHANGES = (
@@ -198,8 +198,11 @@ def _sent(state: WorkshopState, fact: ev.MessageSent, at_ms: int, seq: int) -> W
         created_ms=at_ms,
         parent_id=state.head_id,
         seq=seq,
-        metadata=without_none(
-            mode=fact.mode, origin=fact.origin, client_message_id=fact.client_message_id
+        metadata=signed(
+            state,
+            without_none(
+                mode=fact.mode, origin=fact.origin, client_message_id=fact.client_message_id
+            ),
         ),
         session_seq=fact.session_seq,
     )

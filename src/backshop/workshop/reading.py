@@ -135,14 +135,14 @@ def conversation(book: Book, request: requests.GetConversation) -> Conversation:
             raise NotFound("there is no such message here", reason="message_not_found")
         end = places[0]
     start = max(0, end - request.limit)
-    turns = _answering(known)
+    turns, names = _answering(known), book.desk.names()
     messages: list[Message] = []
     for record, is_active in shown[start:end]:
         if request.include_tools and record.type == "assistant_message":
             messages += _traffic(book, known, record)
         turn_id = turns.get(record.message_id, record.turn_id)
         shown_now = replace(told.as_it_stands(_with_card(known, record)), turn_id=turn_id)
-        messages.append(message_of(shown_now, active=is_active))
+        messages.append(message_of(shown_now, active=is_active, names=names))
     return Conversation(messages=tuple(messages), has_more=start > 0, head_id=known.head_id)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from backshop.base.ids import MessageId
 
-from .state import Record, Turn, WorkshopState
+from .state import BY, Record, Turn, WorkshopState
 
 
 def added(state: WorkshopState, record: Record) -> WorkshopState:
@@ -60,10 +60,16 @@ def system(
         turn_id=None if running is None else running.turn_id,
         advances_head=advances,
         event_kind=kind,
-        metadata=about,
+        metadata=signed(state, about),
         session_seq=state.session_seq,
     )
     return added(state, record)
+
+
+def signed(state: WorkshopState, about: dict[str, object]) -> dict[str, object]:
+    """Return what is told about a record with who caused it, if that is known (T1.6)."""
+    by = state.bench.by
+    return about if by is None else {**about, BY: by.data()}
 
 
 def sister(own: str) -> MessageId:

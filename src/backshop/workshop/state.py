@@ -38,6 +38,9 @@ CARDS_OF_CHANGE = ("checkpoint_published", "checkpoint_restored")
 """System events that say that Published is another one since (W15.3)."""
 
 
+BY = "by"  # where a record says who caused it (T1.6)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One entry of the conversation (W2.2)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from backshop.bench import CALLS
 from backshop.bench.events import BenchEvent
 from backshop.store import Event, Fold
@@ -17,7 +19,8 @@ def _apply(state: WorkshopState, event: Event) -> WorkshopState:
     fact = event.fact
     if not isinstance(fact, BenchEvent | WorkshopEvent):
         return state
+    state = replace(state, bench=replace(state.bench, by=event.by))
     return apply(state, fact, event.at_ms, event.seq)
 
 
-FOLD: Fold[WorkshopState] = Fold("workshop", 6, WorkshopState(), _apply)
+FOLD: Fold[WorkshopState] = Fold("workshop", 7, WorkshopState(), _apply)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
-from backshop.base.acting import acting_user
+from backshop.base.acting import AGENT, OWNER, By, acting_as, acting_user, agent_acting
 from backshop.base.errors import BackshopError
 from backshop.base.ids import MessageId, TurnId, UserId
 from backshop.models import ConsentRequired, ModelAdapter, Models, ProviderNotConfigured
@@ -214,7 +214,11 @@ class Turns:
         if turn is None:
             return
         require_program(self._book.program, turn.program)
-        is_gone = self._book.is_gone(turn.user_id)
+        with acting_as(By(person=turn.user_id or OWNER)):
+            self._walked_on(bench_id, known, turn, ticket)
+
+    def _walked_on(self, bench_id: str, known: WorkshopState, turn: Turn, ticket: str) -> None:
+        turn_id, is_gone = turn.turn_id, self._book.is_gone(turn.user_id)
         if is_gone:
             self.stop(bench_id, turn_id)
         if turn is not known.running or not self._took_over(bench_id, turn, ticket):
@@ -308,7 +312,11 @@ class Turns:
         with self._guard:
             self._holds[work.turn_id] = hold
         try:
-            with session.limited(deadline=deadline), session.during(work.turn_id):
+            with (
+                session.limited(deadline=deadline),
+                session.during(work.turn_id),
+                agent_acting(AGENT),
+            ):
                 do(run)
         finally:
             with self._guard:

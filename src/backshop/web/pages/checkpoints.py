@@ -20,6 +20,7 @@ def checkpoints(visit: Visit) -> Page:
     found = visit.bench("CheckpointsList", limit=LISTED, **more)
     listed = found["checkpoints"]
     for place, one in enumerate(listed):
+        one["who"] = visit.who(one.get("by"))
         newer = listed[place - 1]["checkpoint_id"] if place else None
         one["since"] = None if more and not place else _counts(visit, one["checkpoint_id"], newer)
     context |= {

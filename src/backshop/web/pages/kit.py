@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from backshop.app import Backshop, Role, fault_of
+from backshop.base.acting import OWNER, who
 from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
 from backshop.base.limits import MIB
@@ -59,6 +60,10 @@ class Visit:
     def call(self, command: str, /, **request: Any) -> Any:
         """Run a command of the registry: parsed JSON in and out."""
         return self.shop.call(command, request, user=self.user)
+
+    def who(self, by: Mapping[str, str] | None) -> str | None:
+        """Return who did something, as this person reads it (T1.6)."""
+        return who(by, me=self.user or OWNER)
 
     def bench(self, command: str, /, **request: Any) -> Any:
         """Run a command about the bench that the address names."""

@@ -45,6 +45,7 @@ def review(visit: Visit) -> Page:
     found = visit.bench("ReviewGetChangeSet", limit=LISTED)
     wanted = visit.query.get("file") or (found["entries"][0]["path"] if found["entries"] else None)
     context |= {"set": found, "wanted": wanted, "label": LABELS[found["reference_source"]]}
+    context["writers"] = [who for one in found.get("writers", ()) if (who := visit.who(one))]
     context |= _file(visit, wanted) if wanted else {"file": None}
     return Page(template="review.html", title="Review", context=context)
 

@@ -97,22 +97,23 @@ def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any
     page = visit.bench("WorkshopGetConversation", **request)
     models, _ = attempt(visit, "ModelsListSupported")
     names = {one["model_id"]: one["display_name"] for one in (models or {}).get("models", ())}
-    messages = [_shown(one, names) for one in page["messages"]]
+    messages = [_shown(visit, one, names) for one in page["messages"]]
     return {
         "messages": messages,
         "model_names": names,
+        "is_shared": bool(visit.shop.people.names()),
         "has_talk": any(one["type"] != "system_event" for one in messages),
         "has_more": page["has_more"],
         "counts_line": counts_line,
     }
 
 
-def _shown(message: dict[str, Any], models: dict[str, str]) -> dict[str, Any]:
+def _shown(visit: Visit, message: dict[str, Any], models: dict[str, str]) -> dict[str, Any]:
     """Add what the template needs: a line for system events, and a name for this version of it."""
     text = json.dumps(message, sort_keys=True, ensure_ascii=False)
     version = hashlib.sha256(text.encode()).hexdigest()[:12]
     line = system_line(message, models) if message["type"] == "system_event" else None
-    return {**message, "version": version, "line": line}
+    return {**message, "version": version, "line": line, "who": visit.who(message.get("by"))}
 
 
 def details(visit: Visit) -> Page:
