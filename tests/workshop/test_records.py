@@ -14,6 +14,7 @@ ULID = "[0-9A-HJKMNP-TV-Z]{26}"
 COMMON = {
     "active",
     "advances_head",
+    "by",
     "created_at",
     "message_id",
     "metadata",
@@ -49,7 +50,7 @@ def watching(chat, wire, purpose: str) -> list[Step]:
     return seen
 
 
-@pytest.mark.rule("W2.2", "W2.3", "W2.4", "W1.2")
+@pytest.mark.rule("W2.2", "W2.3", "W2.4", "W1.2", "T1.6")
 def test_records_of_a_turn_say_who_what_when_and_after_what(chat):
     wire = chat.play(story(("b.txt", "b"), answer="b.txt"))
     first = chat.send("First")
@@ -66,6 +67,10 @@ def test_records_of_a_turn_say_who_what_when_and_after_what(chat):
     assert set(last) == COMMON | {"parent_id"}
     assert set(answer) == COMMON | {"parent_id", "turn_id", "facts_lines"}
     assert [one["role"] for one in (switched, user, answer)] == ["system", "user", "assistant"]
+    assert (user["by"], answer["by"]) == (
+        {"person": "owner", "door": "python"},
+        {"person": "owner", "agent": "agent"},
+    )
     assert [one["parent_id"] for one in (user, answer, card, last)] == [
         switched["message_id"],
         first,

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from backshop.base.acting import AGENT, OWNER, By
 from backshop.base.codec import encode
 from backshop.base.ids import MessageId
 from backshop.bench.history import Draft
 
 from . import events as ev
 from .records import added, given_up, sister, turned, without_none
-from .state import PAUSED, RPI, RUNNING, Item, Place, Proposal, Record, Turn, WorkshopState
+from .state import (
+    BY,
+    PAUSED,
+    RPI,
+    RUNNING,
+    Item,
+    Place,
+    Proposal,
+    Record,
+    Turn,
+    WorkshopState,
+)
 from .turnfacts import WAITING, FileChanged, ItemFact, TurnFacts
 
 Progress = (
@@ -234,8 +246,14 @@ def _answer(
             flow=turn.flow,
             run_id=turn.run_id,
             workflow_id=turn.workflow_id,
+            **{BY: By(person=turn.user_id or OWNER, agent=agent_of(turn)).data()},
         ),
     )
+
+
+def agent_of(turn: Turn) -> str:
+    """Return which agent a turn is of, as events call it (T1.6)."""
+    return turn.model_id if turn.is_outside else AGENT  # that of one outside is `mcp:…` too
 
 
 def ended(state: WorkshopState, fact: ev.TurnEnded, at_ms: int, seq: int) -> WorkshopState:
