@@ -64,8 +64,8 @@ def test_every_event_of_a_call_says_whose_it_was_and_through_which_door(shop, pe
     shop.call("CheckpointCreate", {**about, "description": "mine"}, user=ben)
     say(shop, ours, "Hello", ben)
 
-    hers = [one.by for one in after(shop, start) if one.seq <= middle]
-    assert {one.person for one in hers} == {ada, OWNER}
+    first = {one.by for one in after(shop, start) if one.seq <= middle}
+    assert first == {By(person=one, door="python") for one in (ada, OWNER)}
     assert {one.by for one in after(shop, middle)} == {By(person=ben, door="python")}
 
 
@@ -81,10 +81,11 @@ def test_the_events_of_a_turn_say_who_asked_and_that_the_agent_acted(shop, peopl
     shop.call("WorkshopRunAgent", request, user=ada)
 
     made = after(shop, start)
-    agents = {one.kind: one.by.agent for one in made if one.stream == f"bench:{chat.id}"}
-    assert {one.by.person for one in made} == {ada}
-    assert agents["workshop.turn_started"] is None
-    assert {agents["draft.batch_applied"], agents["workshop.turn_ended"]} == {"agent"}
+    by = {one.kind: one.by for one in made if one.stream == f"bench:{chat.id}"}
+    asked, worked = By(person=ada, door="python"), By(person=ada, agent="agent", door="python")
+    assert {one.by for one in made} == {asked, worked}
+    assert by["workshop.turn_started"] == asked
+    assert {by["draft.batch_applied"], by["workshop.turn_ended"]} == {worked}
 
 
 @pytest.mark.rule("T1.6")

@@ -14,6 +14,7 @@ from tests.mcp.test_server import call, over_http
 
 from backshop.app import Backshop
 from backshop.app.guessing import IN_ALL, PER_ADDRESS, Guesses, wait_s
+from backshop.base.acting import By
 from backshop.base.errors import LimitExceeded
 from backshop.mcp.toolbox import Offering
 from backshop.testing.ambient import FixedClock
@@ -124,8 +125,8 @@ def test_the_tools_of_a_bench_need_the_role_for_it_and_say_whose_agent_called(tm
             writing = [await call(ada, "write_text_file", write)]
 
         written = list(team.shop.store.read(f"bench:{bench}"))[-1]
-        assert (written.by.person, written.by.door) == (team.ada["user_id"], "mcp")
-        assert written.by.agent == "mcp:mcp"  # what the client of the SDK calls itself
+        # `mcp`: what the client of the SDK calls itself
+        assert written.by == By(person=team.ada["user_id"], agent="mcp:mcp", door="mcp")
         assert [one["_error"] for one in nothing] == [True, True]
         assert {one["error"]["error_code"] for one in nothing} == {"ACCESS_DENIED"}
         assert [one["_error"] for one in reading] == [False, True]

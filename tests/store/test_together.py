@@ -333,7 +333,7 @@ def test_a_server_without_a_free_connection_is_waited_for(tmp_path):
 
     with fresh_database() as url, Store.open(tmp_path / "home", database_url=url) as store:
         store.append(one("bench:a", counted(1)))
-        store.database._idle.pop().close()
+        store.database._pool.take().close()  # type: ignore[union-attr]  # one is kept
         taken = []
         with suppress(psycopg.OperationalError):
             while True:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from backshop import __version__
 from backshop.base.errors import ValidationFailed
-from backshop.store import QUEUE_LOCK, StoreUnavailable, is_shared
+from backshop.store import IDLE_S, QUEUE_LOCK, StoreUnavailable, is_shared, why_refused
 
 if TYPE_CHECKING:
     from procrastinate import App
@@ -20,6 +20,7 @@ T = TypeVar("T")
 
 QUEUE, TASK = "turns", "backshop.turn"
 SCHEMA = "backshop_queue"  # a schema of its own: its tables are none of ours
+SERVER_CONNECTIONS, WORKER_CONNECTIONS = 2, 3  # T2.8; a worker has one more, which listens
 _WAIT_S = 5.0
 
 
@@ -43,9 +44,16 @@ def arguments(bench_id: str, turn_id: str, ticket: str) -> dict[str, Any]:
     return {"bench_id": bench_id, "turn_id": turn_id, "ticket": ticket, "version": __version__}
 
 
-def pool_settings(url: str) -> dict[str, Any]:
-    """Return what both sides connect with."""
-    return {"conninfo": url, "min_size": 1, "max_size": 4, "timeout": _WAIT_S}
+def pool_settings(url: str, most: int) -> dict[str, Any]:
+    """Return what both sides connect with; what nobody uses is given back but for one."""
+    sizes = {"min_size": 1, "max_size": most, "max_idle": IDLE_S}
+    return {"conninfo": url, "timeout": _WAIT_S, **sizes}
+
+
+def away(url: str, error: BaseException) -> StoreUnavailable:
+    """Return why the queue could not be asked: as the database server says it, if it says so."""
+    detail = f"queue: {type(error.__cause__ or error).__name__}"
+    return why_refused(url) or StoreUnavailable("the queue cannot be reached", detail=detail)
 
 
 class TurnQueue:
@@ -83,16 +91,16 @@ class TurnQueue:
                 self._app = None
 
     def _asked(self, ask: Callable[[App], T]) -> T:
+        app = self._opened()
         from procrastinate.exceptions import ConnectorException, NoResult
+        from psycopg import Error
 
         try:
-            return ask(self._opened())
+            return ask(app)
         except NoResult:
             raise
-        except ConnectorException as error:
-            raise StoreUnavailable(
-                "the queue cannot be reached", detail=f"queue: {type(error).__name__}"
-            ) from error
+        except (ConnectorException, Error) as error:
+            raise away(self._url, error) from error
 
     def _opened(self) -> App:
         """Return the app, its tables made if they are not there."""
@@ -104,7 +112,12 @@ class TurnQueue:
                     raise StoreUnavailable(
                         "workers need the extra backshop[postgres]", reason="driver_missing"
                     ) from error
-                connector = SyncPsycopgConnector(**pool_settings(self._url), configure=_configure)
+                refused = why_refused(self._url)
+                if refused is not None:  # the pool would try for half a minute, and not say why
+                    raise refused
+                connector = SyncPsycopgConnector(
+                    **pool_settings(self._url, SERVER_CONNECTIONS), configure=_configure
+                )
                 made = App(connector=connector).open()
                 try:
                     _make_tables(connector, made)

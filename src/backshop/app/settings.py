@@ -13,6 +13,7 @@ from backshop.base.limits import (
     PREVIEW_CACHE_HARD_MAX_BYTES,
     RETENTION_DAYS,
     RUN_LEASE_S,
+    STORE_CONNECTIONS,
     TEXT_HARD_MAX_BYTES,
     TEXT_MAX_BYTES,
 )
@@ -117,6 +118,13 @@ SETTINGS: tuple[Setting, ...] = (
         parse=integer(0, 600_000),
         allowed="0 to 600000",
         summary="How long a writer waits for another one.",
+    ),
+    Setting(
+        name="store.connections",
+        default=STORE_CONNECTIONS,
+        parse=integer(2, 100),
+        allowed="2 to 100",
+        summary="Connections to PostgreSQL that one process uses at once for events and contents.",
     ),
     Setting(
         name="rails.bundled_dirs",

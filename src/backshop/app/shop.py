@@ -86,6 +86,7 @@ class Backshop:
             clock=clock,
             mint=mint,
             lock_wait_ms=config["store.lock_wait_ms"],
+            connections=config["store.connections"],
         )
         store.place = By(door=door)
         return cls(config, store, clock, mint)
@@ -303,6 +304,7 @@ class Backshop:
         """Be a worker until told to stop by a signal (T6.2)."""
         self.store.place = By(door="worker", worker=f"{socket.gethostname()}:{os.getpid()}")
         self.queue.prepare()
+        self.queue.close()  # the worker has connections of its own to it
         from .worker import Worker  # after the queue: it says what is missing
 
         url = self.config["database_url"]

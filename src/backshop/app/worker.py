@@ -22,7 +22,7 @@ from backshop.base.errors import BackshopError
 from backshop.store import StoreBusy, StoreUnavailable
 from backshop.workshop import OlderWorker, TurnActive, Workshop
 
-from .queue import QUEUE, SCHEMA, TASK, arguments, pool_settings
+from .queue import QUEUE, SCHEMA, TASK, WORKER_CONNECTIONS, arguments, pool_settings
 
 if TYPE_CHECKING:
     from procrastinate.jobs import Job
@@ -102,7 +102,11 @@ class Worker:
             await asyncio.sleep(0.1)
 
     async def _serve(self, ready: Callable[[], None]) -> None:
-        app = App(connector=PsycopgConnector(**pool_settings(self._url), configure=_configure))
+        app = App(
+            connector=PsycopgConnector(
+                **pool_settings(self._url, WORKER_CONNECTIONS), configure=_configure
+            )
+        )
         app.task(name=TASK, queue=QUEUE, retry=_Again())(self._turn)
         async with app.open_async():
             ready()

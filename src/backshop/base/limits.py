@@ -8,6 +8,7 @@ GIB = 1024 * MIB
 
 # store
 LOCK_WAIT_MS = 2000  # T2.4, store.lock_wait_ms
+STORE_CONNECTIONS = 8  # T2.8, store.connections
 INLINE_BLOB_MAX_BYTES = 64 * KIB  # T4.2
 BLOB_GRACE_HOURS = 24  # T4.5
 BLOB_CACHE_MAX_BYTES = 10 * GIB  # T4.3: fetched contents kept on this machine

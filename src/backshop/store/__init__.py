@@ -7,7 +7,7 @@ from .blobs import Blobs
 from .commands import COMMANDS, Finding, Findings, examine_store
 from .contents import Lost
 from .copying import Copied
-from .engine import is_shared
+from .engine import is_shared, why_refused
 from .errors import (
     DatabaseAway,
     DuplicateKey,
@@ -31,12 +31,14 @@ from .mark import Alarm, was_used
 from .materialise import Shown, View
 from .move import Moved, move_store
 from .placing import LEFTOVERS, Keep, Placer, remove_tree
+from .pool import IDLE_S
 from .project import Fold
 from .repair import repair_store
 from .service import Store, Write
 from .spool import Batch, file_error, file_errors
 
 __all__ = [
+    "IDLE_S",
     "QUEUE_LOCK",
     "Alarm",
     "Beginning",
@@ -56,6 +58,7 @@ __all__ = [
     "file_error",
     "file_errors",
     "is_shared",
+    "why_refused",
     "move_store",
     "remove_tree",
     "repair_store",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -13,13 +12,15 @@ from backshop.base.errors import BackshopError
 from . import schema
 from .bulletin import Bulletin
 from .errors import StoreUnavailable
+from .pool import Pool
 
 Row = Mapping[str, Any]
 Ask = tuple[str, Row]
 """A statement by its name, and its parameters."""
 Rows = list[tuple[Any, ...]]
 
-_CONNECTION_WAIT_S = 10.0  # for a server that has no connection left
+_KEPT = 64  # connections to a file that stay open while nobody uses them
+_CONNECTION_WAIT_S = 10.0  # for one of our own, or for a server that has none left
 _CONNECTION_PAUSE_S = 0.05
 
 
@@ -112,11 +113,15 @@ class Connections:
     dialect = ""
     journal = ""
     _begin_snapshot = ""
-    _kept = 64
-    """Connections that stay open while nobody uses them."""
 
-    def __init__(self) -> None:
-        self._idle: deque[Any] = deque()
+    def __init__(self, *, limit: int | None = None, idle_s: float | None = None) -> None:
+        self._pool = Pool(
+            self._drop,
+            kept=_KEPT if limit is None else limit,
+            limit=limit,
+            wait_s=_CONNECTION_WAIT_S,
+            idle_s=idle_s,
+        )
         self._texts: dict[str, str] = {}
         self._closed = False
 
@@ -149,16 +154,17 @@ class Connections:
     @contextmanager
     def reader(self) -> Iterator[Cursor]:
         """Give a cursor for reads; each statement sees one consistent state."""
-        connection = self._take()
-        try:
-            yield Cursor(self, connection)
-        except self._errors() as error:
-            self._drop(connection)
-            raise self.translated(error) from error
-        except BaseException:
-            self._drop(connection)
-            raise
-        self._give_back(connection)
+        with self._pool.slot():
+            connection = self._take()
+            try:
+                yield Cursor(self, connection)
+            except self._errors() as error:
+                self._drop(connection)
+                raise self.translated(error) from error
+            except BaseException:
+                self._drop(connection)
+                raise
+            self._pool.give_back(connection)
 
     @contextmanager
     def snapshot(self) -> Iterator[Cursor]:
@@ -176,30 +182,29 @@ class Connections:
 
         It holds these streams from its beginning, taken in the order of their names.
         """
-        connection = self._take()
-        cursor = Cursor(self, connection)
-        try:
-            self._begin(connection, sorted(streams))
-            yield cursor
-            if not cursor.is_concluded:
-                self.execute(connection, "COMMIT")
-        except self._errors() as error:
-            self._drop(connection)  # closing rolls back, whatever state it is in
-            raise self.translated(error) from error
-        except BackshopError:
-            self._roll_back(connection)
-            raise
-        except BaseException:
-            self._drop(connection)
-            raise
-        self._give_back(connection)
+        with self._pool.slot():
+            connection = self._take()
+            cursor = Cursor(self, connection)
+            try:
+                self._begin(connection, sorted(streams))
+                yield cursor
+                if not cursor.is_concluded:
+                    self.execute(connection, "COMMIT")
+            except self._errors() as error:
+                self._drop(connection)  # closing rolls back, whatever state it is in
+                raise self.translated(error) from error
+            except BackshopError:
+                self._roll_back(connection)
+                raise
+            except BaseException:
+                self._drop(connection)
+                raise
+            self._pool.give_back(connection)
 
     def close(self) -> None:
         """Close every kept connection."""
         self._closed = True
-        while self._idle:
-            with suppress(IndexError):
-                self._drop(self._idle.pop())
+        self._pool.close()
 
     def translated(self, error: BaseException) -> BackshopError:
         """Return our error for a driver's."""
@@ -251,10 +256,10 @@ class Connections:
             raise StoreUnavailable("the store is closed", reason="closed")
         ends = 0.0
         while True:
-            with suppress(IndexError):
-                while self._is_lost(kept := self._idle.pop()):
-                    self._drop(kept)
-                return kept
+            while (kept := self._pool.take()) is not None:
+                if not self._is_lost(kept):
+                    return kept
+                self._drop(kept)
             try:
                 return self._connect()
             except self._errors() as error:
@@ -265,19 +270,13 @@ class Connections:
                     raise error.refused from error
             time.sleep(_CONNECTION_PAUSE_S)
 
-    def _give_back(self, connection: Any) -> None:
-        if self._closed or len(self._idle) >= self._kept:
-            self._drop(connection)
-        else:
-            self._idle.append(connection)
-
     def _roll_back(self, connection: Any) -> None:
         try:
             connection.cursor().execute("ROLLBACK")
         except self._errors():
             self._drop(connection)
         else:
-            self._give_back(connection)
+            self._pool.give_back(connection)
 
     def _drop(self, connection: Any) -> None:
         with suppress(*self._errors()):

@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError, DiskFull, InternalError, ValidationFailed
+from backshop.base.limits import STORE_CONNECTIONS
 
 from .bulletin import NEWS, Bulletin
 from .connection import Ask, Connections, Cursor, NoConnectionLeft, Row, Rows
@@ -30,9 +31,13 @@ from .errors import (
     StoreUnavailable,
 )
 from .locks import SEQ_LOCK, SWEEP_LOCK
+from .pool import IDLE_S
 
 _IN_ORDER = f"SELECT pg_advisory_xact_lock({SEQ_LOCK})"
 _NEWS = f"SELECT pg_notify('{NEWS}', currval(pg_get_serial_sequence('event', 'seq'))::text)"
+TOO_MANY = "too_many_connections"
+_FULL = re.compile("too many (clients|connections)|remaining connection slots")
+_PASSING = re.compile("starting up|shutting down|recovery mode|not (yet )?accepting connections")
 _LOCKED = (5, 6)  # SQLite's BUSY and LOCKED
 _PAUSE_S = 0.001  # shorter than a commit: the file is never idle for long
 _OWN_MODE = 0o600
@@ -185,8 +190,8 @@ class Sqlite(Connections):
 
     def _take(self) -> Any:
         if self._reading is not None and self._reading.is_over():
-            while self._idle:  # somebody writes to the file after all
-                self._drop(self._idle.pop())
+            while (kept := self._pool.take()) is not None:  # somebody writes to the file after all
+                self._drop(kept)
             self._reading = None
         return super()._take()
 
@@ -309,11 +314,17 @@ class Postgres(Connections):
     dialect = "postgresql"
     journal = "server"
     is_read_only = False
-    _kept = 16  # a server has 100 for everybody
     _begin_snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-    def __init__(self, url: str, *, lock_wait_ms: int) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        url: str,
+        *,
+        lock_wait_ms: int,
+        connections: int = STORE_CONNECTIONS,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        super().__init__(limit=connections, idle_s=idle_s)
         try:
             import psycopg
         except ImportError as error:
@@ -413,13 +424,10 @@ class Postgres(Connections):
                 "the database URL cannot be understood", reason="bad_setting"
             ) from error
         except self._psycopg.OperationalError as error:
-            said = re.search(r"FATAL: +(.+)", str(error))
-            if said is None:
+            refused = refusal(error)
+            if refused is None:
                 raise
-            refused = StoreUnavailable(
-                "the database server refused the connection", reason="refused", detail=said[1]
-            )
-            if "too many clients" in said[1] or "remaining connection slots" in said[1]:
+            if refused.reason == TOO_MANY:
                 raise NoConnectionLeft(refused) from error
             raise refused from error
         connection.execute(f"SET lock_timeout = {self._wait_ms}")
@@ -445,6 +453,36 @@ def _held(name: str) -> str:
     return f"SELECT pg_advisory_xact_lock({int(sha256_hex(name.encode())[:15], 16)})"
 
 
+def refusal(error: BaseException) -> StoreUnavailable | None:
+    """Return why a server would not have us, by what it said; None if it said nothing at all."""
+    said = re.search(r"FATAL: +(.+)", str(error))
+    if said is None:
+        return None
+    if _PASSING.search(said[1]):  # it comes back by itself, as if it were not there
+        return StoreUnavailable("the database cannot be reached", detail=said[1])
+    if _FULL.search(said[1]):
+        return StoreUnavailable(
+            "the database server has too many connections open",
+            reason=TOO_MANY,
+            detail=said[1],
+            hints=("lower store.connections, or raise max_connections of the server",),
+        )
+    return StoreUnavailable(
+        "the database server refused the connection", reason="refused", detail=said[1]
+    )
+
+
+def why_refused(url: str) -> StoreUnavailable | None:
+    """Ask a server once whether it would have us; None if it would, or says nothing."""
+    import psycopg
+
+    try:
+        psycopg.connect(url, connect_timeout=5).close()
+    except psycopg.OperationalError as error:
+        return refusal(error)
+    return None
+
+
 Database = Sqlite | Postgres
 
 
@@ -453,8 +491,10 @@ def is_shared(url: str | None) -> bool:
     return url is not None and urlsplit(url).scheme in ("postgresql", "postgres")
 
 
-def connect(url: str, *, lock_wait_ms: int) -> Database:
+def connect(url: str, *, lock_wait_ms: int, connections: int = STORE_CONNECTIONS) -> Database:
     """Return the database a URL names; nothing is opened yet.
+
+    `connections` is how many a process uses at once, of a server.
 
     Raises:
         ValidationFailed: `bad_database_url`.
@@ -466,7 +506,7 @@ def connect(url: str, *, lock_wait_ms: int) -> Database:
             lock_wait_ms=lock_wait_ms,
         )
     if is_shared(url):
-        return Postgres(url, lock_wait_ms=lock_wait_ms)
+        return Postgres(url, lock_wait_ms=lock_wait_ms, connections=connections)
     raise ValidationFailed(
         "a database URL is sqlite:///path or postgresql://…", reason="bad_database_url"
     )

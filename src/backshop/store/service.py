@@ -14,7 +14,12 @@ from backshop.base.acting import By, acting_by
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import BlobId, TreeId
-from backshop.base.limits import BLOB_GRACE_HOURS, INLINE_BLOB_MAX_BYTES, LOCK_WAIT_MS
+from backshop.base.limits import (
+    BLOB_GRACE_HOURS,
+    INLINE_BLOB_MAX_BYTES,
+    LOCK_WAIT_MS,
+    STORE_CONNECTIONS,
+)
 
 from . import append, engine, gc, health, keyring, log, migrations
 from .beginning import Beginning
@@ -112,6 +117,7 @@ class Store:
         mint: Mint | None = None,
         lock_wait_ms: int = LOCK_WAIT_MS,
         alarm: Alarm = Alarm.RAISE,
+        connections: int = STORE_CONNECTIONS,
     ) -> Store:
         """Open the store of a home, creating or upgrading it first.
 
@@ -124,7 +130,7 @@ class Store:
         """
         clock = clock or SystemClock()
         database = (
-            engine.connect(database_url, lock_wait_ms=lock_wait_ms)
+            engine.connect(database_url, lock_wait_ms=lock_wait_ms, connections=connections)
             if database_url
             else engine.Sqlite(home / "store.db", lock_wait_ms=lock_wait_ms)
         )
