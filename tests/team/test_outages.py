@@ -71,6 +71,30 @@ def restarted_under_a_turn(team, server) -> None:
     team.check_done(bench)
 
 
+@pytest.mark.rule("T6.2", "T6.3")
+def test_a_database_away_for_seconds_costs_seconds_and_a_line_of_the_log(tmp_path, away):
+    _, server, _ = away
+    settings = {**away[0].settings, "team.lease_s": 3600}  # nobody waits for one to run out
+    team = Team(tmp_path / "patient", settings)
+    try:
+        worker = team.worker().wait_ready()
+        bench, message = team.bench()
+        running = team.begin(bench, message)
+        until(lambda: team.tools(bench) >= 2, "two tool calls")
+
+        server.kill()
+        until(lambda: "waits and is tried again" in worker.said, "the worker noticing it")
+        server.restart()
+
+        assert running.result(ENDS_S)["status"] == "complete"
+        team.check_done(bench)
+        said = worker.said
+    finally:
+        team.close()
+    assert "Traceback" not in said
+    assert said.count("waits and is tried again") <= 2, said
+
+
 @pytest.mark.rule("T4.3")
 def test_contents_away_for_half_a_minute(away, scaled, record_property):
     team, _, way = away

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import dataclass
 
 import pytest
 from tests.workshop.conftest import Chat, story
 from tests.workshop.test_stopping import before
 
 from backshop.app import Backshop
+from backshop.base import event as registry
 from backshop.base.acting import By
 from backshop.base.errors import DiskFull
+from backshop.base.event import event
 from backshop.base.ids import UserId
-from backshop.store import StoreBusy
-from backshop.workshop import closing, decide
+from backshop.store import NewEvent, Part, Plan, StoreBusy, StoreUnavailable
+from backshop.workshop import OlderWorker, closing, decide, handing
 from backshop.workshop.errors import ModelUnavailable
 
 LARGE = "x" * 100_000  # more than fits into the database: a file is written
@@ -194,3 +197,143 @@ def test_a_turn_that_a_worker_went_on_with_says_who_asked_who_acted_and_who_ran_
     }
     assert {one.by.agent for one in made if one.kind == "draft.batch_applied"} == {"agent"}
     assert left.turn.user_id == ada
+
+
+class Queue:
+    """A queue that is away for so many tries; then a worker takes a turn up at once."""
+
+    def __init__(self, left: Left, times: int, reason: str | None = None) -> None:
+        self.left, self.times, self.reason = left, times, reason
+        self.jobs: list[tuple[str, str, str]] = []
+
+    def give(self, bench_id: str, turn_id: str, ticket: str) -> int:
+        self.times -= 1
+        if self.times >= 0:
+            raise StoreUnavailable("no room in the queue", reason=self.reason)
+        self.jobs.append((bench_id, turn_id, ticket))
+        self.left.shop.workshops.carry_on(bench_id, turn_id, ticket)
+        return len(self.jobs)
+
+    def is_pending(self, job: int) -> bool:
+        return False
+
+    def withdraw(self, job: int) -> bool:
+        return False
+
+
+def hand_to(left: Left, queue: Queue, monkeypatch, patience_s: float) -> dict[str, str]:
+    """Let turns be handed to a queue; return a message that waits for one."""
+    monkeypatch.setattr(handing, "HAND_OVER_S", patience_s)
+    monkeypatch.setattr(handing, "POLL_S", 0.001)
+    monkeypatch.setattr(left.shop.workshops._turns, "_hands", queue)
+    left.play(story(("b.txt", "b"), answer="b.txt"))
+    return {"workbench_id": left.id, "message_id": left.send("Do it")}
+
+
+@pytest.mark.rule("T6.2", "B3.8")
+@pytest.mark.parametrize("reason", [None, "too_many_connections"])
+def test_a_turn_whose_hand_over_was_refused_is_refused_and_nobody_runs_it_later(
+    left, monkeypatch, reason
+):
+    queue = Queue(left, 10**6, reason)
+    request = hand_to(left, queue, monkeypatch, patience_s=0)
+
+    with pytest.raises(StoreUnavailable) as refused:
+        left.shop.call("WorkshopRunAgent", request)
+
+    assert refused.value.reason == "not_handed_over"
+    assert "no room in the queue" in refused.value.message
+    assert left.shop.store.leases.holder(f"bench:{left.id}") is None
+    assert (left.turn.status, left.turn.problem.reason) == ("paused", "not_handed_over")
+    assert left.shop.workshops.orphans() == []
+    left.taken_up(left.turn.turn_id)  # its job was queued after all, and only the answer lost
+    assert (left.turn.status, left.draft()) == ("paused", None)
+    queue.times = 0
+    left.shop.call("WorkshopRunAgent", request)
+    assert (left.turn.status, left.draft()) == ("complete", {"b.txt": "b"})
+
+
+@pytest.mark.rule("T6.2")
+def test_a_hand_over_waits_for_a_queue_that_is_away_for_a_moment(left, monkeypatch):
+    queue = Queue(left, 3)
+    request = hand_to(left, queue, monkeypatch, patience_s=60)
+
+    done = left.shop.call("WorkshopRunAgent", request)
+
+    assert (done["status"], len(queue.jobs)) == ("complete", 1)
+
+
+@pytest.mark.rule("T6.2", "M12.1")
+def test_a_turn_that_waits_for_its_hand_over_can_be_stopped(left, monkeypatch):
+    queue = Queue(left, 10**6)
+    request = hand_to(left, queue, monkeypatch, patience_s=60)
+    refuse, once = queue.give, iter([left.ask_to_stop])  # who holds the lease hears of it
+
+    def give(*job: str) -> int:
+        next(once, list)()
+        return refuse(*job)
+
+    monkeypatch.setattr(queue, "give", give)
+
+    done = left.shop.call("WorkshopRunAgent", request)
+
+    assert done["status"] == "canceled"
+
+
+@pytest.mark.rule("T6.2", "T8.17")
+def test_a_refusal_that_cannot_be_recorded_leaves_the_turn_to_be_found(left, monkeypatch):
+    request = hand_to(left, Queue(left, 10**6), monkeypatch, patience_s=0)
+    monkeypatch.setattr(closing, "left_behind", away)
+
+    with pytest.raises(StoreUnavailable) as refused:
+        left.shop.call("WorkshopRunAgent", request)
+
+    assert "the message is kept" in refused.value.message
+    assert left.shop.store.leases.holder(f"bench:{left.id}") is not None
+
+
+def away(*_: object, **__: object) -> None:
+    raise StoreUnavailable("away")
+
+
+@pytest.mark.rule("T6.2", "T1.5")
+def test_a_turn_that_a_store_away_for_a_moment_interrupted_goes_on_at_once_where_it_was(
+    left, monkeypatch
+):
+    turn_id, book = left.left(), left.shop.workshops.book
+    wire = left.play(story(("b.txt", "b"), ("c.txt", LARGE), answer="b.txt c.txt"))
+
+    def go_away() -> None:
+        monkeypatch.setattr(book, "commit", away)
+        monkeypatch.setattr(book.store.leases, "end", away)
+
+    once = iter([go_away])
+    before(wire, "implement", lambda: next(once, list)(), item=2)
+    with pytest.raises(StoreUnavailable):
+        left.taken_up(turn_id)
+    monkeypatch.undo()
+    assert left.shop.store.leases.holder(f"bench:{left.id}") is not None  # for a minute yet
+
+    left.taken_up(turn_id)
+
+    assert (left.turn.status, left.draft()) == ("complete", DONE)
+
+
+@pytest.mark.rule("T6.2", "T5.2")
+def test_a_turn_with_events_of_a_later_program_is_left_to_a_later_worker(left):
+    turn_id = left.left()
+
+    @event("workshop.thought_of_later")
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class ThoughtOfLater:
+        """What only a later program knows."""
+
+        text: str
+
+    new = NewEvent(ThoughtOfLater(text="x"), "later")
+    left.shop.store.append(Plan([Part(f"bench:{left.id}", [new])]))
+    registry._BY_NAME.pop("workshop.thought_of_later")
+
+    with pytest.raises(OlderWorker):
+        left.taken_up(turn_id)
+    assert left.is_found

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 QUEUE, TASK = "turns", "backshop.turn"
+LATER = "turns-later"  # what an older worker would not have; who has all it needs takes from both
 SCHEMA = "backshop_queue"  # a schema of its own: its tables are none of ours
 SERVER_CONNECTIONS, WORKER_CONNECTIONS = 2, 3  # T2.8; a worker has one more, which listens
 _WAIT_S = 5.0

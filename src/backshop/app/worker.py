@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -19,17 +20,17 @@ from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.retry import BaseRetryStrategy
 
 from backshop.base.errors import BackshopError
-from backshop.store import StoreBusy, StoreUnavailable
+from backshop.store import PASSING, StoreBusy, StoreUnavailable
 from backshop.workshop import OlderWorker, TurnActive, Workshop
 
-from .queue import QUEUE, SCHEMA, TASK, WORKER_CONNECTIONS, arguments, pool_settings
+from .queue import LATER, QUEUE, SCHEMA, TASK, WORKER_CONNECTIONS, arguments, pool_settings
 
 if TYPE_CHECKING:
     from procrastinate.jobs import Job
 
 AGAIN_S = 2.0  # before a turn that somebody holds is looked at again
-STORE_TRIES, STORE_WAIT_S = 8, 30.0  # a store that is away is waited for, two minutes a worker
-TRIES_KEPT = 1000
+STORE_TRIES = 9  # a store that is away is waited for, two minutes a worker
+STORE_FIRST_S, STORE_WAIT_S = 0.5, 30.0
 _LATELY = datetime(2020, 1, 1, tzinfo=UTC)  # "at once", whatever this machine's clock says
 _LOG = logging.getLogger("backshop")
 
@@ -38,6 +39,8 @@ class _Again(BaseRetryStrategy):
     """A turn that somebody still holds, or a store that is away: the job goes back."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        if isinstance(exception, OlderWorker):  # out of the way of what this worker can do
+            return RetryDecision(retry_at=_LATELY, queue=LATER)
         passing = (TurnActive, StoreBusy, StoreUnavailable, asyncio.CancelledError)
         return RetryDecision(retry_at=_LATELY) if isinstance(exception, passing) else None
 
@@ -54,23 +57,23 @@ class Worker:
         self._threads = ThreadPoolExecutor(turns * 2, thread_name_prefix="backshop-turn")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ends = asyncio.Event()
-        self._refusal: OlderWorker | None = None
-        self._tries: dict[str, int] = {}
-        """How often the store was away from here, turn by turn, the latest last."""
+        self._stopping = threading.Event()
+        self._guard = threading.Lock()
+        self._at_work: set[str] = set()
+        """Turns that a thread of ours is at, also while the queue is lost."""
+        self._later: set[str] = set()
+        """Versions whose turns are left to others."""
+        self._taking: asyncio.Task[None] | None = None
+        """What takes turns that an older worker would not have."""
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Work until `stop`; `ready` is called when turns can be taken.
-
-        Raises:
-            OlderWorker: this program is too old for what it was given.
-        """
+        """Work until `stop`; `ready` is called when turns can be taken."""
         try:
             asyncio.run(self._until_stopped(ready))
         finally:
+            self._stopping.set()
             self._workshop.let_go()
             self._threads.shutdown(wait=True)
-        if self._refusal is not None:
-            raise self._refusal
 
     def stop(self) -> None:
         """Take nothing more; turns get their grace, then others go on with them."""
@@ -111,50 +114,87 @@ class Worker:
         async with app.open_async():
             ready()
             rescuing = asyncio.create_task(self._rescue(app))
+            if not self._later:
+                self._taking = asyncio.create_task(self._take(app, LATER, listen_notify=False))
             try:
-                await app.run_worker_async(
-                    queues=[QUEUE],
-                    concurrency=self._turns,
-                    install_signal_handlers=False,
-                    delete_jobs="always",
-                    fetch_job_polling_interval=min(1.0, self._lease_s / 8),
-                    update_heartbeat_interval=self._lease_s / 6,
-                    stalled_worker_timeout=self._lease_s / 2,
-                    shutdown_graceful_timeout=0.2,  # the threads go on; see `_drained`
-                )
+                await self._take(app, QUEUE)
             finally:
                 rescuing.cancel()
+                if self._taking is not None:
+                    self._taking.cancel()
+
+    async def _take(self, app: App, queue: str, *, listen_notify: bool = True) -> None:
+        """Take turns from a queue, as they come or by looking for them."""
+        await app.run_worker_async(
+            queues=[queue],
+            concurrency=self._turns,
+            install_signal_handlers=False,
+            listen_notify=listen_notify,
+            delete_jobs="always",
+            fetch_job_polling_interval=min(1.0, self._lease_s / 8),
+            update_heartbeat_interval=self._lease_s / 6,
+            stalled_worker_timeout=self._lease_s / 2,
+            shutdown_graceful_timeout=0.2,  # the threads go on; see `_drained`
+        )
 
     async def _turn(self, bench_id: str, turn_id: str, ticket: str, version: str) -> None:
         """Walk one turn; what cannot be done now goes back to the queue."""
         loop = asyncio.get_running_loop()
         try:
             self._workshop.require_program(version)
-            await loop.run_in_executor(
-                self._threads, self._workshop.carry_on, bench_id, turn_id, ticket
-            )
-        except OlderWorker as refusal:  # it goes back to the queue, and this worker ends
-            self._refusal = refusal
-            self._ends.set()
+            await loop.run_in_executor(self._threads, self._walked, bench_id, turn_id, ticket)
+        except OlderWorker as refusal:
+            self._leave(refusal)
             raise
         except (TurnActive, StoreBusy):
             await asyncio.sleep(min(AGAIN_S, self._lease_s / 8))
             raise
-        except StoreUnavailable as error:
-            tries = self._tries.pop(turn_id, 0) + 1
-            if tries > STORE_TRIES or error.reason is not None:
-                _LOG.warning("a turn is left to its person: %s", error.message)
-                return
-            self._tries[turn_id] = tries
-            if len(self._tries) > TRIES_KEPT:  # of turns that others went on with, in the end
-                del self._tries[next(iter(self._tries))]
-            await asyncio.sleep(min(AGAIN_S**tries, STORE_WAIT_S))
+        except StoreUnavailable:  # told to stop meanwhile
             raise
         except BackshopError as error:
-            self._tries.pop(turn_id, None)
             _LOG.warning("a turn could not be gone on with: %s", error.message)
-        else:
-            self._tries.pop(turn_id, None)
+
+    def _leave(self, refusal: OlderWorker) -> None:
+        """Leave turns of later programs to others from now on, and go on with our own."""
+        version = refusal.version or "a later one"
+        if version not in self._later:
+            _LOG.warning(
+                "%s; such turns wait for a newer worker, others go on here", refusal.message
+            )
+        self._later.add(version)
+        if self._taking is not None and self._loop is not None:
+            self._loop.call_soon(self._taking.cancel)
+
+    def _walked(self, bench_id: str, turn_id: str, ticket: str) -> None:
+        """Walk one turn; a store that is away is waited for here, where its lease is ours."""
+        with self._guard:
+            if turn_id in self._at_work:
+                raise TurnActive("this worker is at work on the turn", reason="turn_active")
+            self._at_work.add(turn_id)
+        try:
+            for tries in range(STORE_TRIES + 1):
+                away = self._carried_on(bench_id, turn_id, ticket)
+                if away is None:
+                    return
+                if tries == STORE_TRIES or away.reason not in PASSING:
+                    _LOG.warning("a turn is left to its person: %s", away.message)
+                    return
+                self._workshop.book.absence.begin(away)
+                if self._stopping.wait(min(STORE_FIRST_S * 2**tries, STORE_WAIT_S)):
+                    raise away
+        finally:
+            with self._guard:
+                self._at_work.discard(turn_id)
+
+    def _carried_on(self, bench_id: str, turn_id: str, ticket: str) -> StoreUnavailable | None:
+        """Go on with a turn; return why not, where that is the store."""
+        try:
+            self._workshop.carry_on(bench_id, turn_id, ticket)
+        except OlderWorker:
+            raise
+        except StoreUnavailable as error:
+            return error
+        return None
 
     async def _rescue(self, app: App) -> None:
         """Look again and again for turns whose worker is gone."""
@@ -162,13 +202,16 @@ class Worker:
             await asyncio.sleep(self._lease_s / 12)
             try:
                 stalled = await app.job_manager.get_stalled_jobs(
-                    queue=QUEUE, seconds_since_heartbeat=self._lease_s / 2
+                    seconds_since_heartbeat=self._lease_s / 2
                 )
                 for job in stalled:
                     await app.job_manager.retry_job(job, retry_at=_LATELY)
                 await self._queue_orphans(app)
-            except (BackshopError, ConnectorException):  # a worker's loop: the next look tells
-                _LOG.warning("stalled turns could not be looked for", exc_info=True)
+                self._workshop.book.absence.end()
+            except BackshopError as error:  # a worker's loop: the next look tells
+                self._workshop.book.absence.begin(error)
+            except ConnectorException as error:
+                self._workshop.book.absence.begin(StoreUnavailable(str(error)))
 
     async def _queue_orphans(self, app: App) -> None:
         """Queue turns that stand still without a job: their server died, or the queue was lost."""

@@ -10,6 +10,7 @@ from .copying import Copied
 from .engine import is_shared, why_refused
 from .errors import (
     DatabaseAway,
+    PASSING,
     DuplicateKey,
     HeadMoved,
     KeysDiffer,
@@ -39,6 +40,7 @@ from .spool import Batch, file_error, file_errors
 
 __all__ = [
     "IDLE_S",
+    "PASSING",
     "QUEUE_LOCK",
     "Alarm",
     "Beginning",

@@ -23,6 +23,7 @@ from backshop.base.limits import STORE_CONNECTIONS
 from .bulletin import NEWS, Bulletin
 from .connection import Ask, Connections, Cursor, NoConnectionLeft, Row, Rows
 from .errors import (
+    TOO_MANY,
     DatabaseAway,
     DuplicateKey,
     ReadOnlyHome,
@@ -35,7 +36,6 @@ from .pool import IDLE_S
 
 _IN_ORDER = f"SELECT pg_advisory_xact_lock({SEQ_LOCK})"
 _NEWS = f"SELECT pg_notify('{NEWS}', currval(pg_get_serial_sequence('event', 'seq'))::text)"
-TOO_MANY = "too_many_connections"
 _FULL = re.compile("too many (clients|connections)|remaining connection slots")
 _PASSING = re.compile("starting up|shutting down|recovery mode|not (yet )?accepting connections")
 _LOCKED = (5, 6)  # SQLite's BUSY and LOCKED

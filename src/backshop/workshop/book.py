@@ -28,6 +28,7 @@ from backshop.prompts import session_stream
 from backshop.store import Part, Pin, Plan, StreamNotHealthy, Write
 
 from . import decide
+from .absence import Absence
 from .state import WorkshopState
 from .stream import FOLD
 
@@ -62,6 +63,7 @@ class Book:
         self.lease_s = lease_s
         self.program = program
         """The version of this program; turns say which one began them (T6.2)."""
+        self.absence = Absence()
         self._mint = mint
         self._gone = gone
 

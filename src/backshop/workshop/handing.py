@@ -5,7 +5,6 @@ The queue holds no truth: whose turn it is says the lease, how far it came says 
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,22 +13,27 @@ from typing import Protocol
 from backshop.base.errors import BackshopError, DiskFull, NotFound, Retry, RetryKind
 from backshop.base.ids import TurnId
 from backshop.bench import BenchDamaged, stream_of
-from backshop.store import StoreBusy, StoreUnavailable, WriteFailed
+from backshop.store import LeaseLost, StoreBusy, StoreUnavailable, WriteFailed
 
+from . import closing
 from .book import Book
 from .errors import TurnActive
+from .events import Problem
 from .holding import POLL_S, Hold, is_alive
 from .state import Turn
 
-_LOG = logging.getLogger(__name__)
+HAND_OVER_S = 10.0  # how long a queue that is away is tried before the person is told
+NOT_HANDED_OVER = "not_handed_over"
+UNKNOWN_EVENTS = "unknown_schema_version"  # why a stream of a later program cannot be read (T5.1)
 
 
 class OlderWorker(StoreUnavailable):
     """A turn was begun by a later program; one of this version could not go on with it (T6.2)."""
 
-    def __init__(self, own: str, version: str) -> None:
+    def __init__(self, own: str | None, version: str | None) -> None:
+        self.version = version
         super().__init__(
-            f"this worker is version {own}, the turn was begun by {version}",
+            f"this worker is version {own}, the turn was begun by {version or 'a later one'}",
             reason="older_worker",
             hints=("upgrade the workers before the servers",),
             retry=Retry(RetryKind.NO),
@@ -64,12 +68,13 @@ def is_left_to_us(
 
     True if it is ours to walk after all: nobody took it up, and the person wants it stopped or the
     queue lost it. The lease is renewed beside this until a worker has taken it over.
+
+    Raises:
+        StoreUnavailable: `not_handed_over`: it was not begun, and nobody will go on with it alone.
     """
-    try:
-        job = hands.give(bench_id, turn_id, hold.owner)
-    except BackshopError:
-        hold.runs_out = True  # by that a worker finds the turn
-        raise
+    job = _given(book, hands, bench_id, turn_id, hold)
+    if job is None:
+        return True
     while True:
         try:
             is_pending = hands.is_pending(job)
@@ -82,9 +87,56 @@ def is_left_to_us(
                 return True
             if not is_pending and not is_alive(book, bench_id):
                 settle(bench_id)
-        except (StoreUnavailable, StoreBusy):  # it comes back, and the worker goes on meanwhile
-            _LOG.warning("a turn in other hands could not be looked after", exc_info=True)
+            book.absence.end()
+        except (StoreUnavailable, StoreBusy) as error:
+            book.absence.begin(error)  # it comes back, and the worker goes on meanwhile
         hold.ends.wait(POLL_S)
+
+
+def _given(book: Book, hands: Hands, bench_id: str, turn_id: TurnId, hold: Hold) -> int | None:
+    """Queue a turn, and try again while the queue is away for a moment.
+
+    Return the number of the job; None when the person wants the turn stopped meanwhile.
+    """
+    ends = book.clock.monotonic() + HAND_OVER_S
+    while True:
+        try:
+            return hands.give(bench_id, turn_id, hold.owner)
+        except StoreUnavailable as error:
+            book.absence.begin(error)
+            is_over = error.retry.kind is RetryKind.NO or book.clock.monotonic() >= ends
+            if hold.is_lost or is_over:
+                raise _refused(book, bench_id, turn_id, hold, error) from error
+            if hold.stop.requested:
+                return None
+        hold.ends.wait(POLL_S)
+
+
+def _refused(
+    book: Book, bench_id: str, turn_id: TurnId, hold: Hold, error: StoreUnavailable
+) -> StoreUnavailable:
+    """Record that no worker got the turn, and return what whoever asked is told.
+
+    Where not even that can be recorded the turn stays, and is found by its lease running out.
+    """
+    told = f"no worker could be given the work: {error.message}"
+    problem = Problem(
+        code=error.code, reason=NOT_HANDED_OVER, message=told, actions=("resume", "retry")
+    )
+    try:
+        turn = book.state(bench_id).running
+        if turn is not None and turn.turn_id == turn_id:
+            rule = closing.left_behind(book, bench_id, turn, problem)
+            book.commit(bench_id, rule, lease=hold.owner)
+    except (StoreUnavailable, StoreBusy, LeaseLost):
+        hold.runs_out = True
+        return StoreUnavailable(
+            "the database is away; the message is kept, and a worker takes it up some time after"
+            " the database is back",
+            reason=NOT_HANDED_OVER,
+            detail=error.detail,
+        )
+    return StoreUnavailable(told, reason=NOT_HANDED_OVER, detail=error.detail, hints=error.hints)
 
 
 def orphans(book: Book) -> list[tuple[str, str]]:
@@ -114,7 +166,9 @@ def looked_for_no_more(book: Book, bench_id: str, turn_id: TurnId) -> Iterator[N
         yield
     except (TurnActive, StoreBusy, StoreUnavailable, DiskFull, WriteFailed):
         raise
-    except BackshopError:
+    except BackshopError as error:
+        if error.reason == UNKNOWN_EVENTS:  # a later program goes on with it
+            raise OlderWorker(book.program, None) from error
         _forget(book, bench_id, turn_id)
         raise
     _forget(book, bench_id, turn_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +19,6 @@ from .state import Turn
 
 HEARTBEATS = 4  # times a lease is renewed before it would run out
 POLL_S = 0.25  # how soon a wish of another process is heard (M12.1: 1 s)
-_LOG = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -95,8 +93,9 @@ def _keep(book: Book, bench_id: str, hold: Hold) -> None:
             running = book.state(bench_id).running
             if running is not None and is_unwanted(book, running):
                 hold.stop.request()
-        except BackshopError:  # the store is busy or away: the next look tells
-            _LOG.warning("the run lease could not be looked after", exc_info=True)
+            book.absence.end()
+        except BackshopError as error:  # the store is busy or away: the next look tells
+            book.absence.begin(error)
 
 
 def is_unwanted(book: Book, turn: Turn) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -25,7 +24,6 @@ SILENT = Problem(
     message="the agent outside did not go on",
     actions=("resume",),
 )
-_LOG = logging.getLogger(__name__)
 
 
 class Seat:
@@ -67,8 +65,8 @@ class Seat:
         while not hold.ends.wait(POLL_S):
             try:
                 self.look(is_heard=False)
-            except BackshopError:  # the store is busy or away: the next look tells
-                _LOG.warning("a turn of an agent outside could not be looked after", exc_info=True)
+            except BackshopError as error:  # the store is busy or away: the next look tells
+                self._book.absence.begin(error)
 
     def look(self, *, is_heard: bool = True) -> None:
         """End a turn that was stopped by the person; pause one whose agent was silent too long."""

@@ -24,6 +24,7 @@ from backshop.base.ids import (
 from backshop.base.pmap import PMap
 from backshop.bench.history import Revision
 from backshop.bench.state import BenchState
+from backshop.store import PASSING
 
 from .events import Problem, Spent
 from .turnfacts import ItemFact
@@ -152,7 +153,7 @@ class Turn:
     def is_stranded(self) -> bool:
         """Whether it stopped because database or contents could not be reached for a while."""
         problem = self.problem if self._may_go_on_alone else None
-        return problem is not None and (problem.code, problem.reason) == (UNAVAILABLE, None)
+        return problem is not None and problem.code == UNAVAILABLE and problem.reason in PASSING
 
     @property
     def _may_go_on_alone(self) -> bool:

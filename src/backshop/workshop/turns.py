@@ -11,6 +11,7 @@ from datetime import timedelta
 from backshop.base.acting import AGENT, OWNER, By, acting_as, acting_user, agent_acting
 from backshop.base.errors import BackshopError
 from backshop.base.ids import MessageId, TurnId, UserId
+from backshop.bench import stream_of
 from backshop.models import ConsentRequired, ModelAdapter, Models, ProviderNotConfigured
 from backshop.prompts import CancelToken, PromptOverridesStore, Session, TokenUsage
 from backshop.rails import Driving, Rails
@@ -29,6 +30,7 @@ from .run import Afterwards, Run, Settings, problem_of
 from .signals import Publish, silent
 from .state import Turn, WorkshopState
 
+LEFT_KEPT = 1000
 SESSIONS_KEPT = 16
 SESSION_EVENTS_KEPT = 4_000  # of all of them together
 Admit = Callable[[UserId | None], None]
@@ -74,6 +76,8 @@ class Turns:
         self._pins = None if overrides is None else Pins(book.store, overrides, book.clock)
         self._gatherer = gatherer or Gatherer(book.bench, book.clock)
         self._holds: dict[TurnId, Hold] = {}
+        self._left: dict[TurnId, tuple[str, str]] = {}
+        """Benches and leases of turns that the store going away interrupted here."""
         self._sessions: dict[str, Session] = {}
         self._guard = threading.Lock()
 
@@ -164,10 +168,12 @@ class Turns:
         Where workers do the walking the turn is handed to one of them and waited for.
         """
         turn_id, hands = work.turn_id, self._hands
+        owner = self._owner(turn_id)
         self.admit()
         with (
+            self._ours(bench_id, turn_id, owner),
             self._session(bench_id) as session,
-            held(self._book, bench_id, self._owner(turn_id), session.cancel) as hold,
+            held(self._book, bench_id, owner, session.cancel) as hold,
         ):
             begin(hold)
             if hands is None or is_left_to_us(
@@ -236,7 +242,11 @@ class Turns:
     def _took_over(self, bench_id: str, turn: Turn, ticket: str) -> bool:
         """Walk a turn nobody has walked yet; False if that is not how it is any more."""
         owner = self._owner(turn.turn_id)
-        with self._session(bench_id) as session, suppress(TurnActive):
+        with (
+            self._ours(bench_id, turn.turn_id, owner),
+            self._session(bench_id) as session,
+            suppress(TurnActive),
+        ):
             with held(self._book, bench_id, owner, session.cancel, ticket=ticket) as hold:
                 try:
                     adapter = self.adapter(bench_id, turn.model_id, turn.flow)
@@ -250,9 +260,31 @@ class Turns:
     def let_go(self) -> None:
         """Leave every turn where it is; whoever looks next goes on with it."""
         with self._guard:
-            holds = list(self._holds.values())
+            holds, left = list(self._holds.values()), list(self._left.values())
         for hold in holds:
             hold.let_go()
+        for bench_id, owner in left:
+            with suppress(BackshopError):  # else it runs out
+                self._book.store.leases.end(stream_of(bench_id), owner)
+
+    @contextmanager
+    def _ours(self, bench_id: str, turn_id: TurnId, owner: str) -> Iterator[None]:
+        """Remember a lease that could not be given back because the store was away: it is ours."""
+        try:
+            yield
+        except StoreUnavailable:
+            with self._guard:
+                self._left[turn_id] = (bench_id, owner)
+                while len(self._left) > LEFT_KEPT:
+                    self._left.pop(next(iter(self._left)))
+            raise
+
+    def _give_up_ours(self, turn_id: TurnId) -> None:
+        """Let a lease run out that this process held when the store went away: nobody works now."""
+        left = self._left.get(turn_id)
+        if left is not None:
+            self._book.store.leases.end(stream_of(left[0]), left[1])
+            self._left.pop(turn_id, None)
 
     @property
     def is_walking(self) -> bool:
@@ -391,6 +423,8 @@ class Turns:
         """Return the state; a turn whose process died is laid to rest first (W5.10)."""
         known = self._book.state(bench_id)
         turn = known.running
+        if turn is not None:
+            self._give_up_ours(turn.turn_id)
         if turn is None or self._book.store.is_read_only or is_alive(self._book, bench_id):
             return known
         owner = owner_of(self._book, turn.turn_id)
