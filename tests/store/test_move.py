@@ -16,7 +16,16 @@ from backshop.base import tree
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
-from backshop.store import NewEvent, Part, Pin, Plan, StorageCorrupt, Store, move_store
+from backshop.store import (
+    NewEvent,
+    Part,
+    Pin,
+    Plan,
+    StorageCorrupt,
+    Store,
+    StoreUnavailable,
+    move_store,
+)
 from backshop.testing.conformance.store import TOTAL, Counted, counted, one
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -165,8 +174,44 @@ def test_from_the_command_line(tmp_path):
     wrong = migrate(home, "ftp://x")
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert "set BACKSHOP_DATABASE_URL" in done.stdout
+    assert f"\n  BACKSHOP_DATABASE_URL={url}\n  BACKSHOP_BLOBS_URL={blobs}\n" in done.stdout
     assert (again.returncode, wrong.returncode) == (1, 2)
     assert "target_exists" in again.stderr
     with Store.open(tmp_path / "new") as store:
         assert everything(store) == before
+
+
+@pytest.mark.needs("postgres", "s3")
+@pytest.mark.rule("T5.5", "S5.3")
+def test_a_place_that_is_not_there_is_told_before_anything_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("backshop.store.move.check_chains", never)
+    with Store.open(tmp_path / "home") as store, fresh_database() as url, fresh_bucket():
+        nowhere = f"sqlite:///{tmp_path / 'no' / 'store.db'}"
+        with pytest.raises(ValidationFailed) as folder:
+            move_store(store, database_url=nowhere, blobs_url=None)
+        with pytest.raises(StoreUnavailable) as missing:
+            move_store(store, database_url=url, blobs_url="s3://no-such-bucket/x")
+        with pytest.raises(StoreUnavailable) as refused:
+            move_store(store, database_url=url.replace("/t", "/no_t", 1), blobs_url=None)
+
+    assert str(tmp_path / "no") in folder.value.message
+    assert missing.value.reason == "no_bucket"
+    assert "no-such-bucket" in missing.value.message
+    assert refused.value.reason == "refused"
+
+
+@pytest.mark.needs("s3")
+@pytest.mark.rule("T4.3")
+def test_contents_that_go_to_a_bucket_that_is_not_there_say_so(tmp_path):
+    with (
+        fresh_bucket(),
+        Store.open(tmp_path / "home", blobs_url="s3://no-such-bucket/x") as store,
+        pytest.raises(StoreUnavailable) as refused,
+    ):
+        store.blobs.put(os.urandom(100_000))
+
+    assert refused.value.reason == "no_bucket"
+
+
+def never(*_: object) -> None:
+    raise AssertionError("it was read")

@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -471,3 +472,25 @@ def test_nobody_waits_for_a_storage_that_is_slow_to_renew_and_nothing_is_removed
         assert other.blobs.has(name)
         for store in opened:
             store.close()
+
+
+@pytest.mark.rule("T4.3")
+def test_a_listing_that_breaks_off_goes_on_where_it_was_and_never_seems_to_end(bucket):
+    objects = S3Objects(bucket, pause=lambda _: None)
+    names = [f"{n:02}" for n in range(6)]
+    broken = iter([True, False])
+
+    class Flaky:
+        """A storage that answers in pages of two and breaks off once."""
+
+        def list(self, _: object, *, offset: str | None) -> Iterator[list[dict[str, object]]]:
+            left = [one for one in names if offset is None or one > offset]
+            for at in range(0, len(left), 2):
+                if at == 2 and next(broken, False):
+                    raise objects._errors.GenericError("it broke off")
+                now = datetime.now(UTC)
+                yield [{"path": n, "size": 1, "last_modified": now} for n in left[at : at + 2]]
+
+    objects._api = Flaky()
+
+    assert [one.name for one in objects.listed()] == names

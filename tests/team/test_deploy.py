@@ -124,6 +124,7 @@ def hosts(tmp_path):
         yield first, second
         for one in made:
             assert one.stop() in (0, 1, -15), one.said
+            assert "Traceback" not in one.said
 
 
 def rpc(server: Host, cookie: str, method: str, **params: Any) -> Any:
@@ -137,6 +138,10 @@ def rpc(server: Host, cookie: str, method: str, **params: Any) -> Any:
 @pytest.mark.rule("T6.1", "T6.2", "T6.4")
 def test_the_team_of_the_guide_works(hosts):
     first, second = hosts
+    link = first.home / "login.link"
+    assert link.read_text().startswith(f"{env_file()['BACKSHOP_PUBLIC_URL']}/login?token=")
+    assert link.stat().st_mode & 0o777 == 0o600
+    assert "token=" not in first.said
     ada = first.cli("user", "add", "Ada")
     bench = first.cli("call", "WorkbenchCreateSample", "{}")["workbench_id"]
     first.cli("model", "use", "scripted:demo", "--bench", bench)

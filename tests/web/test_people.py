@@ -499,3 +499,24 @@ def test_everybody_reads_who_said_and_added_what(served, anna):
     added = [one for one in served.shop.store.read(f"bench:{shared}") if one.kind == "files.added"]
     assert [one.by.person for one in added] == ["owner", user_id]
     assert added[-1].by.door == "web"
+
+
+@pytest.mark.rule("T6.5")
+def test_a_page_is_one_request_of_its_reader_and_one_too_many_is_told_when_to_come_again(tmp_path):
+    with serving(tmp_path / "home", settings={"team.requests_per_minute": 20}) as served:
+        made = served.call("UserAdd", name="Anna")
+        bench = served.bench("Shared", {"a.txt": "a"})
+        served.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role="write")
+        with httpx2.Client(base_url=served.address, timeout=20) as client:
+            client.post("/login", data={"token": made["token"]})
+            pages = [client.get(f"/bench/{bench}") for _ in range(20)]
+            over = [
+                client.get(f"/bench/{bench}", headers={"accept": "text/html"}),
+                client.get(f"/bench/{bench}/transcript", headers={"x-fragment": "1"}),
+                client.get(f"/bench/{bench}/files/a.txt"),
+            ]
+
+    assert [one.status_code for one in pages] == [200] * 20
+    assert [one.status_code for one in over] == [429] * 3
+    assert all(1 <= int(one.headers["retry-after"]) <= 60 for one in over)
+    assert "Too many requests" in over[0].text

@@ -285,3 +285,20 @@ def test_a_defect_behind_any_address_is_told_by_reference_alone(
     assert "a secret of the program" not in answer.text
     assert "a secret of the program" in str(record.exc_info)
     assert "Traceback" not in said.out + said.err
+
+
+@pytest.mark.rule("S7.2", "T6.1")
+@pytest.mark.parametrize(
+    ("public_url", "host", "scheme", "is_secure"),
+    [
+        (None, "127.0.0.1:8421", "http", False),
+        ("https://shop.example", "127.0.0.1:8421", "http", False),  # on the machine itself
+        ("https://shop.example", "shop.example", "http", True),  # through a proxy, trusted or not
+        ("https://shop.example", "127.0.0.1:8421", "https", True),
+        ("http://shop.example", "shop.example", "http", False),
+    ],
+)
+def test_a_cookie_is_kept_to_tls_where_the_browser_came_by_it(public_url, host, scheme, is_secure):
+    door = Door(host="127.0.0.1", port=8421, public_url=public_url)
+
+    assert door.is_secure_at(host, scheme) is is_secure

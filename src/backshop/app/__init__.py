@@ -9,6 +9,7 @@ from .filing import open_formats
 from .guessing import Guesses, wait_s
 from .handle import Answer, BenchWorkshop
 from .hub import About, Hub, Subscription
+from .limiting import one_request
 from .loginlinks import COOKIE_DAYS, OWNER, Links
 from .logs import attach, begin, layout_of
 from .naming import every_bench
@@ -55,6 +56,7 @@ __all__ = [
     "find_home",
     "layout_of",
     "load",
+    "one_request",
     "open_formats",
     "running",
     "save",

@@ -39,6 +39,7 @@ def examine(
         _disk(config.home),
         _previews(config),
         *_settings(wrong),
+        *_owners(config.home),
     ]
     alarm = Alarm.ACCEPT if accept_database else Alarm.RAISE
     try:
@@ -98,6 +99,18 @@ def _disk(home: Path) -> Finding:
     free = shutil.disk_usage(folder).free
     level = "note" if free < _LOW_DISK_BYTES else "ok"
     return Finding(level=level, subject="disk", message=f"{free // 1024**2} MiB free")
+
+
+def _owners(home: Path) -> list[Finding]:
+    """Name what in the home belongs to others than the home: its owner's servers fail on it."""
+    if not home.is_dir():
+        return []
+    owner = home.stat().st_uid
+    strange = sorted(one.name for one in home.iterdir() if one.lstat().st_uid != owner)
+    if not strange:
+        return []
+    text = f"belong to another user than the home does: {', '.join(strange[:10])}"
+    return [Finding(level="problem", subject="home", message=text)]
 
 
 def _previews(config: Config) -> Finding:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from backshop.base.ambient import Mint, SystemClock
 from backshop.base.codec import encode
-from backshop.base.errors import CODES, BackshopError, InternalError
+from backshop.base.errors import CODES, BackshopError, InternalError, LimitExceeded
 
+TOO_MANY_REQUESTS = 429
 _LOG = logging.getLogger("backshop")
 
 
@@ -20,6 +22,8 @@ class Fault:
     envelope: dict[str, Any]
     http: int
     message: str
+    after_s: int | None = None
+    """When to come again, where waiting helps and a server says so (`Retry-After`)."""
 
 
 def fault_of(error: BaseException, phase: str = "workbench") -> Fault:
@@ -35,4 +39,9 @@ def fault_of(error: BaseException, phase: str = "workbench") -> Fault:
     if callable(own):  # rails answers in its own closed set (R7.3)
         return Fault(own(), CODES[error.code].http, error.message)
     info = error.info(phase)
-    return Fault(encode(info), CODES[info.error_code].http, info.message)
+    http, after_ms = CODES[info.error_code].http, info.retry.after_ms
+    if isinstance(error, LimitExceeded) and after_ms is not None:
+        http = TOO_MANY_REQUESTS  # not too large: too much at once (T6.5)
+    is_told = after_ms is not None and http in (TOO_MANY_REQUESTS, 503)
+    after_s = math.ceil((after_ms or 0) / 1000) if is_told else None
+    return Fault(encode(info), http, info.message, after_s)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 
 from backshop.base.acting import acting_user
@@ -32,6 +34,19 @@ class Limits:
 def limits_of(config: Config) -> Limits:
     """Return the limits that are set."""
     return Limits(**{one.name: config[f"team.{one.name}"] for one in fields(Limits)})
+
+
+_counted: ContextVar[set[str] | None] = ContextVar("backshop_counted", default=None)
+
+
+@contextmanager
+def one_request() -> Iterator[None]:
+    """Let all that the block calls count as one request, of a person and of a workbench (T6.5)."""
+    token = _counted.set(set())
+    try:
+        yield
+    finally:
+        _counted.reset(token)
 
 
 @dataclass(slots=True)
@@ -113,8 +128,11 @@ class Limiter:
             raise _refusal("team.stored_bytes", text, None)
 
     def _count(self, setting: str, about: str, most: int) -> None:
-        if not most:
+        counted = _counted.get()
+        if not most or (counted is not None and about in counted):
             return
+        if counted is not None:
+            counted.add(about)
         with self._lock:
             now = self._clock.monotonic()
             permits = self._permits.get(about)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 AGAIN_S = 2.0  # before a turn that somebody holds is looked at again
 STORE_TRIES = 9  # a store that is away is waited for, two minutes a worker
 STORE_FIRST_S, STORE_WAIT_S = 0.5, 30.0
+_QUIET = {"procrastinate": logging.CRITICAL, "psycopg.pool": logging.ERROR}
 _LATELY = datetime(2020, 1, 1, tzinfo=UTC)  # "at once", whatever this machine's clock says
 _LOG = logging.getLogger("backshop")
 
@@ -63,11 +64,15 @@ class Worker:
         """Turns that a thread of ours is at, also while the queue is lost."""
         self._later: set[str] = set()
         """Versions whose turns are left to others."""
+        self._is_lost = False
+        """Whether the queue went away and did not come back yet."""
         self._taking: asyncio.Task[None] | None = None
         """What takes turns that an older worker would not have."""
 
     def run(self, ready: Callable[[], None]) -> None:
         """Work until `stop`; `ready` is called when turns can be taken."""
+        for name, level in _QUIET.items():  # each would say with a traceback what we say once
+            logging.getLogger(name).setLevel(level)
         try:
             asyncio.run(self._until_stopped(ready))
         finally:
@@ -93,7 +98,9 @@ class Worker:
                 one.cancel()
             (ended, _) = await asyncio.gather(serving, ending, return_exceptions=True)
             if not self._ends.is_set():  # the database was away: begin again
-                _LOG.warning("the worker lost its queue and begins again: %r", ended)
+                if not self._is_lost:
+                    _LOG.warning("the worker lost its queue and begins again: %s", _why(ended))
+                self._is_lost = True
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._ends.wait(), 1.0)
         await self._drained()
@@ -113,15 +120,17 @@ class Worker:
         app.task(name=TASK, queue=QUEUE, retry=_Again())(self._turn)
         async with app.open_async():
             ready()
+            self._is_lost = False
             rescuing = asyncio.create_task(self._rescue(app))
             if not self._later:
                 self._taking = asyncio.create_task(self._take(app, LATER, listen_notify=False))
             try:
                 await self._take(app, QUEUE)
-            finally:
-                rescuing.cancel()
-                if self._taking is not None:
-                    self._taking.cancel()
+            finally:  # all of it ends before the app is closed under it
+                beside = [one for one in (rescuing, self._taking) if one is not None]
+                for one in beside:
+                    one.cancel()
+                await asyncio.gather(*beside, return_exceptions=True)
 
     async def _take(self, app: App, queue: str, *, listen_notify: bool = True) -> None:
         """Take turns from a queue, as they come or by looking for them."""
@@ -221,6 +230,12 @@ class Worker:
             task = app.configure_task(TASK, queue=QUEUE, queueing_lock=bench_id)
             with suppress(AlreadyEnqueued):
                 await task.defer_async(**arguments(bench_id, turn_id, ""))
+
+
+def _why(ended: object) -> str:
+    """Return in one line why something ended."""
+    cause = ended.__cause__ if isinstance(ended, BaseException) and ended.__cause__ else ended
+    return " ".join(str(cause or "it ended").split())
 
 
 def _on_signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:

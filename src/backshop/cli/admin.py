@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -164,12 +165,26 @@ def migrate_store(door: Door, targets: tuple[str, ...]) -> None:
     ) as store:
         done = move_store(store, database_url=database_url, blobs_url=blobs_url)
 
+    names = {"BACKSHOP_DATABASE_URL": database_url, "BACKSHOP_BLOBS_URL": blobs_url}
+
     def human(value: dict[str, Any]) -> str:
-        names = (("database_url", database_url), ("blobs_url", blobs_url))
-        lines = [f"  set BACKSHOP_{name.upper()} to use {name}" for name, url in names if url]
-        return "\n".join([f"copied and checked: {_copied(value)}", *lines])
+        return "\n".join(
+            [
+                f"copied and checked: {_copied(value)}",
+                "This home still works with the old place, where nothing was changed. To go on with"
+                " the copy, start every process with",
+                *(f"  {name}={_masked(url)}" for name, url in names.items() if url),
+                f"What is written to the old place from now on (after event {value['last_seq']}) is"
+                " not in the copy.",
+            ]
+        )
 
     door.show(encode(done), human)
+
+
+def _masked(url: str) -> str:
+    """Return an address without the password in it."""
+    return re.sub(r"(?<=://)([^/@:]*):[^/@]*@", r"\1:***@", url)
 
 
 def _places(targets: tuple[str, ...]) -> tuple[str | None, str | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -50,6 +51,7 @@ class Door:
             if shop.store.is_read_only:
                 home = clean(str(shop.config.home))
                 self.tell(f"{home} is read-only: it can be read, and nothing in it changed")
+            _warn_of_root(shop.config.home)
             yield shop
 
     def _tell_strange(self) -> None:
@@ -82,6 +84,22 @@ class Door:
             click.echo(json.dumps(value, ensure_ascii=False, indent=2))
         else:
             click.echo(human(value))
+
+
+def _warn_of_root(home: Path) -> None:
+    """Warn root in somebody else's home: what root makes there, they cannot change."""
+    owner = home.stat().st_uid
+    if os.geteuid() != 0 or owner == 0:
+        return
+    try:
+        name = pwd.getpwuid(owner).pw_name
+    except KeyError:
+        name = f"#{owner}"
+    click.echo(
+        f"warning: {home} belongs to {name}, and what root makes there {name} cannot change;"
+        f" run this as {name} (deploy/backshop-team does)",
+        err=True,
+    )
 
 
 class DoorCommand(click.Command):

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from backshop.base.errors import ValidationFailed
+
 from .door import Door, DoorCommand, DoorGroup, pass_door, table
+
+if TYPE_CHECKING:
+    from backshop.app import Backshop
+
+TEAM_FILE = Path("/etc/backshop/backshop.env")  # where `deploy/` keeps the settings of a team
 
 
 @click.group(cls=DoorGroup)
@@ -19,15 +30,18 @@ def user() -> None:
 @pass_door
 def add(door: Door, name: str) -> None:
     """Let somebody in; prints a personal token, once."""
+    with people_of(door) as shop:
+        database = shop.config.values["database_url"].shown
+        where = f"the home {shop.config.home}" if database is None else database
 
-    def human(made: dict[str, Any]) -> str:
-        return (
-            f"{name} is {made['user_id']}\n"
-            f"token: {made['token']}\n"
-            "Give it to them now: it is not kept and cannot be shown again."
-        )
+        def human(made: dict[str, Any]) -> str:
+            return (
+                f"{name} is {made['user_id']} in {where}\n"
+                f"token: {made['token']}\n"
+                "Give it to them now: it is not kept and cannot be shown again."
+            )
 
-    door.call("UserAdd", {"name": name}, human)
+        door.show(shop.call("UserAdd", {"name": name}), human)
 
 
 @user.command("list")
@@ -39,7 +53,8 @@ def list_(door: Door) -> None:
         rows = [(one["user_id"], one["name"], one["added_at"]) for one in found["users"]]
         return table(rows, ("user", "name", "since")) if rows else "nobody but you"
 
-    door.call("UserList", {}, human)
+    with people_of(door) as shop:
+        door.show(shop.call("UserList", {}), human)
 
 
 @user.command()
@@ -48,7 +63,7 @@ def list_(door: Door) -> None:
 @pass_door
 def remove(door: Door, user_id: str, yes: bool) -> None:
     """End the token and the rights of USER (an id or a name); what they made stays."""
-    with door.shop() as shop:
+    with people_of(door) as shop:
         found = resolved(shop, user_id)
         if not yes:
             door.confirm(f"End the access of {user_id}?")
@@ -73,7 +88,7 @@ def logout(door: Door, user_id: str | None) -> None:
 @pass_door
 def share(door: Door, bench: str, user_id: str | None, role: str | None) -> None:
     """Say what USER may do with BENCH; without USER list who may do what."""
-    with door.shop() as shop:
+    with people_of(door) as shop:
         bench_id = shop.bench_id(bench)
         if user_id is None:
             found = shop.call("AccessList", {"workbench_id": bench_id})
@@ -83,6 +98,36 @@ def share(door: Door, bench: str, user_id: str | None, role: str | None) -> None
             raise click.UsageError("say read, write, publish or none")
         request = {"workbench_id": bench_id, "user_id": resolved(shop, user_id), "role": role}
         door.show(shop.call("AccessSet", request), lambda _: f"{user_id}: {role}")
+
+
+@contextmanager
+def people_of(door: Door) -> Iterator[Backshop]:
+    """Open the home whose people are meant.
+
+    Where a team's settings lie and were not read, that would be a private home nobody shares.
+    """
+    config = door.config()
+    is_chosen = door.home is not None or "BACKSHOP_HOME" in os.environ
+    if config["database_url"] is None and not is_chosen and _is_there(TEAM_FILE):
+        raise ValidationFailed(
+            f"this machine serves the team of {TEAM_FILE}, and this command did not get its"
+            f" settings: it would be about {config.home} alone",
+            reason="not_the_team",
+            hints=(
+                "run it with the team's settings: deploy/backshop-team user …",
+                f"or say --home {config.home}",
+            ),
+        )
+    with door.shop() as shop:
+        yield shop
+
+
+def _is_there(path: Path) -> bool:
+    """Say whether there is such a file, as far as we may look."""
+    try:
+        return path.exists()
+    except OSError:  # its folder is closed to us, so there is one
+        return True
 
 
 def _grants(found: dict[str, Any]) -> str:

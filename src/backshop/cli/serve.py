@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -9,7 +13,7 @@ import click
 from .door import Door, DoorCommand, is_terminal, pass_door
 
 if TYPE_CHECKING:
-    from backshop.app import Backshop
+    from backshop.app import Backshop, Config
 
 
 WEB_PORT = 8421
@@ -37,13 +41,42 @@ def run_web(shop: Backshop, *, host: str, port: int, browser: bool) -> None:
     from backshop.web import serve as serve_web
 
     def announce(address: str, link: str) -> None:
-        click.echo(f"Backshop is at {address}\nOpen this link to log in (once): {link}", err=True)
+        click.echo(f"Backshop is at {address}", err=True)
+        if is_kept(shop.config):
+            told = written_secret(shop.config.home, "login.link", link)
+            click.echo(f"The link to log in (once) is in {told}: this output is kept.", err=True)
+        else:
+            click.echo(f"Open this link to log in (once): {link}", err=True)
         if browser and is_terminal():
             import webbrowser
 
             webbrowser.open(link)
 
     serve_web(shop, host=host, port=port, announce=announce)
+
+
+def is_kept(config: Config) -> bool:
+    """Say whether others keep and read what is said here: a journal, or the log of a team.
+
+    A link or a token that lets its reader in as the owner is not for them (S7.2).
+    """
+    from backshop.store import is_shared  # loaded by now (S2.4)
+
+    if sys.stderr.isatty():
+        return False
+    found = os.fstat(2)
+    is_journal = os.environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
+    return is_journal or is_shared(config["database_url"])
+
+
+def written_secret(home: Path, name: str, text: str) -> Path:
+    """Put a text into a file that the home's owner alone can read, in place of an earlier one."""
+    path = home / name
+    handle, temp = tempfile.mkstemp(prefix=f".{name}-", dir=home)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(f"{text}\n")
+    Path(temp).replace(path)
+    return path
 
 
 @click.command(cls=DoorCommand)
@@ -62,7 +95,7 @@ def run_web(shop: Backshop, *, host: str, port: int, browser: bool) -> None:
 @pass_door
 def mcp(door: Door, http: bool, port: int, bench_id: str | None, tools: str | None) -> None:
     """Serve the product's tools to an agent over the Model Context Protocol."""
-    from backshop.mcp import Offering, serve_http, serve_stdio
+    from backshop.mcp import TOKEN_FILE, Offering, serve_http, serve_stdio
 
     sets = tuple(tools.split(",")) if tools else ("rails", *(("bench",) if bench_id else ()))
     offering = Offering(door.home, tool_sets=sets, bench_id=bench_id)
@@ -71,7 +104,12 @@ def mcp(door: Door, http: bool, port: int, bench_id: str | None, tools: str | No
         return
 
     def announce(address: str, token: str) -> None:
-        click.echo(f"MCP server: {address}\nAuthorization: Bearer {token}", err=True)
+        click.echo(f"MCP server: {address}", err=True)
+        if is_kept(config):
+            kept = config.home / TOKEN_FILE
+            click.echo(f"The owner's token is in {kept}: this output is kept.", err=True)
+        else:
+            click.echo(f"Authorization: Bearer {token}", err=True)
 
     config = door.config()
     serve_http(

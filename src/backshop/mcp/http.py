@@ -29,7 +29,7 @@ from .toolbox import Offering
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-_TOKEN_FILE = "mcp.token"  # noqa: S105  # the name of the file, not a token
+TOKEN_FILE = "mcp.token"  # noqa: S105  # the name of the file, not a token
 _BEARER = b"Bearer "
 SESSIONS_MAX = 2000  # open at once; each keeps its last answer, a quarter of a megabyte at most
 SESSION_IDLE_S = 30 * 60  # then one ends that no request is about and no stream is open for
@@ -40,7 +40,7 @@ def token_of(home: Path) -> str:
     """Return the home's token, made on first use and readable by its owner only."""
     from backshop.app import secret_of  # loaded when a server is started
 
-    return secret_of(home, _TOKEN_FILE)
+    return secret_of(home, TOKEN_FILE)
 
 
 class RequireToken:

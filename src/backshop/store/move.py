@@ -20,6 +20,7 @@ from .connection import Cursor
 from .copying import check_arrival, check_chains, copy_blobs, copy_rows, require_empty
 from .errors import StorageCorrupt
 from .log import event_of, head_of
+from .objects import S3Objects
 from .service import Store
 from .shared import blobs_at
 
@@ -44,6 +45,7 @@ def move_store(store: Store, *, database_url: str | None, blobs_url: str | None)
     """
     if database_url is None and blobs_url is None:
         raise ValidationFailed("nothing is to be moved", reason="bad_target")
+    _require_places(database_url, blobs_url)
     check_chains(store.database, store.blobs)
     target = store.database if database_url is None else _opened(database_url)
     blobs = store.blobs.with_inline(InlineBlobs(target))
@@ -62,12 +64,31 @@ def move_store(store: Store, *, database_url: str | None, blobs_url: str | None)
     return Moved(copied.streams, copied.events, copied.blobs, copied.bytes, last_seq)
 
 
+def _require_places(database_url: str | None, blobs_url: str | None) -> None:
+    """Refuse places that cannot be used, before anything is read: that may take long.
+
+    Raises:
+        ValidationFailed: `bad_target`: the folder of a SQLite file is missing.
+        StoreUnavailable: the database server cannot be reached, or there is no such bucket.
+    """
+    if database_url is not None:
+        target = engine.connect(database_url, lock_wait_ms=LOCK_WAIT_MS)
+        try:
+            if isinstance(target, engine.Sqlite):
+                _require_folder(target.path)
+            else:
+                with target.reader() as cursor:
+                    cursor.text("SELECT 1")
+        finally:
+            target.close()
+    if blobs_url is not None and blobs_url.startswith("s3:"):
+        S3Objects(blobs_url).require_bucket()
+
+
 def _opened(url: str) -> engine.Database:
     """Open a database that has nothing in it yet, with the schema."""
     target = engine.connect(url, lock_wait_ms=LOCK_WAIT_MS)
     try:
-        if isinstance(target, engine.Sqlite):
-            _require_folder(target.path)
         migrations.migrate(target)
         require_empty(target)
     except BaseException:
@@ -78,7 +99,10 @@ def _opened(url: str) -> engine.Database:
 
 def _require_folder(path: Path) -> None:
     if not path.parent.is_dir():
-        raise ValidationFailed("the folder of the new database is missing", reason="bad_target")
+        raise ValidationFailed(
+            f"the folder {str(path.parent)!r} for the new database does not exist",
+            reason="bad_target",
+        )
 
 
 def _settle(store: Store, blobs: Blobs, there: Cursor) -> None:

@@ -25,6 +25,7 @@ T = TypeVar("T")
 _JITTER = 0.2
 _CHUNK = 4 * 1024 * 1024
 _TIMEOUT = "60s"
+_NO_BUCKET = "<Code>NoSuchBucket</Code>"  # what the storage answers; the library has no name for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class S3Objects:
         self._api: Any = obstore
         self._errors: Any = exceptions
         self._pause = pause
+        self._bucket = parts.netloc
         plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
         self._store: Any = S3Store(
             parts.netloc,
@@ -100,13 +102,15 @@ class S3Objects:
                 return False
             return True
 
-        return self._patiently(put)
+        return self._patiently(lambda: self._in_bucket(put))
 
     def put(self, name: str, path: Path) -> None:
         """Store a file's content, over what may be there."""
-        self._patiently(
-            lambda: self._api.put(self._store, name, path, mode="overwrite", use_multipart=False)
-        )
+
+        def put() -> object:
+            return self._api.put(self._store, name, path, mode="overwrite", use_multipart=False)
+
+        self._patiently(lambda: self._in_bucket(put))
 
     def get(self, name: str) -> Iterator[bytes] | None:
         """Return the content in pieces, or None."""
@@ -124,9 +128,46 @@ class S3Objects:
 
     def listed(self) -> Iterator[Object]:
         """Yield all objects."""
-        pages = iter(self._api.list(self._store))
-        while (page := self._patiently(lambda: next(pages, None))) is not None:
-            yield from (_object(one) for one in page)
+        pages: Iterator[Any] | None = None
+        last: str | None = None
+
+        def following() -> Any:
+            nonlocal pages
+            if pages is None:  # what broke off goes on after what was given; it would seem to end
+                pages = iter(self._api.list(self._store, offset=last))
+            try:
+                return next(pages, None)
+            except self._errors.BaseError:
+                pages = None
+                raise
+
+        while (page := self._patiently(following)) is not None:
+            for one in page:
+                last = str(one["path"])
+                yield _object(one)
+
+    def require_bucket(self) -> None:
+        """Refuse a bucket that is not there: we make none.
+
+        Raises:
+            StoreUnavailable: `no_bucket`.
+        """
+        next(self.listed(), None)
+
+    def _in_bucket(self, ask: Callable[[], T]) -> T:
+        """Ask for what can only be missing together with its bucket."""
+        try:
+            return ask()
+        except FileNotFoundError as error:
+            raise self._no_bucket() from error
+
+    def _no_bucket(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"there is no bucket {self._bucket!r} in the object storage, or not for these"
+            " credentials",
+            reason="no_bucket",
+            hints=("make the bucket first: Backshop makes none",),
+        )
 
     def _pieces(self, name: str, found: Any) -> Iterator[bytes]:
         """Yield the whole content: where it breaks off, the rest is asked for again."""
@@ -172,6 +213,8 @@ class S3Objects:
     def _translated(self, error: BaseException) -> BackshopError:
         """Return our error for the library's; its text may hold addresses and is left out."""
         detail = f"s3: {type(error).__name__}"
+        if _NO_BUCKET in str(error):
+            return self._no_bucket()
         denied = (self._errors.PermissionDeniedError, self._errors.UnauthenticatedError)
         if isinstance(error, denied):
             return StoreUnavailable(

@@ -146,10 +146,14 @@ class Door:
         """
         return "backshop" if self.public_url else f"backshop_{self.port}"
 
-    @property
-    def is_secure(self) -> bool:
-        """Whether browsers come over TLS."""
-        return self.public_url is not None and self.public_url.startswith("https:")
+    def is_secure_at(self, host: str, scheme: str) -> bool:
+        """Say whether a browser that calls us so comes over TLS; on this machine itself none does.
+
+        A proxy that is not trusted says nothing about that, but passes on the name.
+        """
+        public = urlsplit(self.public_url or "")
+        is_public = public.scheme == "https" and host.lower() == public.netloc.lower()
+        return is_public or scheme == "https"
 
     def answers_to(self, host: str) -> bool:
         """Say whether a Host header is ours. A name that leads here by DNS alone is not."""

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from backshop import __version__
-from backshop.app import COOKIE_DAYS, Backshop, Links, fault_of, running, secret_of, wait_s
+from backshop.app import COOKIE_DAYS, Backshop, Links, fault_of, running, secret_of
 from backshop.base.acting import By
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, LimitExceeded, NotFound, ValidationFailed
@@ -33,7 +33,7 @@ from .render import STATIC, version
 from .render import page as render
 from .rpc import read_body, rpc
 from .security import Door, Gate, Login, cookie_of
-from .site import Site, fault_response, wants_page
+from .site import Site, fault_response, waiting, wants_page
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -162,10 +162,7 @@ async def _guarded(request: Request, token: str, cookie: Callable[[], str | None
     try:
         site.guesses.check(address, token)
     except LimitExceeded as error:
-        refused = fault_response(error)
-        refused.status_code = 429
-        refused.headers["retry-after"] = str(wait_s(error))
-        return refused
+        return fault_response(error)
     found = await site.run(cookie)
     if found is None:
         site.guesses.note_wrong(address)
@@ -194,7 +191,7 @@ async def _entered(request: Request, cookie: str | None, *, refused: bool) -> Re
         max_age=COOKIE_DAYS * 86_400,
         httponly=True,
         samesite="strict",
-        secure=site.door.is_secure or request.url.scheme == "https",
+        secure=site.door.is_secure_at(request.headers.get("host", ""), request.url.scheme),
     )
     return answer
 
@@ -246,7 +243,9 @@ def _failure(scope: Scope, error: Exception) -> Response:
     if not wants_page(Headers(scope=scope)):
         return fault_response(error)
     fault = fault_of(error)
-    return _plain_page("That did not work", fault.envelope, fault.http)
+    page = _plain_page("That did not work", fault.envelope, fault.http)
+    page.headers.update(waiting(fault))
+    return page
 
 
 def _plain_page(title: str, error: dict[str, Any], status: int) -> Response:
@@ -286,7 +285,8 @@ def serve(
     )
     shown = "127.0.0.1" if host in {"0.0.0.0", "::", "localhost"} else host  # noqa: S104  # compared
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}/"
-    announce(address, f"{address}login?token={login.new_link()}")
+    outside = (door.public_url or address).rstrip("/")  # what a browser gets there by
+    announce(address, f"{outside}/login?token={login.new_link()}")
     try:
         with running(shop.config, "web"):
             uvicorn.Server(config).run(sockets=[listening])

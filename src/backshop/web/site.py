@@ -11,7 +11,7 @@ import anyio
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 
-from backshop.app import Backshop, Guesses, Hub, Parcels, fault_of
+from backshop.app import Backshop, Fault, Guesses, Hub, Parcels, fault_of
 from backshop.base.ids import UserId
 
 from .security import Door, Login
@@ -77,4 +77,10 @@ def wants_page(headers: Headers) -> bool:
 def fault_response(error: BaseException) -> Response:
     """Return an error as data (S5.3)."""
     fault = fault_of(error)
-    return JSONResponse({"error": fault.envelope}, status_code=fault.http)
+    headers = waiting(fault)
+    return JSONResponse({"error": fault.envelope}, status_code=fault.http, headers=headers)
+
+
+def waiting(fault: Fault) -> dict[str, str]:
+    """Return the header that says when to come again, if that helps."""
+    return {} if fault.after_s is None else {"retry-after": str(fault.after_s)}

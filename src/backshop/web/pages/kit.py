@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from backshop.app import Backshop, Role, fault_of
+from backshop.app import Backshop, Role, fault_of, one_request
 from backshop.base.acting import OWNER, who
 from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
@@ -20,7 +20,7 @@ from backshop.base.limits import MIB
 from ..render import count_text
 from ..render import page as render
 from ..security import user_of
-from ..site import FRAGMENT, Site, fault_response
+from ..site import FRAGMENT, Site, fault_response, waiting
 from .words import ACTIONS, action_links
 
 THEMES = ("auto", "light", "dark")
@@ -78,6 +78,7 @@ class Page:
     title: str
     context: Mapping[str, Any] = field(default_factory=dict)
     status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +114,15 @@ def route(path: str, handler: Handler, *methods: str) -> Route:
             is_part=FRAGMENT in request.headers,
             form=form,
         )
-        return await site.run(_answer, handler, visit)
+        return await site.run(_counted_once, handler, visit)
 
     return Route(path, endpoint, methods=list(methods or ("GET",)))
+
+
+def _counted_once(handler: Handler, visit: Visit) -> Response:
+    """Answer a visit: whatever it takes to make a page is one request of whoever asked (T6.5)."""
+    with one_request():
+        return _answer(handler, visit)
 
 
 def _answer(handler: Handler, visit: Visit) -> Response:
@@ -155,7 +162,8 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int | No
         "actions": ACTIONS,
     }
     text = render(made.template, {**common, **made.context})
-    answer = HTMLResponse(text, status_code=made.status, headers={"cache-control": "no-store"})
+    headers = {"cache-control": "no-store", **made.headers}
+    answer = HTMLResponse(text, status_code=made.status, headers=headers)
     if PROOF_COOKIE in visit.cookies:  # said once
         answer.delete_cookie(PROOF_COOKIE)
     return answer
@@ -164,10 +172,17 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int | No
 def error_page(error: Exception, visit: Visit) -> Page:
     """Return the page of an error: what, why, what can be done, and the reference id."""
     fault = fault_of(error)
-    title = {403: "No access", 404: "Not found"}.get(fault.http, "That did not work")
+    titles = {403: "No access", 404: "Not found", 429: "Too many requests"}
+    title = titles.get(fault.http, "That did not work")
     back = safe_path(visit.form.get("back")) or "/"
     context = {"error": _shown(fault.envelope, visit, back), "back": back}
-    return Page(template="error.html", title=title, context=context, status=fault.http)
+    return Page(
+        template="error.html",
+        title=title,
+        context=context,
+        status=fault.http,
+        headers=waiting(fault),
+    )
 
 
 def number(visit: Visit, name: str) -> int | None:
