@@ -15,7 +15,7 @@ from backshop.app.loginlinks import LINK_HOURS
 from backshop.base.ids import UserId
 from backshop.store import Store
 from backshop.testing.ambient import FixedClock
-from backshop.web.security import Login
+from backshop.web.security import Door, Login
 
 JSON = {"content-type": "application/json"}
 
