@@ -19,7 +19,8 @@ def _apply(state: WorkshopState, event: Event) -> WorkshopState:
     fact = event.fact
     if not isinstance(fact, BenchEvent | WorkshopEvent):
         return state
-    state = replace(state, bench=replace(state.bench, by=event.by))
+    if state.bench.by != event.by:
+        state = replace(state, bench=replace(state.bench, by=event.by))
     return apply(state, fact, event.at_ms, event.seq)
 
 
