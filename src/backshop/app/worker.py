@@ -122,23 +122,27 @@ class Worker:
             ready()
             self._is_lost = False
             rescuing = asyncio.create_task(self._rescue(app))
-            if not self._later:
-                self._taking = asyncio.create_task(self._take(app, LATER, listen_notify=False))
+            self._take_later(app)
             try:
-                await self._take(app, QUEUE)
+                await self._take(app, QUEUE, turns=self._turns)
             finally:  # all of it ends before the app is closed under it
                 beside = [one for one in (rescuing, self._taking) if one is not None]
                 for one in beside:
                     one.cancel()
                 await asyncio.gather(*beside, return_exceptions=True)
 
-    async def _take(self, app: App, queue: str, *, listen_notify: bool = True) -> None:
-        """Take turns from a queue, as they come or by looking for them."""
+    def _take_later(self, app: App) -> None:
+        """Take what an older worker would not have, unless we are one; one turn at a time."""
+        if not self._later and (self._taking is None or self._taking.done()):
+            self._taking = asyncio.create_task(self._take(app, LATER, turns=1))
+
+    async def _take(self, app: App, queue: str, *, turns: int) -> None:
+        """Take turns from a queue as they come; what was put back there is looked for."""
         await app.run_worker_async(
             queues=[queue],
-            concurrency=self._turns,
+            concurrency=turns,
             install_signal_handlers=False,
-            listen_notify=listen_notify,
+            listen_notify=queue == QUEUE,
             delete_jobs="always",
             fetch_job_polling_interval=min(1.0, self._lease_s / 8),
             update_heartbeat_interval=self._lease_s / 6,
@@ -216,6 +220,7 @@ class Worker:
                 for job in stalled:
                     await app.job_manager.retry_job(job, retry_at=_LATELY)
                 await self._queue_orphans(app)
+                self._take_later(app)
                 self._workshop.book.absence.end()
             except BackshopError as error:  # a worker's loop: the next look tells
                 self._workshop.book.absence.begin(error)
