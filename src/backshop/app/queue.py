@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from backshop import __version__
 from backshop.base.errors import ValidationFailed
-from backshop.store import IDLE_S, QUEUE_LOCK, StoreUnavailable, is_shared, why_refused
+from backshop.store import (
+    IDLE_S,
+    QUEUE_LOCK,
+    StoreUnavailable,
+    driver_errors,
+    is_shared,
+    why_refused,
+)
 
 if TYPE_CHECKING:
     from procrastinate import App
@@ -94,13 +101,12 @@ class TurnQueue:
     def _asked(self, ask: Callable[[App], T]) -> T:
         app = self._opened()
         from procrastinate.exceptions import ConnectorException, NoResult
-        from psycopg import Error
 
         try:
             return ask(app)
         except NoResult:
             raise
-        except (ConnectorException, Error) as error:
+        except (ConnectorException, *driver_errors()) as error:
             raise away(self._url, error) from error
 
     def _opened(self) -> App:

@@ -7,7 +7,7 @@ from .blobs import Blobs
 from .commands import COMMANDS, Finding, Findings, examine_store
 from .contents import Lost
 from .copying import Copied
-from .engine import is_shared, why_refused
+from .engine import driver_errors, is_shared, why_refused
 from .errors import (
     DatabaseAway,
     PASSING,
@@ -60,6 +60,7 @@ __all__ = [
     "file_error",
     "file_errors",
     "is_shared",
+    "driver_errors",
     "why_refused",
     "move_store",
     "remove_tree",

@@ -472,6 +472,13 @@ def refusal(error: BaseException) -> StoreUnavailable | None:
     )
 
 
+def driver_errors() -> tuple[type[BaseException], ...]:
+    """Return what the driver of a database server raises, for who shares its connections."""
+    import psycopg
+
+    return (psycopg.Error,)
+
+
 def why_refused(url: str) -> StoreUnavailable | None:
     """Ask a server once whether it would have us; None if it would, or says nothing."""
     import psycopg
