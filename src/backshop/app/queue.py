@@ -102,11 +102,12 @@ class TurnQueue:
         app = self._opened()
         from procrastinate.exceptions import ConnectorException, NoResult
 
+        known: tuple[type[BaseException], ...] = (ConnectorException, *driver_errors())
         try:
             return ask(app)
         except NoResult:
             raise
-        except (ConnectorException, *driver_errors()) as error:
+        except known as error:
             raise away(self._url, error) from error
 
     def _opened(self) -> App:

@@ -19,8 +19,8 @@ from procrastinate import App, PsycopgConnector, RetryDecision
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.retry import BaseRetryStrategy
 
-from backshop.base.errors import BackshopError
-from backshop.store import PASSING, StoreBusy, StoreUnavailable
+from backshop.base.errors import PASSING, BackshopError
+from backshop.store import StoreBusy, StoreUnavailable
 from backshop.workshop import OlderWorker, TurnActive, Workshop
 
 from .queue import LATER, QUEUE, SCHEMA, TASK, WORKER_CONNECTIONS, arguments, pool_settings

@@ -70,6 +70,10 @@ CODES: dict[str, CodeSpec] = {  # M11.5; a new code needs a change of that table
 
 DEFAULT_AFTER_MS = 1000
 
+TOO_MANY = "too_many_connections"
+PASSING = (None, TOO_MANY)
+"""Reasons of `STORE_UNAVAILABLE` that pass by themselves; with another one somebody has to act."""
+
 
 @dataclass(frozen=True, slots=True)
 class Retry:

@@ -10,7 +10,6 @@ from .copying import Copied
 from .engine import driver_errors, is_shared, why_refused
 from .errors import (
     DatabaseAway,
-    PASSING,
     DuplicateKey,
     HeadMoved,
     KeysDiffer,
@@ -40,7 +39,6 @@ from .spool import Batch, file_error, file_errors
 
 __all__ = [
     "IDLE_S",
-    "PASSING",
     "QUEUE_LOCK",
     "Alarm",
     "Beginning",

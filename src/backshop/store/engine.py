@@ -17,13 +17,18 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from backshop.base.canon import sha256_hex
-from backshop.base.errors import BackshopError, DiskFull, InternalError, ValidationFailed
+from backshop.base.errors import (
+    TOO_MANY,
+    BackshopError,
+    DiskFull,
+    InternalError,
+    ValidationFailed,
+)
 from backshop.base.limits import STORE_CONNECTIONS
 
 from .bulletin import NEWS, Bulletin
 from .connection import Ask, Connections, Cursor, NoConnectionLeft, Row, Rows
 from .errors import (
-    TOO_MANY,
     DatabaseAway,
     DuplicateKey,
     ReadOnlyHome,

@@ -19,11 +19,6 @@ class HeadMoved(BackshopError):
     actions = ("retry",)
 
 
-TOO_MANY = "too_many_connections"
-PASSING = (None, TOO_MANY)
-"""Why a store is away that comes back by itself; with any other reason somebody has to act."""
-
-
 class StoreUnavailable(BackshopError):
     """The database cannot be reached or opened."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from backshop.base.errors import PASSING
 from backshop.base.ids import (
     BatchId,
     BlobId,
@@ -24,7 +25,6 @@ from backshop.base.ids import (
 from backshop.base.pmap import PMap
 from backshop.bench.history import Revision
 from backshop.bench.state import BenchState
-from backshop.store import PASSING
 
 from .events import Problem, Spent
 from .turnfacts import ItemFact
