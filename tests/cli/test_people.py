@@ -59,7 +59,7 @@ def test_root_in_somebody_elses_home_is_warned_and_doctor_names_what_is_not_thei
     main(["bench", "list", "--home", str(home)])
 
     told = capsys.readouterr().err
-    found = [one.message for one in examine(load(home=home)) if one.subject == "home"]
+    found = [one.message for one in examine(home) if one.subject == "home"]
     assert "warning" not in quiet
     assert "belongs to #12345" in told
     assert "store.db" in found[0]

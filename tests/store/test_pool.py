@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from tests.postgres import fresh_database
 
-from backshop.app import examine, load
+from backshop.app import examine
 from backshop.app.queue import TurnQueue
 from backshop.store import Store, StoreBusy, StoreUnavailable
 from backshop.store import connection as kept
@@ -121,12 +121,15 @@ def test_a_server_without_a_connection_left_is_told_as_that(tmp_path, monkeypatc
         with pytest.raises(StoreUnavailable) as queue:
             waiting.prepare()
         waiting.close()
-        found = examine(load(home=tmp_path / "home", overrides={"database_url": full}))
+        monkeypatch.setenv("BACKSHOP_DATABASE_URL", full)
+        found = examine(tmp_path / "home")
         owner.execute(f"DROP ROLE {name}")
 
     assert [one.value.reason for one in (store, queue)] == ["too_many_connections"] * 2
     assert "too many connections" in queue.value.message
-    assert [one.message for one in found if one.subject == "store"] == [store.value.message]
+    told = [one.message for one in found if one.subject == "store"]
+    assert len(told) == 1
+    assert told[0].startswith(store.value.message)
 
 
 @pytest.mark.rule("T2.8", "T7.9")
