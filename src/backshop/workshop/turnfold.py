@@ -73,20 +73,10 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
             )
             turn = _begun(replace(turn, item=item), item)
         case ev.ItemAttemptFailed():
-            turn = _at_boundary(state, _taken_back(turn, fact.number))
-            turn = replace(
-                turn,
-                failed_attempts=turn.failed_attempts + 1,
-                failure=fact.reason,
-                has_run_out=False,
-            )
+            turn = _not_made(state, _taken_back(turn, fact.number), fact.reason, has_run_out=False)
         case ev.ItemLeftUnfinished():
-            turn = replace(turn, left=(*turn.left, *turn.batches), has_run_out=True)
-            turn = replace(
-                _at_boundary(state, turn),
-                failed_attempts=turn.failed_attempts + 1,
-                failure=fact.reason,
-            )
+            turn = replace(turn, left=(*turn.left, *turn.batches))
+            turn = _not_made(state, turn, fact.reason, has_run_out=True)
         case ev.TurnMoved():
             turn = _moved(state, turn, fact)
         case ev.ItemEnded(node_id=node_id):
@@ -103,6 +93,16 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
         case ev.CancelAsked():
             turn = replace(turn, is_cancel_asked=True)
     return turned(state, turn)
+
+
+def _not_made(state: WorkshopState, turn: Turn, reason: str, *, has_run_out: bool) -> Turn:
+    """Count an attempt at the present item that came to no end; the next begins here."""
+    return replace(
+        _at_boundary(state, turn),
+        failed_attempts=turn.failed_attempts + 1,
+        failure=reason,
+        has_run_out=has_run_out,
+    )
 
 
 def _begun(turn: Turn, item: Item) -> Turn:
