@@ -326,6 +326,19 @@ def test_nothing_is_written_to_a_database_that_was_taken_away_meanwhile(home, tm
             shop.call("WorkbenchCreate", {"name": "Into nothing"})
 
 
+@pytest.mark.rule("T5.6", "T8.3")
+def test_a_home_whose_first_opening_was_killed_opens_again(home, tmp_path):
+    """The file has its first page; what was to come is in a log that nobody committed."""
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    with closing(sqlite3.connect(begun / "store.db")) as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        assert (begun / "store.db").stat().st_size
+    (begun / "store.db-wal").write_bytes(b"\x37\x7f\x06\x82" + bytes(5000))  # no whole frame
+
+    assert names(begun) == []
+
+
 # ---------------------------------------------------------------- copies
 
 

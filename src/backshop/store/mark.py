@@ -212,7 +212,8 @@ def traces(home: Path, database: Sqlite) -> list[str]:
     if any(_inside(home / "blobs", "[0-9a-f][0-9a-f]/*")):
         found.append("stored contents")
     log = database.path.with_name(f"{database.path.name}-wal")
-    if log.exists() and log.stat().st_size:
+    is_there = database.path.exists() and database.path.stat().st_size  # then SQLite read its log
+    if not is_there and log.exists() and log.stat().st_size:
         found.append(log.name)
     return found
 
