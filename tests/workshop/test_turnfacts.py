@@ -11,7 +11,7 @@ from tests.workshop.conftest import Chat, Step, calls, plan, says, write
 
 from backshop.app import Backshop
 from backshop.base.ids import MessageId, TurnId
-from backshop.workshop import TurnFacts, events, fold, naming, told, witness
+from backshop.workshop import TurnFacts, events, fold, naming, outcome, told, witness
 from backshop.workshop.answers import facts_of
 from backshop.workshop.state import WorkshopState
 from backshop.workshop.turnfacts import (
@@ -347,7 +347,7 @@ def test_facts_become_words_in_one_place():
         "8 writes were not run: too many calls in one answer.",
         "1 write to a.xlsx was refused (no_match).",
         "Not made in a.xlsx: x",
-        "1 formula has no computed value in a.xlsx.",
+        "A write left 1 formula without a computed value in a.xlsx.",
         "A note.",
         "The answer names files this workbench does not have: q.md",
         "The answer names files that were not changed: z.md",
@@ -374,6 +374,13 @@ def test_facts_become_words_in_one_place():
         ("in `Makefile` and Makefile", ["Makefile"], []),
         ("a Makefile", [], []),
         ("“gone.xlsx”, «weg.docx»", [], ["gone.xlsx", "weg.docx"]),
+        ("We use Node.js; see console.log(1), ann@mail.sh", [], []),
+        ("made [it](letters/My%20report.docx)", ["letters/My report.docx"], []),
+        ("made a\\_b.md", [], ["a_b.md"]),
+        ("see /notes.md and bench/draft/notes.md", ["notes.md"], []),
+        ("see /other/notes.md", [], ["/other/notes.md"]),
+        ("see notes.md.txt", [], ["notes.md.txt"]),
+        ("notes.md/gone.md", ["notes.md"], ["gone.md"]),
         ("", [], []),
     ],
 )
@@ -387,6 +394,13 @@ def test_files_are_found_by_name_in_any_language(text, files, missing):
     found = naming.files_named(text, paths)
 
     assert (list(found.files), list(found.missing)) == (files, missing)
+
+
+@pytest.mark.rule("W11.21")
+def test_an_object_of_the_work_at_the_end_of_a_report_says_nothing_of_the_item():
+    report = 'README.md shows:\n\n```json\n{"status": "failed", "job": 7}\n```'
+
+    assert outcome.item_outcome(report) == outcome.ItemOutcome(report)
 
 
 @pytest.mark.rule("W11.20")

@@ -316,7 +316,8 @@ def _ask(node: NodeState, one: UserInput, context: Json, artifact: Json | None) 
         ref = resume_ref(node.run_id)
         return (
             f"Ask the person to answer in Studio or with `backshop run answer {ref} --input"
-            f" {one.id}`. When they have, make the call again with the tokens of this answer."
+            f" {one.id} approved` (or rejected, or provided with --summary). When they have, make"
+            " the call again with the tokens of this answer."
         )
     how = f"send context = {json.dumps(context, ensure_ascii=False)}"
     if artifact is not None:

@@ -25,8 +25,9 @@ from .signals import Publish
 from .state import ToolEntry, Turn, WorkshopState
 
 MADE_BEFORE = (
-    "Not run: the attempt before made exactly this write (log entry {}), and it is in the file. "
-    "Make the call once more if it is really wanted twice. Its result was:"
+    "Not run: the attempt before made exactly this write (log entry {}), and it was kept; writes "
+    "after it may have changed the place again. Make the call once more if it is wanted again. Its "
+    "result was:"
 )
 _PATH_MAX_CHARS = 1024
 _CALL: ContextVar[ToolCall | None] = ContextVar("call", default=None)

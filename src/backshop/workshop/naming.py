@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 NAMES_MAX = 50
 _NAME_MAX_CHARS = 255
@@ -21,6 +22,12 @@ gif bmp tif tiff webp svg zip eml msg ics
 _ENDINGS = frozenset(_KNOWN_ENDINGS.split())
 _ENDING = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,9})(?![A-Za-z0-9_])")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
+_ESCAPED = re.compile(r"\\([!-/:-@\[\]-`{-~])")  # how Markdown writes a plain sign
+_PRODUCTS = frozenset(
+    "angular.js backbone.js chart.js d3.js ember.js express.js nest.js next.js node.js nuxt.js p5.js"
+    " react.js three.js vue.js".split()
+)
+"""What looks like a file and is the name of a product."""
 _TICKED = re.compile(r"`([^`\n]{1,255})`")
 _STOPS = frozenset(" \t\n\r\"'`´<>|*?:;,()[]{}=!“”„‟‘’‚‹›«»，。；：、！？（）【】《》「」『』…—–")
 _PREFIXES = ("./", "draft/", "published/")
@@ -36,20 +43,26 @@ class Named:
 
 def files_named(text: str, paths: Iterable[str]) -> Named:
     """Return the files a text names. A file's own name without its folder names it too."""
-    plain = _URL.sub(" ", unicodedata.normalize("NFC", text)).replace("\\", "/")
+    plain = _ESCAPED.sub(r"\1", _URL.sub(" ", unicodedata.normalize("NFC", text)))
+    plain = plain.replace("\\", "/")
     if not _ENDING.search(plain) and not _TICKED.search(plain):
         return Named()
     known = _known(paths)
     endings = _ENDINGS | {path.rpartition(".")[2].lower() for path in known if "." in path}
     found: dict[str, None] = {}
     missing: dict[str, None] = {}
+    begin = 0  # behind a name and a slash another one may begin: `a.md/b.md`
     for match in _ENDING.finditer(plain):
-        if match[1].lower() not in endings:
+        longer = _ENDING.match(plain, match.end())
+        if match[1].lower() not in endings or (longer and longer[1].lower() in endings):
             continue
-        here = _longest(plain, match.end(), known)
+        here = _longest(plain, match.end(), known, begin)
+        token = "" if here else _token(plain, match.end(), begin)
+        begin = match.end() + 1 if plain[match.end() : match.end() + 1] == "/" else 0
+        here = here or _by_part(token, known)
         if here:
             found.update(dict.fromkeys(here))
-        elif token := _token(plain, match.end()):
+        elif token and not _is_no_file(plain, match.end(), token):
             missing.setdefault(token)
     for match in _TICKED.finditer(plain):  # files without an ending are named for certain here only
         found.update(dict.fromkeys(known.get(_key(match[1]), ())))
@@ -83,13 +96,42 @@ def _key(name: str) -> str:
     return plain
 
 
-def _longest(text: str, end: int, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _longest(
+    text: str, end: int, known: Mapping[str, tuple[str, ...]], begin: int
+) -> tuple[str, ...]:
     """Return the files whose name ends here, by the longest name that begins where one may."""
     line = max(text.rfind("\n", 0, end) + 1, end - _NAME_MAX_CHARS)
     for start in range(line, end):
-        if _may_begin(text, start) and (here := known.get(_key(text[start:end]))):
+        may_begin = start == begin or _may_begin(text, start)
+        if may_begin and (here := known.get(_key(text[start:end]))):
             return here
     return ()
+
+
+def _by_part(token: str, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the files a name means that says less or more of a path than the workbench does.
+
+    The end of a path, a path from the root or through our folders, and one as links spell it.
+    """
+    for name in dict.fromkeys((_key(token), _key(unquote(token)))):
+        if name in known:
+            return known[name]
+        if "/" not in name:
+            continue
+        ends = (key for key in known if key.endswith(f"/{name}"))
+        if found := tuple(dict.fromkeys(path for key in ends for path in known[key])):
+            return found
+        rest = re.split(r"^~?/|/(?:draft|published)/", name)[-1]
+        if rest in known:
+            return known[rest]
+    return ()
+
+
+def _is_no_file(text: str, end: int, token: str) -> bool:
+    """Whether a name that no file has is none of a file: a longer one, a call, an address."""
+    goes_on = text[end : end + 1] == "." and text[end + 1 : end + 2].isalnum()
+    is_call = text[end : end + 1] == "("
+    return goes_on or is_call or "@" in token or token.casefold() in _PRODUCTS
 
 
 def _may_begin(text: str, at: int) -> bool:
@@ -107,10 +149,10 @@ def _is_within(text: str, at: int) -> bool:
     return all(one.isalnum() and not _is_unspaced(one) for one in text[at - 1 : at + 1])
 
 
-def _token(text: str, end: int) -> str:
+def _token(text: str, end: int, begin: int) -> str:
     """Return the name that ends here and belongs to no file, as far as it can be told apart."""
     start = end
-    while start and text[start - 1] not in _STOPS and end - start < _NAME_MAX_CHARS:
+    while start > begin and text[start - 1] not in _STOPS and end - start < _NAME_MAX_CHARS:
         start -= 1
     token = text[start:end]
     stem = token[: token.rfind(".")]

@@ -19,6 +19,7 @@ from .turnfacts import TurnFacts
 _JSON_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(\{.*?\})[ \t]*\n?```[ \t]*$", re.DOTALL)
 _OBJECT_MAX_CHARS = 4_000
 NOT_DONE = ("failed", "unfinished")
+_STATED = frozenset(("status", "reason", "no_change"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def item_outcome(text: str) -> ItemOutcome:
     found = _JSON_BLOCK.search(plain)
     raw, rest = (found[1], plain[: found.start()]) if found else (plain, "")
     value = _object(raw)
-    if value is None:
+    if value is None or not _STATED.issuperset(value):  # an object of the work, not about it
         return ItemOutcome(plain)
     status, reason = stated(value)
     report = rest.strip() or reason

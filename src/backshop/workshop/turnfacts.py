@@ -77,7 +77,7 @@ class EditDropped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotComputed:
-    """Formulas that a write left without a value."""
+    """Formulas that a write left without a value; later ones may have given them one."""
 
     path: str
     count: int
@@ -166,7 +166,8 @@ def _items(facts: TurnFacts) -> list[str]:
     if not facts.items_total:
         return []
     unit, total = facts.unit, facts.items_total
-    lines = [f"{facts.done} of {total} {unit}{'' if total == 1 else 's'} done."]
+    begun_only = " begun" if unit == "step" else ""  # how many a workflow takes nobody knows
+    lines = [f"{facts.done} of {total} {unit}{'' if total == 1 else 's'}{begun_only} done."]
     lines += _shown((_item(unit, one) for one in facts.items if _is_told(one)), "more")
     begun = len(facts.items)
     if begun < total:
@@ -216,8 +217,8 @@ def _refused(one: WriteRefused) -> str:
 
 
 def _uncomputed(one: NotComputed) -> str:
-    verb = "formula has" if one.count == 1 else "formulas have"
-    return f"{one.count} {verb} no computed value in {one.path}."
+    noun = "formula" if one.count == 1 else "formulas"
+    return f"A write left {one.count} {noun} without a computed value in {one.path}."
 
 
 def _shown(lines: Iterable[str], more: str) -> list[str]:
