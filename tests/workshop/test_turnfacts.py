@@ -535,3 +535,21 @@ def test_a_refused_call_is_answered_with_one_envelope_and_its_hints(chat):
     assert set(said) == {"error"}
     assert (said["error"]["error_code"], said["error"]["reason"]) == ("NOT_FOUND", "not_found")
     assert said["error"]["hints"] == ["notes.md"]
+
+
+@pytest.mark.rule("W11.20")
+def test_a_draft_that_was_there_before_an_answer_is_made_again_is_not_its_work(chat):
+    chat.add({"notes.md": "old\n"})
+    chat.play(turn("Done.", EDIT, says_item(1, "I did it.")))
+    first = chat.send("First")
+    chat.run(first)
+    chat.call("DraftPublish")
+    other = calls("implement", 1, write("other.md", "x\n"), item=1)
+    chat.play(turn("Done.", other, says_item(1, "I did it.")), "second")
+    chat.ask("Second")
+    chat.play(turn("I updated everything."), "third")
+
+    chat.call("WorkshopRegenerate", message_id=first, mode="chat_only")
+
+    assert chat.draft() == {"notes.md": "new\n", "other.md": "x\n"}
+    assert chat.facts()[0] == "No file was changed."

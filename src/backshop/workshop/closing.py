@@ -175,7 +175,7 @@ def with_facts(
     turn = after.turns[wish.turn_id]
     written = known.records.get(turn.message_id)
     is_model = wish.summary_source == "model" or written is not None
-    files = witness.changed(book, after)
+    files = witness.changed(book, after, turn)
     facts = witness.facts_of(
         book,
         after,
@@ -315,9 +315,9 @@ def paused_text(known: WorkshopState, problem: Problem) -> str:
 
 
 def changed_files(known: WorkshopState, book: Book) -> tuple[ChangeFact, ...]:
-    """Return what the Draft changes, for Summary."""
-    draft = known.bench.draft
-    if draft is None:
+    """Return what the running turn changed, for Summary."""
+    draft, turn = known.bench.draft, known.running
+    if draft is None or turn is None:
         return ()
     notes: Mapping[str, PathChange] = draft.changes
     return tuple(
@@ -327,7 +327,7 @@ def changed_files(known: WorkshopState, book: Book) -> tuple[ChangeFact, ...]:
             size_bytes=one.size_after or 0,
             summary=(notes[one.path].note or "") if one.path in notes else "",
         )
-        for one in witness.changed(book, known)
+        for one in witness.changed(book, known, turn)
     )
 
 

@@ -107,6 +107,8 @@ class Turn:
     done_items: int = 0
     boundary: RevisionId | None = None
     """The Draft's revision where phase or item began; None is no Draft (W11.13)."""
+    began_tree: TreeId | None = None
+    """The Draft's files when the turn began; None is no Draft, as it nearly always is (W15.6)."""
     batches: tuple[BatchId, ...] = ()
     """Batches since that boundary."""
     left: tuple[BatchId, ...] = ()

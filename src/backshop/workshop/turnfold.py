@@ -162,6 +162,7 @@ def _started(state: WorkshopState, fact: ev.TurnStarted, at_ms: int) -> Workshop
         node_id=fact.node_id,
         workflow_id=fact.workflow_id,
         boundary=state.current_revision(),
+        began_tree=None if state.bench.draft is None else state.bench.draft.tree,
         user_id=fact.user_id,
         program=fact.program,
     )

@@ -85,7 +85,7 @@ def facts_of(
     seen = _noticed(book, plain.items, entries)
     facts = replace(
         plain,
-        files=changed(book, known) if files is None else files,
+        files=changed(book, known, turn) if files is None else files,
         refused=tuple(_refusal(book, one) for one in entries if one.success is False),
         dropped=tuple(dict.fromkeys((*seen.dropped, *noticed.dropped))),
         not_computed=_largest((*seen.not_computed, *noticed.not_computed)),
@@ -119,13 +119,23 @@ def _checked(book: Book, known: WorkshopState, facts: TurnFacts, answer: str) ->
 # ---------------------------------------------------------------- files
 
 
-def changed(book: Book, known: WorkshopState) -> tuple[FileChanged, ...]:
-    """Return the files of the Draft that are others than when it began."""
+def changed(book: Book, known: WorkshopState, turn: Turn) -> tuple[FileChanged, ...]:
+    """Return the files of the Draft that are others than when the turn began.
+
+    Where a Draft was there before it, what reports count is of both, and nothing is counted.
+    """
     draft = known.bench.draft
     if draft is None:
         return ()
     found = []
-    for change in tree.diff(draft.base_tree, draft.tree, book.store.load_tree):
+    began, load = turn.began_tree, book.store.load_tree
+    try:
+        changes = list(tree.diff(began or draft.base_tree, draft.tree, load))
+    except BackshopError:
+        if began is None:
+            raise
+        changes = list(tree.diff(draft.base_tree, draft.tree, load))  # it is not kept any more
+    for change in changes:
         kind = "modified"
         if change.before is None or change.after is None:
             kind = "added" if change.before is None else "deleted"
@@ -133,7 +143,7 @@ def changed(book: Book, known: WorkshopState) -> tuple[FileChanged, ...]:
             FileChanged(
                 path=change.path,
                 change=kind,
-                counts=_counts(book, draft, change.path),
+                counts=_counts(book, draft, change.path) if began is None else (),
                 size_before=change.before.size if change.before else None,
                 size_after=change.after.size if change.after else None,
             )
