@@ -6,7 +6,7 @@ import json
 
 import pytest
 from tests.conftest import PROOF
-from tests.workshop.conftest import Step, calls, plan, says
+from tests.workshop.conftest import Step, calls, plan, says, write
 
 from backshop.base.limits import IMPLEMENT_TURNS_MAX
 
@@ -99,6 +99,18 @@ def test_a_row_that_is_wanted_twice_is_written_when_it_is_asked_for_once_more(ta
     table.ask()
 
     assert rows(table).count("row 1") == 2
+
+
+@pytest.mark.rule("W11.13")
+def test_a_second_try_may_write_the_whole_text_that_the_first_one_replaced(table):
+    first, second = write("t.csv", "A\n"), write("t.csv", "B\n")
+    made = [first, second, *(look(n) for n in range(IMPLEMENT_TURNS_MAX - 2))]
+    steps = [{**calls("implement", n, one), "times": 1} for n, one in enumerate(made, 1)]
+    table.play(script(*steps, {**calls("implement", 1, first), "times": 1}))
+
+    table.ask()
+
+    assert table.draft_bytes("t.csv") == b"A\n"
 
 
 @pytest.mark.rule("W11.12", "W11.13", "W11.20")

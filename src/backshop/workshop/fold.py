@@ -135,7 +135,7 @@ def _batched(
     is_own = message_id == turn.message_id if run_id is None else run_id == turn.run_id
     if not is_own:
         return state
-    return turned(state, replace(turn, batches=(*turn.batches, batch_id), has_written=True))
+    return turned(state, turnfold.wrote(turn, batch_id))
 
 
 # ---------------------------------------------------------------- the conversation's own

@@ -29,6 +29,7 @@ MADE_BEFORE = (
     "after it may have changed the place again. Make the call once more if it is wanted again. Its "
     "result was:"
 )
+WHOLE_FILE = "write_text_file"
 _PATH_MAX_CHARS = 1024
 _CALL: ContextVar[ToolCall | None] = ContextVar("call", default=None)
 """Whose work this is: a handler that overran still knows its own call, not the one after it."""
@@ -128,8 +129,9 @@ class ToolJournal:
         """Return the answer of an equal write that an unfinished attempt made, once (W11.13).
 
         What it wrote is in the files already. Whoever wants it a second time makes the call again.
+        The whole text of a file is written again: that doubles nothing, and may be wanted since.
         """
-        if not turn.left:
+        if not turn.left or call.name == WHOLE_FILE:
             return None
         used = {one.replay_of for one in known.tools.values() if one.turn_id == turn.turn_id}
         for number in range(1, len(known.tools) + 1):

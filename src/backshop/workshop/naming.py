@@ -24,8 +24,22 @@ _ENDING = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,9})(?![A-Za-z0-9_])")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _ESCAPED = re.compile(r"\\([!-/:-@\[\]-`{-~])")  # how Markdown writes a plain sign
 _PRODUCTS = frozenset(
-    "angular.js backbone.js chart.js d3.js ember.js express.js nest.js next.js node.js nuxt.js p5.js"
-    " react.js three.js vue.js".split()
+    [
+        "angular.js",
+        "backbone.js",
+        "chart.js",
+        "d3.js",
+        "ember.js",
+        "express.js",
+        "nest.js",
+        "next.js",
+        "node.js",
+        "nuxt.js",
+        "p5.js",
+        "react.js",
+        "three.js",
+        "vue.js",
+    ]
 )
 """What looks like a file and is the name of a product."""
 _TICKED = re.compile(r"`([^`\n]{1,255})`")

@@ -113,6 +113,8 @@ class Turn:
     """Batches since that boundary."""
     left: tuple[BatchId, ...] = ()
     """Batches of earlier attempts at the present item that ran out of requests; they stay."""
+    gone: tuple[BatchId, ...] = ()
+    """Batches that were taken back."""
     items: tuple[ItemFact, ...] = ()
     """What became of the items that were begun, by number; the present one is `waiting`."""
     items_total: int = 0

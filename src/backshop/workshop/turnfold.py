@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from backshop.base.acting import AGENT, OWNER, By
 from backshop.base.codec import encode
-from backshop.base.ids import MessageId
+from backshop.base.ids import BatchId, MessageId
 from backshop.bench.history import Draft
 
 from . import events as ev
@@ -112,8 +112,19 @@ def _begun(turn: Turn, item: Item) -> Turn:
     return replace(_with(turn, own), items_total=max(item.total, item.number))
 
 
+def wrote(turn: Turn, batch_id: BatchId) -> Turn:
+    """Count a batch, also one that was taken back and is brought back (W12.7)."""
+    own = None if turn.item is None else _known(turn, turn.item.number)
+    if batch_id in turn.gone:
+        turn = replace(turn, gone=tuple(one for one in turn.gone if one != batch_id))
+        if own is not None and own.taken_back:
+            turn = _with(turn, replace(own, taken_back=own.taken_back - 1))
+    return replace(turn, batches=(*turn.batches, batch_id), has_written=True)
+
+
 def _taken_back(turn: Turn, number: int) -> Turn:
     """Count what an attempt wrote and has not any more."""
+    turn = replace(turn, gone=(*turn.gone, *turn.batches))
     known = _known(turn, number)
     if known is None:
         return turn

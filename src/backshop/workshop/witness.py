@@ -24,11 +24,9 @@ from .book import Book
 from .phases import WRITING_TOOLS
 from .state import ToolEntry, Turn, WorkshopState
 from .turnfacts import (
-    FAILED,
     Counted,
     EditDropped,
     FileChanged,
-    ItemFact,
     NotComputed,
     TurnFacts,
     WriteRefused,
@@ -82,7 +80,7 @@ def facts_of(
     if plain is None:
         return None
     entries = list(_writes(known, turn))
-    seen = _noticed(book, plain.items, entries)
+    seen = _noticed(book, turn, entries)
     facts = replace(
         plain,
         files=changed(book, known, turn) if files is None else files,
@@ -205,20 +203,12 @@ def _refusal(book: Book, entry: ToolEntry) -> WriteRefused:
     return WriteRefused(tool=entry.tool, reason=entry.error or "failed", path=path)
 
 
-def _noticed(book: Book, items: Sequence[ItemFact], entries: Sequence[ToolEntry]) -> Noticed:
+def _noticed(book: Book, turn: Turn, entries: Sequence[ToolEntry]) -> Noticed:
     """Return what the results of the writes that stand say."""
-    status = {one.number: one for one in items}
-    last: dict[int | None, int] = {}
-    for one in entries:
-        last[one.item] = max(last.get(one.item, 0), one.attempt or 0)
     dropped: list[EditDropped] = []
     left: list[NotComputed] = []
     for entry in entries[-RESULTS_READ:]:
-        item = status.get(entry.item or 0)
-        is_gone = item is not None and (
-            item.status == FAILED or (item.taken_back and (entry.attempt or 0) < last[entry.item])
-        )
-        if entry.success and not is_gone:
+        if entry.success and entry.batch_id not in turn.gone:
             given = arguments(book, entry)
             operations = given.get("operations")
             path = target_of(given) or entry.path or ""
