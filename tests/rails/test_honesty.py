@@ -862,3 +862,17 @@ def test_a_stop_before_a_loop_keeps_it_from_beginning(agent, said, next_step):
     went = ann.go(ann.start("user.flow"), artifacts=[said] if said else None)
 
     assert went["pending"]["stepId"] == next_step
+
+
+@pytest.mark.rule("R8.4")
+def test_a_branch_from_an_earlier_step_is_no_way_around_a_mode_the_person_took_back(agent):
+    ann = agent(flow(step("one"), step("two"), step("three")))
+    first = ann.start("user.flow")
+    run = first["session"]["runId"]
+    ann.studio("RailsRunSetPreferences", runId=run, preferences=NEVER_STOP)
+    ann.go(first)
+    ann.studio("RailsRunSetPreferences", runId=run, preferences={"autonomy": "guided"})
+
+    branch = ann.go(ann.look(first), "another way")
+
+    assert (branch["kind"], branch["preferences"]["autonomy"]) == ("ok", "guided")

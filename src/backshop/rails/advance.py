@@ -64,6 +64,8 @@ class Acknowledge:
     warnings: Sequence[Json] = ()
     observations: Sequence[ev.ObservationRecorded] = ()
     is_intended_fork: bool = False
+    ceiling: ev.Effective | None = None
+    """The mode where the run stands, for a call made further back: a branch is no way around it."""
 
     @property
     def output(self) -> Submitted:
@@ -73,9 +75,10 @@ class Acknowledge:
     def mode(self, node: NodeState) -> tuple[ev.Effective, tuple[ev.PreferenceChange, ...]]:
         """Return the mode from here on, and what was wished for and not granted (R8.4)."""
         is_limited = self.request.by == "agent" and not self.policy.agent_may_automate
-        return preferences.granted(
-            node.preferences, self.request.preferences, only_careful=is_limited
-        )
+        now = node.preferences
+        if is_limited and self.ceiling is not None:
+            now = preferences.lowest(now, self.ceiling)
+        return preferences.granted(now, self.request.preferences, only_careful=is_limited)
 
 
 def advance(state: SessionState, wish: Acknowledge) -> Decided:

@@ -32,6 +32,7 @@ from .company import Company
 from .decide import Decided, Note
 from .drift import Drift
 from .errors import RailsError, cut, invalid, mismatch, unknown_node
+from .events import Effective
 from .inputs import Request, Submitted
 from .interpret import Workflow
 from .ordinal import attempt_id
@@ -133,6 +134,7 @@ class Execution:
             warnings=self._drift.warnings(workflow.compiled, workflow.hash, workspace),
             observations=places.observations(workspace),
             is_intended_fork=is_fork or is_intended_fork,
+            ceiling=_ceiling(located),
         )
 
         def rule(state: SessionState) -> Decided | None:
@@ -408,6 +410,14 @@ class Execution:
             usable = known is not None and known.is_dir()
             self._workspaces[session_id] = known if usable else self.settings.workspace
         return self._workspaces[session_id]
+
+
+def _ceiling(located: Located) -> Effective | None:
+    """Return the mode where a run stands, if a call is about an earlier node of it (R8.4)."""
+    tip = located.state.runs[located.node.run_id].preferred
+    if tip is None or tip == located.node.node_id:
+        return None
+    return located.state.nodes[tip].preferences
 
 
 def mode_change(wish: requests.Preferences | None) -> preferences.Change:

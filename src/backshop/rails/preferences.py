@@ -65,6 +65,14 @@ def applied(now: Effective, wanted: Change) -> Effective:
     )
 
 
+def lowest(one: Effective, other: Effective) -> Effective:
+    """Return the more careful of both, each preference by itself."""
+    return Effective(
+        min(one.autonomy, other.autonomy, key=AUTONOMY.index),
+        min(one.risk_policy, other.risk_policy, key=RISK.index),
+    )
+
+
 def granted(
     now: Effective, wanted: Change, *, only_careful: bool
 ) -> tuple[Effective, tuple[PreferenceChange, ...]]:
