@@ -95,10 +95,11 @@ def is_named(text: str, label: str) -> bool:
 
 
 def _known(paths: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return the files by how they may be called: by path, and by name alone."""
+    """Return the files by how they may be called: by path, by its end, and by name alone."""
     found: dict[str, tuple[str, ...]] = {}
     for path in paths:
-        for name in {_key(path), _key(path.rpartition("/")[2])}:
+        parts = path.split("/")
+        for name in {_key("/".join(parts[n:])) for n in range(len(parts))}:
             found[name] = (*found.get(name, ()), path)
     return found
 
@@ -123,18 +124,12 @@ def _longest(
 
 
 def _by_part(token: str, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the files a name means that says less or more of a path than the workbench does.
-
-    The end of a path, a path from the root or through our folders, and one as links spell it.
+    """Return the files a name means that leads from the root or through our folders, or as links
+    spell it.
     """
     for name in dict.fromkeys((_key(token), _key(unquote(token)))):
         if name in known:
             return known[name]
-        if "/" not in name:
-            continue
-        ends = (key for key in known if key.endswith(f"/{name}"))
-        if found := tuple(dict.fromkeys(path for key in ends for path in known[key])):
-            return found
         rest = re.split(r"^~?/|/(?:draft|published)/", name)[-1]
         if rest in known:
             return known[rest]
