@@ -227,6 +227,13 @@ def test_addresses_and_tags_are_no_placeholders(text):
 
 
 @pytest.mark.rule("R8.33")
+@pytest.mark.parametrize("text", ["<lambda>", "<module>", "<none>", "<br/>", "<script>"])
+def test_a_field_may_name_something_that_stands_in_brackets(text):
+    assert list(form.blanks({"checks": [{"name": text}]})) == []
+    assert list(form.blanks({"checks": [{"name": "<text>"}, {"name": "<a|b>"}]})) != []
+
+
+@pytest.mark.rule("R8.33")
 def test_a_loop_is_never_decided_for_the_agent(agent):
     ann = agent(flow(loop("again", step("look"), step("decide", **LOOP_CONTROL), type="while")))
     decide = ann.go(ann.start("user.flow"), "looked")
@@ -876,3 +883,17 @@ def test_a_branch_from_an_earlier_step_is_no_way_around_a_mode_the_person_took_b
     branch = ann.go(ann.look(first), "another way")
 
     assert (branch["kind"], branch["preferences"]["autonomy"]) == ("ok", "guided")
+
+
+@pytest.mark.rule("R8.4", "R8.29")
+def test_what_is_allowed_in_one_run_is_not_the_mode_of_the_agents_next_one(agent):
+    ann = agent(flow(step("one"), step("two")))
+    made = ann.answer("start_session", title="Two").structured
+    first = ann.start("user.flow", sessionToken=made["sessionToken"])
+    run = first["session"]["runId"]
+    ann.studio("RailsRunSetPreferences", runId=run, preferences=NEVER_STOP)
+
+    second = ann.start("user.flow", sessionToken=made["sessionToken"])
+
+    assert ann.look(first)["preferences"]["autonomy"] == "full_auto_never_stop"
+    assert second["preferences"]["autonomy"] == "guided"

@@ -233,6 +233,10 @@ def source_of(request: Request) -> str:
     return {"person": "user", "agent": "agent", "builtin": "system"}[request.by]
 
 
+_OPTIONS = {"autonomy": "autonomy", "riskPolicy": "risk-policy"}
+"""A preference as `backshop run set` spells it."""
+
+
 def refused_warnings(refused: Sequence[ev.PreferenceChange], run_id: str) -> list[Json]:
     """Return what is said about automation that was asked for and not granted (R8.4)."""
     ref = respond.resume_ref(run_id)
@@ -241,7 +245,7 @@ def refused_warnings(refused: Sequence[ev.PreferenceChange], run_id: str) -> lis
             "AUTOMATION_NOT_GRANTED",
             f"The wish for {one.key} {one.value} is noted and not in force: over MCP a run can only"
             f" be made more careful. The person can allow it in Studio or with `backshop run set"
-            f" {ref}`.",
+            f" {ref} --{_OPTIONS[one.key]} {one.value}`.",
             key=one.key,
             wanted=one.value,
         )

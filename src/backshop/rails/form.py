@@ -16,6 +16,8 @@ KEEP = "<what to keep>"
 ANSWER = "<the person's answer>"
 _WHOLE = re.compile(r"<[^<>]+>")
 _NOT_BLANK = re.compile(r"<(?:[/!?]|[^<>]*(?:=|://|@))")  # a tag or an address, not a placeholder
+_FIELD = re.compile(r"<(?:text|uuid|number|[^<>]*[ |][^<>]*)>")
+"""A field may name something in brackets, `<lambda>`; our forms have several words or a choice."""
 _FORMATS = {
     "date-time": "<date and time, such as 2026-01-31T12:00:00Z>",
     "uuid": "<uuid>",
@@ -41,7 +43,7 @@ def is_blank(value: object) -> bool:
 def blanks(value: object, path: str = "") -> Iterator[str]:
     """Yield where a value still holds a placeholder, as `path: problem`."""
     for where, text in _texts(value, path):
-        if is_blank(text):
+        if is_blank(text) and _FIELD.fullmatch(text.strip()) is not None:
             yield f"{where or '(whole)'}: still the placeholder {text.strip()[:80]}"
 
 

@@ -257,12 +257,25 @@ class Rails:
 
     def _baseline(self, state: SessionState, driver: ev.Driver) -> ev.Effective:
         """Return the mode a run begins with: the session's, else the configured one (R8.29)."""
+        configured = preferences.PRESETS[self.settings.preset].values
         if driver != "builtin":
             for run_id in state.run_order:
                 run = state.runs[run_id]
                 if run.started.driver != "builtin" and run.baseline is not None:
-                    return run.baseline
-        return preferences.PRESETS[self.settings.preset].values
+                    return self._session_mode(run, configured)
+        return configured
+
+    def _session_mode(self, first: RunState, configured: ev.Effective) -> ev.Effective:
+        """Return what the first run of a session gives to a later one.
+
+        What was allowed in a run that an agent began holds for that run; the agent's next one
+        begins no bolder than what the person configured (R8.4).
+        """
+        assert first.baseline is not None
+        is_agents = self.execution.voice == "agent" and first.started.driver != "cli"
+        if is_agents and not self.settings.agent_may_automate:
+            return preferences.lowest(first.baseline, configured)
+        return first.baseline
 
     # ------------------------------------------------------------ execution and sessions
 

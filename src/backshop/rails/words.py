@@ -44,7 +44,7 @@ def words(text: str) -> frozenset[str]:
 
 def plain(text: str) -> str:
     """Return a text so that what looks alike is equal."""
-    return unicodedata.normalize("NFKC", text).casefold()
+    return unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
 
 
 def _split(text: str) -> list[str]:
@@ -52,10 +52,12 @@ def _split(text: str) -> list[str]:
 
 
 def _singular(word: str) -> str:
-    if len(word) < _PLURAL_LEAST_CHARS or not word.isascii() or not word.endswith("s"):
+    if len(word) < _PLURAL_LEAST_CHARS or not word.isascii():
         return word
-    if word.endswith("ies"):
-        return word[:-3] + "y"
+    if word.endswith(("ies", "ie")):  # cookie and cookies, query and queries
+        return word.removesuffix("s")[:-2] + "y"
+    if not word.endswith("s"):
+        return word
     if word.endswith(("sses", "shes", "ches", "xes", "zes")):
         return word[:-2]
     return word if word.endswith("ss") else word[:-1]
