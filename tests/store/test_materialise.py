@@ -228,10 +228,10 @@ def test_many_files_are_placed_by_two_threads_like_few(store, tmp_path):
 @pytest.mark.rule("B2.10", "B3.4")
 def test_who_goes_on_after_a_kill_leaves_nothing_of_it_behind(store, tmp_path):
     class Killed(Placer):
-        def place(self, file, folder, name, temp=""):
+        def place(self, file, folder, name, *rest):
             if name == "f3":
                 raise KeyboardInterrupt
-            super().place(file, folder, name)
+            super().place(file, folder, name, *rest)
 
     files = {f"d/f{number}": str(number) for number in range(6)} | {"gone/x": "x"}
     show(View(tmp_path / "v", store.load_tree, Placer(store.blobs)), stored(store, {"gone/x": "x"}))
@@ -260,3 +260,60 @@ def test_a_note_that_is_nonsense_only_costs_time(store, tmp_path):
 
     assert view.shown() == Shown(second)
     assert shown(view.folder) == {"a": ("2", 0o444)}
+
+
+def linked(store, view, path):
+    """Make a file of a view a link of its content, as they were in 0.1.0, and say so."""
+    file = view.folder / path
+    blob = store.blobs.path(store.blobs.put(file.read_bytes()))
+    file.unlink()
+    file.hardlink_to(blob)
+    note = view.folder.with_name(f".{view.folder.name}.view")
+    note.write_text(note.read_text().replace('"own":true', '"own":false'))
+    return file
+
+
+@pytest.mark.rule("B2.6", "B3.12")
+@pytest.mark.parametrize("wanted", [{}, {"a": "other"}])
+def test_an_edit_in_a_link_of_a_content_is_kept_before_it_is_displaced(store, tmp_path, wanted):
+    view = View(tmp_path / "v", store.load_tree, Placer(store.blobs))
+    show(view, stored(store, {"a": "good"}))
+    linked(store, view, "a").chmod(0o644)
+    (view.folder / "a").write_text("EDIT")
+    (view.folder / "a").chmod(0o444)
+
+    assert show(view, stored(store, wanted)) == ({"a": "EDIT"}, False)
+
+
+class Saving(Placer):
+    """Somebody saves, the way editors do, while a file is copied."""
+
+    def _fill(self, source, folder, temp, mode):
+        super()._fill(source, folder, temp, mode)
+        (self.place_of / ".saved").write_text("theirs")
+        (self.place_of / ".saved").rename(self.place_of / "a")
+
+
+@pytest.mark.rule("B3.12")
+def test_what_is_saved_while_a_file_is_copied_is_kept(store, tmp_path):
+    show(View(tmp_path / "v", store.load_tree, Placer(store.blobs)), stored(store, {"a": "1"}))
+    placer = Saving(store.blobs)
+    placer.place_of = tmp_path / "v"
+
+    kept, _ = show(View(tmp_path / "v", store.load_tree, placer), stored(store, {"a": "2"}))
+
+    assert kept == {"a": "theirs"}
+    assert shown(tmp_path / "v") == {"a": ("2", 0o444)}
+
+
+@pytest.mark.rule("B2.6")
+def test_what_is_saved_while_a_link_is_parted_stays(store, tmp_path):
+    view = View(tmp_path / "v", store.load_tree, Placer(store.blobs))
+    show(view, stored(store, {"a": "1"}))
+    linked(store, view, "a")
+    placer = Saving(store.blobs)
+    placer.place_of = tmp_path / "v"
+
+    assert View(tmp_path / "v", store.load_tree, placer).settle(10, 10**6)
+
+    assert {path: text for path, (text, _) in shown(tmp_path / "v").items()} == {"a": "theirs"}

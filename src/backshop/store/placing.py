@@ -68,18 +68,31 @@ class Placer:
         self._blobs = blobs
         self._methods = set(methods)
 
-    def place(self, file: tree.File, folder: int, name: str, temp: str = LEFTOVERS[0]) -> None:
-        """Create or replace `name` in the folder with the file's content, atomically."""
+    def place(
+        self, file: tree.File, folder: int, name: str, temp: str, may_replace: Callable[[], bool]
+    ) -> None:
+        """Create or replace `name` in the folder with the file's content, atomically.
+
+        What is there is asked about last: a large file takes its time, and others may save
+        meanwhile.
+        """
         mode = 0o555 if file.mode == "755" else 0o444
         with self._blobs.open(file.sha256) as source:
             self._fill(source.fileno(), folder, temp, mode)
-        os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+        try:
+            if may_replace():
+                os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+                return
+        except BaseException:
+            os.unlink(temp, dir_fd=folder)
+            raise
+        os.unlink(temp, dir_fd=folder)
 
     def own(self, folder: int, name: str) -> int:
         """Give a file that has other names too an inode of its own; return its size.
 
         Whoever holds it open and writes goes on writing to the other one, so it is copied again
-        when that happened meanwhile.
+        when that happened meanwhile. What somebody put in its place meanwhile stays.
         """
         source = os.open(name, _FILE, dir_fd=folder)
         try:
@@ -90,7 +103,11 @@ class Placer:
                 after = os.fstat(source)
                 if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
                     break
-            os.rename(LEFTOVERS[0], name, src_dir_fd=folder, dst_dir_fd=folder)
+            there = _looked_at(name, folder)
+            if there is not None and there.st_ino == before.st_ino:
+                os.rename(LEFTOVERS[0], name, src_dir_fd=folder, dst_dir_fd=folder)
+            else:
+                os.unlink(LEFTOVERS[0], dir_fd=folder)
             return before.st_size
         finally:
             os.close(source)
@@ -255,12 +272,14 @@ class Hand:
         self, path: str, step: Step, file: tree.File, folder: int, name: str, temp: str
     ) -> None:
         there = _looked_at(name, folder) if step.known else None
-        if there is not None:
-            if self._is_there(there, file, folder, name):
-                return
-            if not self._displace(path, step, there, folder, name):
-                return
-        self._placer.place(file, folder, name, temp)
+        if there is not None and self._is_there(there, file, folder, name):
+            return
+
+        def may_replace() -> bool:
+            there = _looked_at(name, folder) if step.known else None
+            return there is None or self._displace(path, step, there, folder, name)
+
+        self._placer.place(file, folder, name, temp, may_replace)
 
     def _is_there(self, there: os.stat_result, file: tree.File, folder: int, name: str) -> bool:
         """Say whether a name is what it is to be, with an inode of its own."""
@@ -312,12 +331,12 @@ class Hand:
         return True
 
     def _is_ours(self, step: Step, there: os.stat_result, folder: int, name: str) -> bool:
-        """Say whether nothing is lost with a name: we put it there, or it has another one."""
+        """Say whether nothing is lost with a name: it holds what we put there.
+
+        A link of a stored content, as in 0.1.0, is read too: an edit in place is in both.
+        """
         return any(
-            self._placer.is_stored(there, file)
-            or self._placer.is_content(there, file, folder, name)
-            for file in step.known
-            if file
+            self._placer.is_content(there, file, folder, name) for file in step.known if file
         )
 
     def _made(self, path: str) -> int:
