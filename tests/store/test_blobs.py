@@ -60,7 +60,8 @@ def test_a_damaged_content_heals_from_the_first_copy_that_holds_it_and_from_no_o
         for other, text in (("wrong", b"evil" * 1000), ("right", b"good" * 1000)):
             (tmp_path / other).write_bytes(text)
         path.unlink()
-        store.blobs.copies = lambda _: (tmp_path / "none", tmp_path / "wrong")
+        os.mkfifo(tmp_path / "pipe")  # reading it would never end
+        store.blobs.copies = lambda _: (tmp_path / "none", tmp_path / "wrong", tmp_path / "pipe")
         assert not store.blobs.is_sound(name)
         known = set(store.blobs.names())
         store.blobs.copies = lambda _: (tmp_path / "wrong", tmp_path / "right")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -177,7 +178,7 @@ class Blobs:
         try:
             for path in self.copies(blob):
                 with suppress(OSError, BackshopError):
-                    if hash_file(path) == blob and self.put(path) == blob:
+                    if _is_plain(path) and hash_file(path) == blob and self.put(path) == blob:
                         return True
         finally:
             self._healing.is_on = False
@@ -346,6 +347,11 @@ def _fingerprint(path: Path) -> _Print:
 def print_of(found: os.stat_result) -> _Print:
     """Return what changes with every write, also one by a program that puts a time back."""
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def _is_plain(path: Path) -> bool:
+    """Say whether reading a name ends: others may have put a pipe there."""
+    return stat.S_ISREG(path.stat(follow_symlinks=False).st_mode)
 
 
 def _nowhere(_blob: BlobId) -> Iterable[Path]:

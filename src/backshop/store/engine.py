@@ -197,6 +197,7 @@ class Sqlite(Connections):
         if self._reading is not None and self._reading.is_over():
             while (kept := self._pool.take()) is not None:  # somebody writes to the file after all
                 self._drop(kept)
+            self._reading.forget()
             self._reading = None
         return super()._take()
 

@@ -103,10 +103,11 @@ def unknown_folders(cursor: Cursor, home: Path) -> list[Path]:
     A folder that is empty was being made when its program died; one with a tombstone in `home` is
     left of a workbench whose time in the trash was over.
     """
+    folders = sorted((home / "benches").glob("wb_*"))  # first: others may make one meanwhile
     known = {str(row[0]) for row in cursor.all("streams", {"kind": "bench"})}
     return [
         folder
-        for folder in sorted((home / "benches").glob("wb_*"))
+        for folder in folders
         if f"bench:{folder.name}" not in known
         and any(path for name in ("published", "draft") for path in (folder / name).glob("*"))
         and cursor.one("key", {"stream": "home", "key": f"purged:{folder.name}"}) is None
