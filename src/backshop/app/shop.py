@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,7 @@ from backshop import __version__
 from backshop.base.acting import By
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.event import known_after
-from backshop.base.ids import UserId
+from backshop.base.ids import BlobId, UserId
 from backshop.store import Store
 
 from .access import Gate
@@ -56,6 +56,11 @@ class Backshop:
         self.store = store
         self.clock = clock
         self.mint = mint
+        store.blobs.copies = self._copies
+
+    def _copies(self, blob: BlobId) -> Iterable[Path]:
+        """Name files that may hold a damaged content, also where no workbench was asked for yet."""
+        return self.benches.desk.copies.of(blob)
 
     @classmethod
     def open(

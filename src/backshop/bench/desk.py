@@ -93,7 +93,8 @@ class Desk:
         self.compare = Comparer(store, formats)
         self.views = Views(store, clock, self.settings.full_view_max)
         self.soundness = Soundness(store)
-        store.blobs.copies = Copies(store, self.views, self.state).of
+        self.copies = Copies(store, self.views, self.state)
+        store.blobs.copies = self.copies.of
         self.announce: Announce = _unheard
         """Set by whoever carries signals to those who follow a bench."""
         self.room: Room | None = None
