@@ -162,6 +162,31 @@ def test_a_backup_of_a_damaged_database_is_refused_and_not_called_done(home, tmp
     assert not (tmp_path / "backup").exists()
 
 
+@pytest.mark.rule("B2.11", "T5.4")
+def test_a_backup_leaves_out_nothing_that_a_folder_still_holds(home, tmp_path, capsys):
+    for content in (home / "blobs").glob("??/*"):
+        content.unlink()
+
+    code = main(["backup", str(tmp_path / "backup"), "--json", "--home", str(home)])
+
+    assert (code, json.loads(capsys.readouterr().out)["left_out"]) == (0, [])
+
+
+@pytest.mark.rule("T5.6", "S3.3")
+@pytest.mark.parametrize("option", ["--repair", "--accept-database"])
+def test_wrong_settings_may_name_another_database_so_nothing_is_changed(
+    home, capsys, monkeypatch, option
+):
+    monkeypatch.setenv("BACKSHOP_DATABASE_URL", "postgers://nowhere/x")
+    (home / "store.db").unlink()
+
+    code, found = doctor(home, capsys, option)
+
+    assert code == 1
+    assert any("put the settings right first" in text for text in problems(found))
+    assert not (home / "store.db").exists()
+
+
 # ---------------------------------------------------------------- gone, empty, old
 
 

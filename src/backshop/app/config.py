@@ -164,8 +164,8 @@ def _noted(wrong: list[str] | None) -> Iterator[None]:
     except (ValidationFailed, ConfigUnreadable) as error:
         if wrong is None:
             raise
-        hints = f" (did you mean {', '.join(error.hints)}?)" if error.hints else ""
-        wrong.append(f"{error.message}{hints}")
+        hints = [one if " " in one else f"did you mean {one}?" for one in error.hints]
+        wrong.append(f"{error.message} ({'; '.join(hints)})" if hints else error.message)
 
 
 def read_file(home: Path) -> dict[str, Any]:

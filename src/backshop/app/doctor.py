@@ -22,6 +22,10 @@ from .config import Config, load_in_part, unknown_environment
 from .logs import begin
 
 _LOW_DISK_BYTES = 1024**3
+_SETTINGS_FIRST = (
+    "put the settings right first: what is wrong there may name another database or storage, so"
+    " nothing is changed here"
+)
 
 
 def examine(
@@ -41,13 +45,16 @@ def examine(
         *_settings(wrong),
         *_owners(config.home),
     ]
+    if wrong and (repair or accept_database):
+        return (*found, Finding(level="problem", subject="settings", message=_SETTINGS_FIRST))
     alarm = Alarm.ACCEPT if accept_database else Alarm.RAISE
     try:
         return (*found, *_looked_at(config, alarm, full=full, repair=repair))
     except DatabaseAway as error:
         text = f"{error.message}: {error.detail}" if error.detail else error.message
         found.append(Finding(level="problem", subject="database", message=text))
-        found += [Finding(level="note", subject="database", message=one) for one in error.hints]
+        hints = (_SETTINGS_FIRST,) if wrong else error.hints
+        found += [Finding(level="note", subject="database", message=one) for one in hints]
         if error.reason in ("database_missing", "database_empty"):
             return tuple(found)
     except BackshopError as error:
@@ -105,8 +112,12 @@ def _owners(home: Path) -> list[Finding]:
     """Name what in the home belongs to others than the home: its owner's servers fail on it."""
     if not home.is_dir():
         return []
-    owner = home.stat().st_uid
-    strange = sorted(one.name for one in home.iterdir() if one.lstat().st_uid != owner)
+    try:
+        owner = home.stat().st_uid
+        strange = sorted(one.name for one in home.iterdir() if one.lstat().st_uid != owner)
+    except OSError as error:
+        text = f"cannot be looked into: {error.strerror}"
+        return [Finding(level="problem", subject="home", message=text)]
     if not strange:
         return []
     text = f"belong to another user than the home does: {', '.join(strange[:10])}"
