@@ -324,3 +324,18 @@ def test_folders_are_told_completed_and_counted_in_the_terminal(run, tmp_path):
     assert (place / "draft" / "b.txt").read_text() == "theirs\n"
     assert size["published_bytes"] > 0
     assert "folders on this machine" in run("bench", "size", "Folders")[1]
+
+
+@pytest.mark.rule("B3.12")
+def test_who_removes_an_edited_file_is_told_that_the_edit_was_kept(run, tmp_path):
+    (tmp_path / "a.txt").write_text("one")
+    bench = run("bench", "create", "Reports")[1].strip()
+    run("bench", "add", "Reports", str(tmp_path / "a.txt"))
+    file = tmp_path / "home" / "benches" / bench / "published" / "a.txt"
+    file.chmod(0o644)
+    file.write_text("theirs")
+
+    code, said = run("bench", "remove", "Reports", "a.txt")
+
+    assert code == 0
+    assert "kept in meta/salvage" in said

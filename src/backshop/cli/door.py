@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from backshop.app import Backshop, Config
 
 
+_FOLDERS = {  # warnings that any command which changes a workbench may give (B3.6, B3.12)
+    "outside_edits_salvaged": "files that another program wrote were in the way; they were kept"
+    " in meta/salvage of the workbench's folder",
+    "view_stale": "the workbench's folders could not be brought up to date; the next opening does"
+    " it",
+}
+
+
 @dataclass
 class Door:
     """The options every command takes, and the ways in they lead to."""
@@ -82,8 +90,11 @@ class Door:
         """Print one JSON document, or the text for people."""
         if self.as_json:
             click.echo(json.dumps(value, ensure_ascii=False, indent=2))
-        else:
-            click.echo(human(value))
+            return
+        click.echo(human(value))
+        for one in value.get("warnings", ()) if isinstance(value, dict) else ():
+            if isinstance(one, str) and one in _FOLDERS:
+                self.tell(_FOLDERS[one])
 
 
 def _warn_of_root(home: Path) -> None:
