@@ -82,3 +82,20 @@ def test_a_table_that_does_not_end_the_sheet_is_left_alone(tmp_path, out):
 
     assert opened(out)["S"].tables["Ledger"].ref == "A1:B3"
     assert members(out)["xl/tables/table1.xml"] == members(path)["xl/tables/table1.xml"]
+
+
+@pytest.mark.rule("F17.12")
+@pytest.mark.parametrize(("filled", "ends"), [(1, 6), (3, 8)])
+def test_a_table_that_ends_in_empty_rows_grows_beyond_them(tmp_path, out, filled, ends):
+    with xlsxwriter.Workbook(str(tmp_path / "a.xlsx")) as file:
+        sheet = file.add_worksheet("S")
+        columns = [{"header": "Item"}, {"header": "Amount"}]
+        data = [["a", 1]] * (filled - 1)
+        sheet.add_table(f"A1:B{filled + 1}", {"name": "New", "columns": columns, "data": data})
+        file.add_worksheet("Sum").write_formula(0, 0, "=SUM(New[Amount])", None, filled - 1)
+    rows = [["x", 10]] * 5
+
+    edit(source(tmp_path / "a.xlsx"), out, {"op": "append_rows", "sheet": "S", "values": rows})
+
+    assert opened(out)["S"].tables["New"].ref == f"A1:B{ends}"
+    assert lines(out, sheet="Sum") == [f"1\t{50 + filled - 1}"]

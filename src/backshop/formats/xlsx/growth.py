@@ -13,9 +13,12 @@ from .formula import shift
 
 
 def tables_above(edit: SheetEdit) -> list[Table]:
-    """Return the tables that end in the last used row, so that appended rows touch them."""
+    """Return the tables that hold the last used row, so that appended rows touch them.
+
+    A table may end in empty rows, as every new one does: these are filled first.
+    """
     used = edit.used()
-    return [table for table in edit.tables if used and table.area.row2 == used.row2]
+    return [t for t in edit.tables if used and t.area.row1 <= used.row2 <= t.area.row2]
 
 
 def refuse_totals(tables: list[Table], area: Area, where: str) -> None:
@@ -37,6 +40,8 @@ def grow(book: Book, edit: SheetEdit, tables: list[Table], area: Area) -> dict[s
     grown: dict[str, int] = {}
     for table in tables:
         if area.col2 < table.area.col1 or area.col1 > table.area.col2:
+            continue
+        if area.row2 <= table.area.row2:
             continue
         root = book.package.xml(table.part)
         extend(root, area.row2)
@@ -60,7 +65,7 @@ def calculated(
     """Return the formulas of calculated columns for new rows, as the row above has them."""
     root = book.package.xml(table.part)
     columns = children(child(root, "tableColumns"), "tableColumn")
-    last = table.area.row2
+    last = rows.start - 1  # used, and the table's
     found: dict[tuple[int, int], str] = {}
     for at, column in enumerate(columns):
         col = table.area.col1 + at
