@@ -260,3 +260,55 @@ def test_no_formula_of_a_real_workbook_is_refused_when_it_is_written_again(corpo
         ("link-external-workbook-b.xlsx", LINKED, "unsafe_formula"),
     ]
     assert count > 2000
+
+
+@pytest.mark.rule("F24.13")
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "=SUM(ROW(A1:A5))",
+        '=SUM(LARGE(A1:A5,ROW(INDIRECT("1:3"))))',
+        "=SUM(OFFSET(A1,0,0,5,1)*2)",
+        "=SUM(INDEX(A1:B5,0,1)*2)",
+        "=SUM(A1:INDEX(A:A,5)*2)",
+    ],
+)
+def test_a_range_that_a_function_leads_to_is_gone_through_as_any_other(made, out, formula):
+    write(made, out, formula)
+
+    element, is_marked = stored(out)
+    assert 't="array"' in element
+    assert is_marked
+
+
+@pytest.mark.rule("F24.13")
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "=SUM(OFFSET(A1,0,0,5,1))",
+        "=OFFSET(A1,1,0)*2",
+        "=OFFSET(A1,1,0,1,1)*2",
+        '=INDIRECT("A"&amp;2)*2',
+        "=INDEX(A1:B1,0,2)*2",
+        "=INDEX(A1:A5,2,0)*2",
+        "=SUM(A1:INDEX(A:A,5))",
+    ],
+)
+def test_a_function_that_leads_to_one_cell_makes_no_array_formula(made, out, formula):
+    write(made, out, formula.replace("&amp;", "&"))
+
+    assert stored(out) == (f"<f>{formula[1:]}</f>", False)
+
+
+@pytest.mark.rule("F24.12")
+def test_the_sign_for_one_cell_is_kept_where_a_range_may_stand(made, out):
+    write(made, out, "=SUM(@A1:A5)")
+
+    assert stored(out) == ("<f>SUM(_xlfn.SINGLE(A1:A5))</f>", False)
+
+
+@pytest.mark.rule("F24.9")
+def test_a_whole_column_that_index_gives_is_not_computed_as_its_first_cell(made, out):
+    done = write(made, out, "=INDEX(A1:A5,)", cell="C3")
+
+    assert done.extra["recalculated"]["reasons"] == {"array_context": 1}

@@ -25,9 +25,10 @@ class Shape(IntEnum):
 
     ONE = 0  # one value, as far as can be told
     LISTED = 1  # values in braces, or computed from them: every formula goes through all of them
-    PLACES = 2  # the numbers of rows or columns: a plain formula takes the first
-    RANGE = 3  # several cells
-    MANY = 4  # computed from several cells
+    PERHAPS = 2  # a range of which only computing tells how many cells it has
+    PLACES = 3  # the numbers of rows or columns: a plain formula takes the first
+    RANGE = 4  # several cells
+    MANY = 5  # computed from several cells
 
 
 @dataclass(slots=True)
@@ -78,19 +79,24 @@ class Reading:
     def shape(self, parts: Sequence[Part], native: bool = False) -> Shape:
         """Return what an expression gives; `native`: it stands where ranges are gone through."""
         found: list[Shape] = []
-        operated = taken = False
+        operated = taken = ranged = False
         for part in parts:
             if isinstance(part, Token) and part.kind == "operator":
                 taken = part.text == "@"
                 operated |= part.text not in "@#:"
+                ranged |= part.text == ":"
                 continue
             shape = self._part(part, native)
             found.append(Shape.ONE if taken else shape)
             taken = False
         widest = max(found, default=Shape.ONE)
+        if ranged:  # A1:INDEX(…)
+            widest = max(widest, Shape.PERHAPS)
         if not operated:
-            return widest if len(found) == 1 else Shape.ONE  # an intersection, or a range made
-        if widest >= Shape.PLACES:
+            if ranged:
+                return Shape.PERHAPS
+            return widest if len(found) == 1 else Shape.ONE  # an intersection
+        if widest >= Shape.PERHAPS:
             self.needs_array |= not native
             return Shape.MANY
         return widest
@@ -113,10 +119,41 @@ class Reading:
             kind = takes.takes(place)
             shape = self.shape(argument, kind == "A" or (kind == "V" and lifts))
             if kind == "V" and shape > Shape.ONE:
-                self.needs_array |= shape >= Shape.PLACES and not lifts
+                self.needs_array |= shape >= Shape.PERHAPS and not lifts
                 given = max(given, Shape.LISTED if shape is Shape.LISTED else Shape.MANY)
             elif shape > Shape.ONE and place >= _BRANCHES.get(call.name, 255):
                 given = max(given, shape)
-            elif shape is Shape.RANGE and call.name in _PLACES:
+            elif shape in (Shape.PERHAPS, Shape.RANGE) and call.name in _PLACES:
                 given = Shape.PLACES
-        return given
+            elif shape is Shape.PLACES and kind == "R":  # SUM(ROW(A1:A5)): not of the first alone
+                self.needs_array = True
+        return max(given, self._led_to(call))
+
+    def _led_to(self, call: Call) -> Shape:
+        """Say whether a function that leads to cells may lead to several."""
+        given = call.arguments
+        several = False
+        if call.name == "OFFSET":
+            sizes = [_literal(one) for one in given[3:5]]
+            base = len(given[0]) == 1 and self._part(given[0][0], False) >= Shape.PERHAPS
+            several = any(size not in ("", "1") for size in sizes) or (base and len(given) <= 3)
+        elif call.name == "INDIRECT":
+            texts = (p.text for p in given[0] if isinstance(p, Token) and p.kind == "string")
+            several = any(":" in text for text in texts)
+        elif call.name == "INDEX" and len(given) > 1 and len(given[0]) == 1:
+            base_part = given[0][0]
+            area = base_part.area if isinstance(base_part, Token) else None
+            row, col = [_literal(one) in ("", "0") for one in (*given, [])[1:3]]
+            if area and len(given) == 2:
+                several = row and area.count > 1
+            elif area:
+                several = (row and area.height > 1) or (col and area.width > 1)
+        return Shape.PERHAPS if several else Shape.ONE
+
+
+def _literal(parts: Sequence[Part]) -> str | None:
+    """Return the text of an argument that is one number or nothing."""
+    if not parts:
+        return ""
+    one = parts[0]
+    return one.text if len(parts) == 1 and isinstance(one, Token) and one.kind == "number" else None

@@ -7,6 +7,7 @@ cell becomes an array formula.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -155,8 +156,10 @@ class _Fit:
                 if refers is None:
                     return Shape.RANGE if token.body.lower() in self.words.tables else Shape.ONE
                 inner = tokens(refers)
-                is_reference = len(inner) == 1 and inner[0].kind in {"ref", "table"}
-                return self.width(inner[0]) if is_reference else Shape.ONE
+                if len(inner) == 1 and inner[0].kind in {"ref", "table"}:
+                    return self.width(inner[0])
+                leads = Reading(lambda t: Shape.ONE if t.kind == "name" else self.width(t))
+                return min(leads.shape(parse(refers)), Shape.PERHAPS)
             case "table":
                 table = self.words.tables.get(token.body.lower())
                 inside = token.text[len(token.body) :]
@@ -175,11 +178,12 @@ class _Fit:
         text = join(_without_at(pieces, wrapped=False))
         wide = next((t.text for t in pieces if self.width(t) > Shape.ONE), "A1:A9")
         cell = cell_name(*self.place)
+        call = {"cell": cell, "value": f"={text}", "type": "array_formula"}
         return self._refused(
             "the formula gives several values, and a cell shows one",
             [
                 f"@{wide} means the cell of the same row or column",
-                f'{{"cell": "{cell}", "value": "={text}", "type": "array_formula"}} computes it '
+                f"{json.dumps(call, ensure_ascii=False)} computes it "
                 f'for all; a cell such as "{cell}:{cell_name(self.place[0] + 1, self.place[1])}" '
                 "shows several",
             ],
@@ -187,12 +191,24 @@ class _Fit:
 
 
 def _without_at(pieces: list[Token], *, wrapped: bool) -> list[Token]:
-    """Take `@` out: a plain formula means it anyway; in an array formula it is a function."""
+    """Take `@` out where a plain formula means it anyway; it is a function in all other places.
+
+    These are array formulas, and arguments that take ranges: `SUM(@A1:A5)`.
+    """
     out: list[Token] = []
     closing: dict[int, int] = {}
+    calls: list[tuple[str, int]] = []  # the function around, and its present argument
     for index, token in enumerate(pieces):
+        if token.kind == "function":
+            calls.append((token.body, 0))
+        elif token.kind == "open" or token.text == "{":
+            calls.append(calls[-1] if calls else ("", 0))
+        elif (token.kind == "close" or token.text == "}") and calls:
+            calls.pop()
+        elif token.kind == "separator" and calls:
+            calls[-1] = (calls[-1][0], calls[-1][1] + 1)
         if token.kind == "operator" and token.text == "@":
-            if wrapped:
+            if wrapped or (calls and calls[-1][0] and _takes_range(*calls[-1])):
                 out.append(replace(token, text="_xlfn.SINGLE("))
                 end = _operand_end(pieces, index + 1)
                 closing[end] = closing.get(end, 0) + 1
@@ -200,6 +216,11 @@ def _without_at(pieces: list[Token], *, wrapped: bool) -> list[Token]:
         more = ")" * closing.pop(index, 0)
         out.append(replace(token, text=token.text + more) if more else token)
     return out
+
+
+def _takes_range(function: str, place: int) -> bool:
+    signature = SIGNATURES.get(function)
+    return signature is None or signature.takes(place) != "V"
 
 
 def _operand_end(pieces: list[Token], at: int) -> int:

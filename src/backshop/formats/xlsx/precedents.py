@@ -279,7 +279,7 @@ def misused(text: str) -> str | None:
     """
     reading = Reading(_width)
     parts = parse(text)
-    if reading.shape(parts) >= Shape.PLACES or reading.needs_array:
+    if reading.shape(parts) >= Shape.PERHAPS or reading.needs_array:
         return "array_context"
     return _misplaced(parts, None, 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TypeVar
@@ -87,7 +88,8 @@ class Session:
         """
         if self.pristine and self.book.find(name) is None:
             self.create(name, None, where)
-        way = f'to add it: {{"op": "ensure_sheet", "sheet": "{name}"}} before this operation'
+        call = json.dumps({"op": "ensure_sheet", "sheet": name}, ensure_ascii=False)
+        way = f"to add it: {call} before this operation"
         return self.edit(name, where, way)
 
     def _open(self, sheet: Sheet, where: str) -> SheetEdit:
