@@ -241,7 +241,7 @@ class Differ:
             return self._answer(sides, "cells", body, self._unsaid(sides, (), True))
         self._hint(sides, focus.of_cells(counted["sheets"]))
         told = told_sheets(counted["sheets"])
-        also = self._unsaid(sides, told, bool(told))
+        also = self._unsaid(sides, told, bool(counted["sheets"]))
         page = _page_of_cells(found, sheet, before + cursor)
         return self._answer(sides, "cells", page, also)
 

@@ -99,7 +99,7 @@ def diff(door: Door, old: Path, new: Path) -> None:
             told = told_sheets(_sheets(cells))
             same = before.sha256 == after.sha256
             rest = {} if same else formats.diff_rest(before, after)
-            also = unsaid(rest, told, is_anything_told=bool(told)) if rest else []
+            also = unsaid(rest, told, is_anything_told=bool(_sheets(cells))) if rest else []
             door.show({**cells, "also": also}, lambda value: _and_also(_cells(value), also))
             return
         found = formats.diff_text(before, after)

@@ -131,8 +131,13 @@ def without_facts(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def told_sheets(sheets: Sequence[Data]) -> tuple[str, ...]:
-    """Return the sheets whose own difference shows something."""
-    return tuple(f"sheet {one['sheet']}" for one in sheets)
+    """Return the sheets whose own difference shows something; another name alone is not one."""
+    shown = (
+        one
+        for one in sheets
+        if one["added"] or one["removed"] or one.get("cell_count", len(one["cells"]))
+    )
+    return tuple(f"sheet {one['sheet']}" for one in shown)
 
 
 def told_slides(slides: Sequence[Data]) -> tuple[str, ...]:

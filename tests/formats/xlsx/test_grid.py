@@ -329,3 +329,22 @@ def _without_row_numbers(path: Path) -> Path:
                 data = re.sub(rb'<row r="\d+"', b"<row", data)
             new.writestr(name, data)
     return target
+
+
+@pytest.mark.rule("F29.5")
+def test_a_number_that_became_text_is_a_change_and_another_format_of_it_is_none(tmp_path):
+    before = book(tmp_path / "a.xlsx", ("S", [[1, 2, 45292]]))
+    with xlsxwriter.Workbook(str(tmp_path / "b.xlsx")) as file:
+        sheet = file.add_worksheet("S")
+        sheet.write_string(0, 0, "1")
+        sheet.write(0, 1, 3)
+        sheet.write(0, 2, 45292, file.add_format({"num_format": "yyyy-mm-dd"}))
+
+    found = xlsx.diff_cells(before, source(tmp_path / "b.xlsx"))["sheets"][0]
+
+    said = [(cell["cell"], cell["kind"], cell["what"]) for cell in found["cells"]]
+    assert said == [
+        ("A1", "value", "value changed from number to text"),
+        ("B1", "value", "value changed"),
+        ("C1", "style", "look changed"),
+    ]

@@ -162,6 +162,7 @@ def _line_text(book: Book, cell: RawCell, formula: str | None) -> str:
 # --- differences (F29.5) ------------------------------------------------------------------------
 
 CHANGES = ("value", "formula", "result", "style")
+_KIND_WORDS = {"number": "number", "string": "text", "boolean": "truth value", "error": "error"}
 _FORMULA_WORDS = {
     "changed": "formula changed",
     "added": "formula added",
@@ -296,6 +297,8 @@ class _Shown(NamedTuple):
     formula: str | None = None
     text: str | None = None
     style: int = 0
+    kind: str = ""  # of the value: number (a date is one), string, boolean, error
+    number: float | None = None
 
     @property
     def typed(self) -> str | None:
@@ -347,7 +350,10 @@ class _Side:
         if cell.formula is not None and self.xml is not None:
             own = f"={self._book.formula(cell, self.xml)}"
         is_known = value.kind != "blank" and not (own and self._book.is_uncached(cell))
-        return _Shown(own, value.text if is_known else None, cell.style)
+        if not is_known:
+            return _Shown(own, None, cell.style)
+        kind = "number" if value.kind == "date" else value.kind
+        return _Shown(own, value.text, cell.style, kind, value.number)
 
     def covering(self, row: int, col: int) -> str | None:
         """Return the formula over several cells whose result a cell without one shows."""
@@ -423,7 +429,7 @@ class _Compared:
         looks = self._look(one.style, two.style)
         if one.formula != two.formula:
             found = _formula_change(one, two)
-        elif one.text != two.text:
+        elif _is_other(one, two, bool(looks[2])):
             found = _content_change(one, two, one.formula or self._covered(row, col))
         elif looks[2]:
             pair = {"before": looks[0], "after": looks[1]}
@@ -447,13 +453,24 @@ class _Compared:
         return self._looks[old, new]
 
 
+def _is_other(one: _Shown, two: _Shown, looks_other: bool) -> bool:
+    """Whether a cell holds something else; a number in another format is the same number."""
+    if one.kind != two.kind:
+        return True
+    is_same_number = looks_other and one.number is not None and one.number == two.number
+    return one.text != two.text and not is_same_number
+
+
 def _content_change(one: _Shown, two: _Shown, formula: str | None) -> dict[str, Json]:
     """Say what became of a value; that of a formula, which is the same, is its result."""
     pair: dict[str, Json] = {"before": one.text, "after": two.text}
+    turned = ""
+    if one.text == two.text:  # 1 and the text 1 look the same, and do not add up the same
+        turned = f" from {_KIND_WORDS[one.kind]} to {_KIND_WORDS[two.kind]}"
     if formula is None:
         word = "added" if one.text is None else "removed" if two.text is None else "changed"
-        return {"kind": "value", "what": f"value {word}", **pair}
-    what = "result changed"
+        return {"kind": "value", "what": f"value {word}{turned}", **pair}
+    what = f"result changed{turned}"
     if one.text is None:
         what = "result stored; the formula is the same"
     elif two.text is None:

@@ -174,6 +174,10 @@ class _Rows:
         """Return how many rows, cells and formulas differ."""
         rows = cells = formulas = 0
         for left, right in _row_pairs(old, new):
+            if left is None or right is None:
+                row, xml, side = (left, old, 0) if left else (right, new, 1)
+                rows += bool(row and self._row(xml.data[row.start : row.end], side))
+                continue
             one, two = old.data[left.start : left.end], new.data[right.start : right.end]
             if one == two and self._is_comparable:
                 continue
@@ -218,15 +222,19 @@ class _Rows:
         return self._same[one, two]
 
 
-def _row_pairs(old: SheetXml, new: SheetXml) -> Iterator[tuple[RowSpan, RowSpan]]:
+def _row_pairs(
+    old: SheetXml, new: SheetXml
+) -> Iterator[tuple[RowSpan | None, RowSpan | None]]:
+    """Go through the rows of both; one that a side does not have is None there."""
     lefts, rights = old.iter_rows(), new.iter_rows()
     left, right = next(lefts, None), next(rights, None)
-    while left and right:
-        if left.number == right.number:
-            yield left, right
-        step = left.number, right.number
-        left = next(lefts, None) if step[0] <= step[1] else left
-        right = next(rights, None) if step[1] <= step[0] else right
+    while left or right:
+        row = min(one.number for one in (left, right) if one)
+        here = left if left and left.number == row else None
+        there = right if right and right.number == row else None
+        yield here, there
+        left = next(lefts, None) if here else left
+        right = next(rights, None) if there else right
 
 
 def _formats(looks: Looks) -> list[str]:
