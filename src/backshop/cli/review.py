@@ -120,6 +120,9 @@ def _whole_diff(shop: Backshop, about: dict[str, Any]) -> dict[str, Any]:
         body = found["body"]
         while (cursor := body.get("cursor")) is not None:
             page = shop.call("ReviewGetDiff", {**about, "cursor": str(cursor)})["body"]
+            if page.get("too_large") and not body.get("too_large"):  # not found in time
+                body |= {"cursor": None, "too_large": True}
+                break
             _append(body, page)
         if _content(shop, about) == shown:
             notes = shop.call("ReviewGetSummary", about)["notes"] if shown else []
