@@ -222,9 +222,7 @@ class _Rows:
         return self._same[one, two]
 
 
-def _row_pairs(
-    old: SheetXml, new: SheetXml
-) -> Iterator[tuple[RowSpan | None, RowSpan | None]]:
+def _row_pairs(old: SheetXml, new: SheetXml) -> Iterator[tuple[RowSpan | None, RowSpan | None]]:
     """Go through the rows of both; one that a side does not have is None there."""
     lefts, rights = old.iter_rows(), new.iter_rows()
     left, right = next(lefts, None), next(rights, None)
