@@ -99,3 +99,14 @@ def test_a_table_that_ends_in_empty_rows_grows_beyond_them(tmp_path, out, filled
 
     assert opened(out)["S"].tables["New"].ref == f"A1:B{ends}"
     assert lines(out, sheet="Sum") == [f"1\t{50 + filled - 1}"]
+
+
+@pytest.mark.rule("F17.12")
+def test_an_appended_row_may_speak_of_its_own_row(tmp_path, out):
+    first = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "G1", "value": "=Sum!A1"}]}
+    rows = {**ROWS, "values": [["c", 30, "=[@Amount]*3"]]}
+    later = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "D5", "value": "=[@Amount]*4"}]}
+
+    edit(ledger(tmp_path / "a.xlsx"), out, first, rows, later)
+
+    assert lines(out, sheet="S", range="B5:D5")[1:] == ["5\tc\t30\t120"]

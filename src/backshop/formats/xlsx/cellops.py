@@ -118,6 +118,7 @@ def append_rows(session: Session, op: Op) -> str:
         width = max((len(_row(i, op.where)) for i in as_list(op.args["values"])), default=1)
         below = Area(*start, start[0], first + max(width, 1) - 1)
         refuse_totals(above, below, f"{op.where}.values")
+    session.joined = tuple(table.name for table in above)
     area, _ = _write_block(session, edit, op, start)
     names = take_in(session, edit, above, area, op.where)
     said = f" to the table {', '.join(names)}" if names else ""
@@ -138,6 +139,8 @@ def take_in(
         if edit.is_empty(*place)
     }
     session.grown.update(grow(session.book, edit, touched, area))
+    session.joined = ()
+    session.forget_vocabulary()
     for place, text in filled.items():
         session.check_writable(edit, *place, where)
         edit.set_content(*place, Content("formula", text))

@@ -127,10 +127,15 @@ class _Fit:
                 raise self._refused(f"the workbook has no table {name}", nearest(name, names))
             return found[1]
         for sheet, table in self.words.tables.values():
-            if sheet == self.edit.sheet.name and table.area.has(*self.place):
+            if sheet == self.edit.sheet.name and self._is_in(table):
                 return table
         what = f"{cell_name(*self.place)} is in no table, so a column needs its table's name"
         raise self._refused(what, ["Table1[Column]"])
+
+    def _is_in(self, table: Table) -> bool:
+        row, col = self.place
+        is_below = row > table.area.row2 and table.area.col1 <= col <= table.area.col2
+        return table.area.has(row, col) or (is_below and table.name in self.session.joined)
 
     def _check_columns(self, table: Table, inside: str) -> None:
         named = [part for part in _PART.findall(inside) if not part.startswith("#")]

@@ -54,6 +54,7 @@ class Session:
     moves: list[Move] = field(default_factory=list)  # what references follow
     headers: list[Header] = field(default_factory=list)
     grown: dict[str, int] = field(default_factory=dict)  # parts of tables, and their last rows
+    joined: tuple[str, ...] = ()  # tables that rows being written are going to belong to
     missing: list[tuple[str, str]] = field(default_factory=list)  # sheets formulas wait for
     structural: bool = False
     cells: int = 0
@@ -69,6 +70,10 @@ class Session:
         if self._vocabulary is None:
             self._vocabulary = Vocabulary.of(self.book)
         return self._vocabulary
+
+    def forget_vocabulary(self) -> None:
+        """Let what formulas may name be gathered again: a table grew."""
+        self._vocabulary = None
 
     def check_sheets(self) -> None:
         """Refuse formulas that name a sheet which no operation of the call has made (F24.12)."""
