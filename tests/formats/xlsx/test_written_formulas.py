@@ -312,3 +312,14 @@ def test_a_whole_column_that_index_gives_is_not_computed_as_its_first_cell(made,
     done = write(made, out, "=INDEX(A1:A5,)", cell="C3")
 
     assert done.extra["recalculated"]["reasons"] == {"array_context": 1}
+
+
+@pytest.mark.rule("F23.8")
+def test_a_formula_follows_a_sheet_that_a_later_operation_renames_or_deletes(made, out):
+    wish = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "C1", "value": "=Data!A1"}]}
+
+    edit(made, out, wish, {"op": "rename_sheet", "sheet": "Data", "new_name": "New"})
+    assert stored(out)[0] == "<f>New!A1</f>"
+
+    edit(made, out, wish, {"op": "delete_sheet", "sheet": "Data"})
+    assert stored(out)[0] == "<f>#REF!</f>"

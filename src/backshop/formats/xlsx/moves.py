@@ -34,7 +34,7 @@ class SheetMove:
         """Return a part whose references follow, and how many did."""
         if not _mentions(data, self.name):
             return data, 0
-        result, count = _follow(data, self._text)
+        result, count = _follow(data, self.followed)
         if self.new is None:
             return result, count
         name, new = self.name.lower(), escape(self.new).encode()
@@ -49,7 +49,8 @@ class SheetMove:
         result = _SOURCE.sub(source, result)
         return result, count
 
-    def _text(self, formula: str) -> str:
+    def followed(self, formula: str) -> str:
+        """Return a formula whose references follow."""
         if self.new is None:
             return drop_sheet(formula, self.name, self.order)
         return rename_sheet(formula, self.name, self.new)

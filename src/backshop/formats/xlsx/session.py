@@ -165,6 +165,14 @@ class Session:
         self.headers.clear()
         self.styles = StyleSheet(self.book)
 
+    def move(self, move: SheetMove) -> None:
+        """Note that a sheet got another name or went; formulas written before follow it."""
+        self.moves.append(move)
+        for places in self.expected.values():
+            for place, content in places.items():
+                if content.kind == "formula":
+                    places[place] = replace(content, text=move.followed(content.text))
+
     def follow(self, old: str, new: str) -> None:
         """Let what was noted under a sheet's old name stand under its new one."""
         self.targets = [replace(t, sheet=new) if t.sheet == old else t for t in self.targets]

@@ -46,7 +46,7 @@ def rename_sheet(session: Session, op: Op) -> str:
     session.flush()
     session.structural = True
     structure.rename(session.book, sheet, new)
-    session.moves.append(SheetMove(sheet.name, new))
+    session.move(SheetMove(sheet.name, new))
     session.follow(sheet.name, new)
     session.targets.append(Target(new))
     session.pristine = False
@@ -62,7 +62,7 @@ def delete_sheet(session: Session, op: Op) -> str:
     move, broken = structure.delete(session.book, sheet, f"{op.where}.sheet")
     if broken:
         session.warnings.add("broken_references", broken, where=sheet.name)
-    session.moves.append(move)
+    session.move(move)
     session.targets.append(Target(sheet.name))
     session.written.pop(sheet.name, None)
     session.expected.pop(sheet.name, None)
