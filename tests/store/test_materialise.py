@@ -288,6 +288,8 @@ def test_an_edit_in_a_link_of_a_content_is_kept_before_it_is_displaced(store, tm
 class Saving(Placer):
     """Somebody saves, the way editors do, while a file is copied."""
 
+    place_of: Path
+
     def _fill(self, source, folder, temp, mode):
         super()._fill(source, folder, temp, mode)
         (self.place_of / ".saved").write_text("theirs")

@@ -340,7 +340,8 @@ def test_a_number_that_became_text_is_a_change_and_another_format_of_it_is_none(
         sheet.write(0, 1, 3)
         sheet.write(0, 2, 45292, file.add_format({"num_format": "yyyy-mm-dd"}))
 
-    found = xlsx.diff_cells(before, source(tmp_path / "b.xlsx"))["sheets"][0]
+    compared: Any = xlsx.diff_cells(before, source(tmp_path / "b.xlsx"))
+    found = compared["sheets"][0]
 
     said = [(cell["cell"], cell["kind"], cell["what"]) for cell in found["cells"]]
     assert said == [
