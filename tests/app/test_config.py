@@ -148,6 +148,8 @@ GOOD = {
     "rails.preset": "full_auto",
     "rails.notes": "required",
     "rails.workspace": "/srv/work",
+    "rails.agent_may_automate": True,
+    "rails.agent_may_approve": True,
     "rails.tools.checkpoint_workflow": False,
     "rails.tools.resume_session": False,
     "rails.tools.start_session": False,
