@@ -112,7 +112,13 @@ def test_facts_are_registered_once_and_cannot_lose_a_none():
     with pytest.raises(UnknownEvent):
         from_data("codec.nothing", 1, {})
     with pytest.raises(ValueError, match="taken"):
-        event("codec.test")(Fact)
+
+        @event("codec.test")
+        @dataclass(frozen=True, slots=True, kw_only=True)
+        class Other:
+            number: int
+
+    assert event("codec.test")(Fact) is Fact  # the same definition may run again
     with pytest.raises(ValueError, match="default"):
 
         @event("codec.lossy")

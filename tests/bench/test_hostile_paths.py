@@ -189,7 +189,8 @@ def check_inside(shop: Backshop, target: Target) -> None:
             *(".published.view", ".draft.view"),
         }
     assert {path.name for path in shop.config.home.iterdir()} <= {
-        *("benches", "blobs", "cache", "store.db", "store.db-wal", "store.db-shm", "settings.json"),
+        *("benches", "blobs", "cache", "store.db", "store.db-wal", "store.db-shm"),
+        *("store.db-mark", "settings.json"),
     }
 
 

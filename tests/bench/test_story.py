@@ -185,7 +185,6 @@ def test_while_a_draft_waits_published_cannot_move_under_it(room):
     commands: list[tuple[str, dict[str, object]]] = [
         ("WorkbenchFilesRemove", {"workbench_paths": ["a.txt"]}),
         ("WorkbenchFileRename", {"path": "a.txt", "new_path": "b.txt"}),
-        ("WorkbenchFilesExtract", {"destination_dir": str(room.folder)}),
         ("WorkbenchDelete", {"confirm": room.id}),
         ("WorkbenchFork", {}),
         ("CheckpointCreate", {}),

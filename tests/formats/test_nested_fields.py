@@ -140,7 +140,7 @@ OBJECTS = [
 LISTS: list[tuple[str, dict[str, Any], str, Any]] = [  # of values: what may not be in them
     ("docx", op("append_table", rows=[["a"]]), "rows", ["a", 5, {}, [5], [["a"]], [{}]]),
     ("docx", op("add_table_rows", table=0, rows=[["a"]]), "rows", ["a", 5, {}, [5], [["a"]]]),
-    ("pptx", op("replace_text", search="a", replace="b", slides=[0]), "slides", ["0", 0.5, True]),
+    ("pptx", op("replace_text", search="One", replace="b", slides=[0]), "slides", ["0", 0.5, True]),
     ("xlsx", op("set_range", sheet="S", start="A1", values=[[1]]), "values", ["a", 5, {}, [[1]]]),
     ("xlsx", op("append_rows", sheet="S", values=[[1]]), "values", ["a", 5, {}, [[1]], [{}]]),
     (
@@ -165,7 +165,7 @@ OTHER_TYPES: dict[type, list[Any]] = {
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("files")
-    book(folder / "a.xlsx", ("S", [["k", "n"], ["x", 2]]))
+    book(folder / "a.xlsx", ("S", [["k", "n"], ["x", 2]]), ("T", []))
     return {**a_document_and_a_deck(folder), "xlsx": folder / "a.xlsx"}
 
 

@@ -255,11 +255,13 @@ def test_an_async_handler_answers_and_one_that_overruns_is_ended_where_it_awaits
         context.session.dispatch(Note(params.path))
         return ToolResult(True, f"saw {params.path}")
 
-    looked = [("look", {"path": path}) for path in ("a", "slow", "quits", "cancels")]
+    looked = [("look", {"path": "a"}), ("wait", {"path": "slow"})]
+    looked += [("look", {"path": path}) for path in ("quits", "cancels")]
+    quick = replace(LOOK, handler=look)
     _, session, response = evaluate(
         calls(*looked),
         text(),
-        prompt=make_prompt(tools=(replace(LOOK, handler=look, timeout_s=0.2),)),
+        prompt=make_prompt(tools=(quick, replace(quick, name="wait", timeout_s=0.2))),
     )
 
     assert [one.code for one in response.tool_results] == [

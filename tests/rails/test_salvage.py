@@ -189,6 +189,7 @@ def test_an_optional_field_of_a_later_program_is_passed_over_and_kept(agent, tmp
         )
         database.execute("UPDATE stream SET last_hash = ? WHERE stream = ?", (digest, stream))
     database.close()
+    (tmp_path / "home" / "store.db-mark").unlink()  # it would tell that the database is another
     bob = Agent(rails_of(tmp_path / "home"))
     second = bob.go(first)
     lines = bob.studio(

@@ -83,7 +83,7 @@ class Team:
     def walking(self, bench: str) -> Worker | None:
         """Return the worker that holds the lease of a bench's turn; None if nobody does."""
         holder = self.shop.store.leases.holder(f"bench:{bench}") or ""
-        found = (one for one in self.workers if holder.endswith(f":{one.process.pid}"))
+        found = (one for one in self.workers if str(one.process.pid) in holder.split(":")[-2:])
         return next(found, None)
 
     def tools(self, bench: str) -> int:

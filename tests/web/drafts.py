@@ -136,6 +136,7 @@ def full_draft(served: Served, name: str = "Quarterly figures") -> Drafting:
     ]
     ops = [
         {"op": "set_cells", "sheet": "Ledger", "cells": cells},
+        {"op": "ensure_sheet", "sheet": "Summary"},
         {
             "op": "set_range",
             "sheet": "Summary",

@@ -42,6 +42,10 @@ def test_after_a_dropped_connection_the_page_says_so_and_catches_up(served, benc
 
 @pytest.mark.rule("U1.3")
 def test_an_answer_whose_pieces_cannot_be_drawn_is_shown_whole_in_the_end(served, bench, new_page):
+    pieces = [f"word{number} " for number in range(5_000)]
+    summary = {"when": {"purpose": "summary"}, "respond": {"deltas": pieces}}
+    served.shop.models.play("pieces", [says("research", "# Research"), summary])
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:pieces")
     page = new_page(f"/bench/{bench}")
     page.locator("html[data-live]").wait_for()
     lost: list[str] = []
@@ -51,14 +55,15 @@ def test_an_answer_whose_pieces_cannot_be_drawn_is_shown_whole_in_the_end(served
         route.abort()
 
     page.route("**/markdown", lose)
-    page.get_by_label("Message", exact=True).fill("word " * 400)
+    page.get_by_text("Ask", exact=True).click()
+    page.get_by_label("Message", exact=True).fill("Go on")
     with page.expect_request("**/markdown"):
         page.get_by_role("button", name="Send").click()
     page.locator(".message.assistant.complete").wait_for()
 
     shown = page.locator(".message.assistant.complete [data-rendered]").inner_text()
     assert lost
-    assert shown.count("word") == 400
+    assert shown.count("word") == len(pieces)
 
 
 @pytest.mark.rule("U1.5")

@@ -187,7 +187,7 @@ def test_pictures_are_swiped_laid_over_and_enlarged(opened):
     loaded = page.locator(".pictures img").evaluate_all("all => all.map(one => one.naturalWidth)")
     page.locator('#changes [data-path="contract.pdf"]').click()
     page.get_by_role("link", name="Next page").click()
-    page.get_by_text("Page 2 of 3").wait_for()
+    page.get_by_text("(2 of 3)").wait_for()
 
     assert "30%" in clip
     assert opacity == "0.3"

@@ -127,7 +127,7 @@ def test_a_conversation_is_given_out_on_request_and_kept_in_the_log_only(chat, t
     assert kinds == [
         ("model_switched", True),
         ("user", True),
-        ("draft_created", True),
+        ("draft_created", False),  # it went with the Draft
         ("assistant", False),
         ("draft_changes_applied", False),
         ("undo", True),

@@ -115,7 +115,8 @@ def append_rows(session: Session, op: Op) -> str:
     first = above[0].area.col1 if len(above) == 1 else used.col1 if used else 1
     start = (used.row2 + 1, first) if used else (1, 1)
     if used:
-        width = max((len(_row(i, op.where)) for i in as_list(op.args["values"])), default=1)
+        lines = enumerate(as_list(op.args["values"]))
+        width = max((len(_row(row, f"{op.where}.values[{n}]")) for n, row in lines), default=1)
         below = Area(*start, start[0], first + max(width, 1) - 1)
         refuse_totals(above, below, f"{op.where}.values")
     session.joined = tuple(table.name for table in above)
