@@ -59,7 +59,8 @@ def test_an_answer_whose_pieces_cannot_be_drawn_is_shown_whole_in_the_end(served
     page.get_by_label("Message", exact=True).fill("Go on")
     with page.expect_request("**/markdown"):
         page.get_by_role("button", name="Send").click()
-    page.locator(".message.assistant.complete").wait_for()
+    drawn = page.locator(".message.assistant.complete [data-rendered]")
+    drawn.filter(has_text=pieces[-1].strip()).wait_for()
 
     shown = page.locator(".message.assistant.complete [data-rendered]").inner_text()
     assert lost
