@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import xlsxwriter
 
 from backshop.app import Backshop
 from backshop.bench import TOOLS, Workspace
@@ -223,3 +224,22 @@ def test_an_export_onto_a_file_that_is_there_says_that_it_replaces_it(room, use)
     assert (new.value["created"], new.value["warnings"]) == (True, [])
     assert over.value["created"] is False
     assert [w["code"] for w in over.value["warnings"]] == ["replaced_existing"]
+
+
+@pytest.mark.rule("F17.13", "B13.2")
+@pytest.mark.parametrize("note", [None, "Added April."])
+def test_rows_written_under_a_table_are_told_in_the_answer_and_in_the_review(
+    room, use, tmp_path, note
+):
+    with xlsxwriter.Workbook(str(tmp_path / "book.xlsx")) as file:
+        table = {"name": "Ledger", "data": [["a", 1], ["b", 2]]}
+        file.add_worksheet("S").add_table("A1:B3", table)
+    room.call("WorkbenchFilesAdd", source_paths=[str(tmp_path / "book.xlsx")])
+    rows = {"op": "set_range", "sheet": "S", "start": "A4", "values": [["c", 3]]}
+
+    done = use("xlsx_operations", path="book.xlsx", operations=[rows], change_note=note)
+
+    (warning,) = done.value["warnings"]
+    assert (warning["code"], warning["count"]) == ("table_not_extended", 1)
+    (noted,) = room.call("ReviewGetSummary", path="book.xlsx")["notes"]
+    assert noted == f"{note or 'S!A4:B4 set (2 cells)'}; {warning['where']}"

@@ -553,3 +553,13 @@ def test_a_draft_that_was_there_before_an_answer_is_made_again_is_not_its_work(c
 
     assert chat.draft() == {"notes.md": "new\n", "other.md": "x\n"}
     assert chat.facts()[0] == "No file was changed."
+
+
+@pytest.mark.rule("W11.20", "F17.13")
+def test_a_table_that_was_not_extended_is_a_fact_of_the_turn():
+    where = "the table T (A1:B3) was not extended by S!A4:B4, written below it: …"
+    said = {"warnings": [{"code": "table_not_extended", "count": 1, "where": where}]}
+
+    noticed = witness.noticed("a.xlsx", said, [{"op": "set_range", "sheet": "S"}])
+
+    assert told(TurnFacts(dropped=noticed.dropped)) == (f"Not made in a.xlsx: {where}",)

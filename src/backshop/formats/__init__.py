@@ -7,7 +7,7 @@ from .diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .errors import FormatError, fail, reasons
 from .forgetting import forget
 from .kinds import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
-from .notes import Warn
+from .notes import NOTED, Warn
 from .office import find_program
 from .opentable import OpenTable
 from .protocol import (
@@ -45,6 +45,7 @@ __all__ = [
     "Kind",
     "Limits",
     "Map",
+    "NOTED",
     "OpenTable",
     "OpsRequest",
     "Preview",

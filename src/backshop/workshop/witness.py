@@ -18,6 +18,7 @@ from backshop.base.canon import parse
 from backshop.base.errors import BackshopError
 from backshop.base.ids import BlobId
 from backshop.bench.history import Draft
+from backshop.formats import NOTED
 
 from . import naming, turnfacts, turnfold
 from .book import Book
@@ -226,6 +227,8 @@ def noticed(path: str, said: Mapping[str, Any], operations: object = None) -> No
             what = NOT_MADE[str(one["code"])]
             place = _operation(str(one.get("where") or ""), operations)
             dropped.append(EditDropped(path=path, what=f"{place}{what}"))
+        if isinstance(one, Mapping) and one.get("code") in NOTED and one.get("where"):
+            dropped.append(EditDropped(path=path, what=str(one["where"])))
     recalculated = said.get("recalculated")
     count = recalculated.get("not_computed") if isinstance(recalculated, Mapping) else 0
     left = (NotComputed(path=path, count=count),) if isinstance(count, int) and count else ()

@@ -13,6 +13,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+import xlsxwriter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.formats.tables.files import source_of, workbook
@@ -629,3 +630,30 @@ def test_text_like_a_formula_becomes_one_only_when_that_is_asked_for(cache, tmp_
     unsafe = source_of(tmp_path, 'a,b\n1,"=WEBSERVICE(""http://x"")"\n')
     refused = reason(lambda: update(unsafe, cache, base, tmp_path / "x", **request, formulas=True))
     assert refused == "unsafe_formula"
+
+
+@pytest.mark.rule("F17.13", "F28.6")
+@pytest.mark.parametrize(
+    ("note_row", "request_", "rows"),
+    [
+        (None, {"mode": "write_range", "start_cell": "A4", "include_header": False}, "A4:B6"),
+        (9, {"mode": "append_rows"}, "A11:B13"),
+    ],
+)
+def test_a_result_written_below_a_table_says_that_it_does_not_extend_it(
+    tmp_path, cache, source, note_row, request_, rows
+):
+    path = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        sheet = file.add_worksheet("Data")
+        sheet.add_table("A1:B3", {"name": "Ledger", "data": [["a", 1], ["b", 2]]})
+        if note_row:
+            sheet.write(note_row, 0, "a note")
+    base = Source(path, hashlib.sha256(path.read_bytes()).hexdigest(), "book.xlsx")
+
+    done = update(
+        source, cache, base, tmp_path / "out.xlsx", "SELECT name, amount FROM data", **request_
+    )
+
+    (said,) = [one.where for one in done.warnings if one.code == "table_not_extended"]
+    assert said.startswith(f"the table Ledger (A1:B3) was not extended by Data!{rows}, written")

@@ -110,3 +110,63 @@ def test_an_appended_row_may_speak_of_its_own_row(tmp_path, out):
     edit(ledger(tmp_path / "a.xlsx"), out, first, rows, later)
 
     assert lines(out, sheet="S", range="B5:D5")[1:] == ["5\tc\t30\t120"]
+
+
+def warned(done):
+    return [(one.count, one.where) for one in done.warnings if one.code == "table_not_extended"]
+
+
+UNDER = {"op": "set_range", "sheet": "S", "start": "B5", "values": [["c", 30], ["d", 40]]}
+CELLS = [{"cell": "B5", "value": "c"}, {"cell": "C6", "value": 40}]
+
+
+@pytest.mark.rule("F17.13")
+@pytest.mark.parametrize(
+    "op",
+    [
+        UNDER,
+        {**UNDER, "start": "B4", "values": [["b", 21], ["c", 30], ["d", 40]]},
+        {"op": "set_cells", "sheet": "S", "cells": CELLS},
+    ],
+    ids=["right under", "beyond its end", "cell by cell"],
+)
+def test_rows_written_under_a_table_are_said_not_to_extend_it(tmp_path, out, op):
+    done = edit(ledger(tmp_path / "a.xlsx"), out, op)
+
+    said = "the table Ledger (B2:D4) was not extended by S!B5:C6, written below it: "
+    assert warned(done) == [(2, said + "append_rows would have taken the rows in")]
+    assert opened(out)["S"].tables["Ledger"].ref == "B2:D4"
+
+
+@pytest.mark.rule("F17.13")
+def test_no_table_is_spoken_of_where_nobody_takes_the_rows_for_its_own(tmp_path, out):
+    beside = {**UNDER, "start": "F5"}
+    inside = {**UNDER, "start": "B3"}
+    apart = {**UNDER, "start": "B6"}
+    total = {**UNDER, "start": "B6"}
+    emptied = {**UNDER, "values": [[None, None]]}
+
+    for op in (beside, inside, apart, emptied, ROWS):
+        assert warned(edit(ledger(tmp_path / "a.xlsx"), out, op)) == []
+    assert warned(edit(ledger(tmp_path / "b.xlsx", total=True), out, total)) == []
+    edit(ledger(tmp_path / "a.xlsx"), out, UNDER)
+    again = {**UNDER, "values": [["changed", 1]]}
+    assert warned(edit(source(out), tmp_path / "again.xlsx", again)) == []
+
+
+@pytest.mark.rule("F17.13")
+def test_rows_appended_far_below_a_table_say_where_they_went(tmp_path, out):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        sheet = file.add_worksheet("S")
+        sheet.add_table("A1:B3", {"name": "Ledger", "data": [["a", 1], ["b", 2]]})
+        sheet.write(9, 0, "far below")
+
+    done = edit(source(path), out, ROWS)
+    under = edit(source(path), tmp_path / "under.xlsx", {**UNDER, "start": "A4"})
+
+    way = "the sheet goes on below the table, so append_rows writes further down"
+    far = "the table Ledger (A1:B3) was not extended by S!A11:B12, written below it: "
+    near = "the table Ledger (A1:B3) was not extended by S!A4:B5, written below it: "
+    assert warned(done) == [(2, far + way)]
+    assert warned(under) == [(2, near + way)]

@@ -21,7 +21,7 @@ from backshop.bench.effects import ERRORS_LISTED
 from backshop.bench.noting import note
 from backshop.bench.service import Bench
 from backshop.bench.state import BenchState
-from backshop.formats import Applied, FormatError, Source
+from backshop.formats import NOTED, Applied, FormatError, Source
 from backshop.prompts import ToolResult
 
 REFUSALS_NOTED = 20  # of one caller
@@ -143,7 +143,7 @@ class Workspace:
             path=path,
             blob=blob,
             size=desk.store.blobs.size(blob),
-            note=note or "; ".join(text for _, text in applied.changes) or None,
+            note=_note(note, applied),
             effects=_report(result),
         )
         return put, result
@@ -158,6 +158,13 @@ class Workspace:
 
 def _active(state: BenchState) -> TreeId:
     return state.published if state.draft is None else state.draft.tree
+
+
+def _note(given: str | None, applied: Applied) -> str | None:
+    """Return what a write says it did, and what a reader of the file would not see (B13.2)."""
+    said = [given] if given else [text for _, text in applied.changes]
+    said += [one.where for one in applied.warnings if one.code in NOTED and one.where]
+    return "; ".join(said) or None
 
 
 def _report(result: dict[str, Any]) -> bytes:

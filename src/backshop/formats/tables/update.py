@@ -185,7 +185,8 @@ class _Writer:
         self._session.aim(self._edit, area)
         self._session.joined = tuple(table.name for table in above)
         self._fill(area, columns, block, has_header=len(block) > len(rows))
-        take_in(self._session, self._edit, above, area, _WHERE)
+        if request.mode == "append_rows":
+            take_in(self._session, self._edit, above, area, _WHERE)
         self._note_formula_like()
         return area
 

@@ -15,7 +15,7 @@ from .book import Table
 from .cellxml import EMPTY, Content
 from .edit import SheetEdit
 from .fitting import fitted
-from .growth import calculated, grow, refuse_totals, tables_above
+from .growth import calculated, far_below, grow, refuse_totals, tables_above
 from .headers import renamed_header
 from .session import Session
 from .spill import mark
@@ -131,6 +131,9 @@ def take_in(
     session: Session, edit: SheetEdit, tables: Sequence[Table], area: Area, where: str
 ) -> list[str]:
     """Let tables take in the rows appended below them, with their formulas; return their names."""
+    far = far_below(edit, list(tables), area)
+    if far is not None:
+        session.warnings.add("table_not_extended", area.height, far)
     touched = [t for t in tables if area.col1 <= t.area.col2 and t.area.col1 <= area.col2]
     rows = range(area.row1, area.row2 + 1)
     filled = {

@@ -11,6 +11,9 @@ from .book import Book, Table, child, children
 from .edit import SheetEdit
 from .formula import shift
 
+APPENDING = "append_rows would have taken the rows in"
+NO_WAY = "the sheet goes on below the table, so append_rows writes further down"
+
 
 def tables_above(edit: SheetEdit) -> list[Table]:
     """Return the tables that hold the last used row, so that appended rows touch them.
@@ -77,3 +80,60 @@ def calculated(
         for row in rows:
             found[row, col] = shift(above, row - last, 0)
     return found
+
+
+def left_outside(edit: SheetEdit) -> list[tuple[int, str]]:
+    """Return how many new rows stand right under a table without belonging to it, and a sentence.
+
+    Where the cells had been filled before, and below a totals row, nobody takes them for its rows.
+    """
+    found = []
+    for table in edit.tables:
+        first = last = table.area.row2 + 1
+        columns = range(table.area.col1, table.area.col2 + 1)
+        filled = [col for col in columns if _is_new(edit, first, col)]
+        if table.totals_rows or not filled or any(_was_filled(edit, first, c) for c in columns):
+            continue
+        while any(_is_new(edit, last + 1, col) for col in columns):
+            last += 1
+            filled += [col for col in columns if _is_new(edit, last, col)]
+        used = edit.survey.used
+        way = NO_WAY if used and used.row2 > table.area.row2 else APPENDING
+        rows = Area(first, min(filled), last, max(filled))
+        found.append((rows.height, _outside(edit, rows, table, way)))
+    return found
+
+
+def far_below(edit: SheetEdit, tables: list[Table], area: Area) -> str | None:
+    """Return where appended rows went, when a table of their columns ends further up."""
+    if any(area.col1 <= t.area.col2 and t.area.col1 <= area.col2 for t in tables):
+        return None
+    over = [
+        table
+        for table in edit.tables
+        if table.area.row2 < area.row1
+        and area.col1 <= table.area.col2
+        and table.area.col1 <= area.col2
+    ]
+    if not over:
+        return None
+    lowest = max(over, key=lambda table: table.area.row2)
+    return _outside(edit, area, lowest, NO_WAY)
+
+
+def _outside(edit: SheetEdit, rows: Area, table: Table, way: str) -> str:
+    return (
+        f"the table {table.name} ({table.area}) was not extended by "
+        f"{edit.sheet.name}!{rows}, written below it: {way}"
+    )
+
+
+def _is_new(edit: SheetEdit, row: int, col: int) -> bool:
+    patch = edit.patches.get((row, col))
+    is_filled = patch is not None and patch.content is not None and patch.content.kind != "blank"
+    return is_filled and not _was_filled(edit, row, col)
+
+
+def _was_filled(edit: SheetEdit, row: int, col: int) -> bool:
+    cell = edit.raw(row, col)
+    return cell is not None and (cell.formula is not None or edit.book.value(cell).kind != "blank")

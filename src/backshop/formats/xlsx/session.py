@@ -18,6 +18,7 @@ from .blank import FIRST_SHEET
 from .book import Book, Sheet
 from .cellxml import Content
 from .edit import SheetEdit
+from .growth import left_outside
 from .headers import Header, rename_headers
 from .moves import Move, SheetMove
 from .splice import render
@@ -149,6 +150,8 @@ class Session:
         self._vocabulary = None
         for part, edit in self.edits.items():
             if edit.changed:
+                for count, where in left_outside(edit):
+                    self.warnings.add("table_not_extended", count, where)
                 places = self.expected.setdefault(edit.sheet.name, {})
                 new = {
                     place: p.content for place, p in edit.patches.items() if p.content is not None
