@@ -243,3 +243,15 @@ def test_rows_written_under_a_table_are_told_in_the_answer_and_in_the_review(
     assert (warning["code"], warning["count"]) == ("table_not_extended", 1)
     (noted,) = room.call("ReviewGetSummary", path="book.xlsx")["notes"]
     assert noted == f"{note or 'S!A4:B4 set (2 cells)'}; {warning['where']}"
+
+
+@pytest.mark.rule("B3.12")
+def test_a_write_over_an_edit_of_another_program_says_that_it_was_kept(room, use):
+    use("write_text_file", path="a.txt", content="one\n")
+    file = room.shop.config.home / "benches" / room.id / "draft" / "a.txt"
+    file.chmod(0o644)
+    file.write_text("theirs\n", encoding="utf-8")
+
+    done = use("write_text_file", path="a.txt", content="two\n")
+
+    assert [one["code"] for one in done.value["warnings"]] == ["outside_edits_salvaged"]

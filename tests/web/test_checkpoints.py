@@ -93,3 +93,54 @@ def test_restoring_waits_while_a_draft_exists(told, new_page):
         f"{page.url}?restore={told.call('CheckpointsList')['checkpoints'][0]['checkpoint_id']}"
     )
     assert "DRAFT_EXISTS" in page.locator("#restoring").inner_text()
+
+
+def edited_by_another_program(told, view, name, text="theirs\n"):
+    """Write over a file of a folder, as an editor outside does; return where edits are kept."""
+    home = told.served.shop.config.home / "benches" / told.id
+    file = home / view / name
+    file.chmod(0o644)
+    file.write_text(text, encoding="utf-8")
+    return home / "meta" / "salvage"
+
+
+@pytest.mark.rule("B3.12", "U1.4")
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_page_says_that_an_outside_edit_was_kept_until_it_is_closed(told, new_page, scripts):
+    kept = edited_by_another_program(told, "published", "a.txt")
+    words = "Files that another program wrote were in the way; they were kept in meta/salvage"
+    page = new_page(f"/bench/{told.id}/checkpoints", java_script_enabled=scripts)
+
+    page.locator(".timeline > li", has_text="the audit").get_by_role("link").click()
+    page.get_by_role("button", name="Restore", exact=True).click()
+    page.locator(".toast, .notice", has_text=words).wait_for()
+
+    assert [one.read_text() for one in kept.rglob("a.txt")] == ["theirs\n"]
+    if scripts:
+        page.goto(f"{told.served.address}/bench/{told.id}")  # not lost with the page
+        said = page.locator(".toast", has_text=words)
+        said.get_by_role("button", name="Close").click()
+    page.goto(f"{told.served.address}/bench/{told.id}/checkpoints")
+    page.locator(".timeline").wait_for()
+    assert page.get_by_text(words).count() == 0
+
+
+@pytest.mark.rule("B3.12")
+def test_a_page_says_that_put_back_files_were_kept(told, new_page):
+    edited_by_another_program(told, "published", "a.txt")
+    page = new_page(f"/bench/{told.id}/checkpoints")
+
+    page.get_by_role("button", name="Put back").click()
+
+    page.locator(".toast", has_text="they were kept in meta/salvage").wait_for()
+
+
+@pytest.mark.rule("B3.6", "B3.4")
+def test_a_page_says_in_words_what_opening_had_to_do(told, new_page):
+    left = told.served.shop.config.home / "benches" / told.id / "meta" / "tmp" / "tx"
+    left.mkdir(parents=True)
+
+    page = new_page(f"/bench/{told.id}/checkpoints")
+
+    (said,) = page.locator(".notice").all_inner_texts()
+    assert said.strip() == "What an interrupted write had left was removed"

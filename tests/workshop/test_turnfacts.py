@@ -563,3 +563,15 @@ def test_a_table_that_was_not_extended_is_a_fact_of_the_turn():
     noticed = witness.noticed("a.xlsx", said, [{"op": "set_range", "sheet": "S"}])
 
     assert told(TurnFacts(dropped=noticed.dropped)) == (f"Not made in a.xlsx: {where}",)
+
+
+@pytest.mark.rule("W11.20", "B3.12")
+def test_an_edit_in_the_way_of_an_agents_write_is_a_fact_of_the_turn():
+    said = {"warnings": [{"code": "outside_edits_salvaged", "count": 1, "where": "a.txt"}]}
+
+    noticed = witness.noticed("a.txt", said)
+
+    assert told(TurnFacts(notes=noticed.notes)) == (
+        "Files that another program wrote were in the way; they were kept in meta/salvage of the "
+        "workbench's folder.",
+    )

@@ -13,3 +13,30 @@ PROPOSALS = {  # what flow `compat` does beside the reply
     "repairing": "Correcting the changes…",
     "applying": "Applying draft changes…",
 }
+FOLDERS = {  # warnings that any command which changes a workbench may give (B3.6, B3.12)
+    "outside_edits_salvaged": "files that another program wrote were in the way; they were kept"
+    " in meta/salvage of the workbench's folder",
+    "view_stale": "the workbench's folders could not be brought up to date; the next opening does"
+    " it",
+}
+RECOVERY = {  # what opening a workbench had to do (B3.4)
+    **FOLDERS,
+    "staging_removed": "what an interrupted write had left was removed",
+    "altered_bytes_salvaged": "another program wrote over stored contents; its bytes were kept in"
+    " meta/salvage of the workbench's folder",
+    "meta_rewritten": "the description of the workbench's folder was written again",
+    **{
+        f"{view}_{word}": f"the folder of {name} {what}"
+        for view, name in (
+            ("published", "Published"),
+            ("draft", "the Draft"),
+            ("context", "the context"),
+        )
+        for word, what in (
+            ("rebuilt", "was brought up to date"),
+            ("removed", "was removed"),
+            ("parted", "has files of its own now"),
+            ("anomaly_replaced", "held links or devices, which were taken out"),
+        )
+    },
+}

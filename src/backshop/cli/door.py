@@ -16,17 +16,10 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.labels import FOLDERS
 
 if TYPE_CHECKING:
     from backshop.app import Backshop, Config
-
-
-_FOLDERS = {  # warnings that any command which changes a workbench may give (B3.6, B3.12)
-    "outside_edits_salvaged": "files that another program wrote were in the way; they were kept"
-    " in meta/salvage of the workbench's folder",
-    "view_stale": "the workbench's folders could not be brought up to date; the next opening does"
-    " it",
-}
 
 
 @dataclass
@@ -93,8 +86,8 @@ class Door:
             return
         click.echo(human(value))
         for one in value.get("warnings", ()) if isinstance(value, dict) else ():
-            if isinstance(one, str) and one in _FOLDERS:
-                self.tell(_FOLDERS[one])
+            if isinstance(one, str) and one in FOLDERS:
+                self.tell(FOLDERS[one])
 
 
 def _warn_of_root(home: Path) -> None:

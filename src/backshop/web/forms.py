@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from backshop.base.canon import parse
 from backshop.base.errors import AccessDenied, ValidationFailed
+from backshop.base.labels import FOLDERS
 
 from .pages.kit import DONE, Redirect, Visit, route, safe_path
 from .rpc import NOT_LOOPBACK
@@ -30,13 +31,17 @@ def do(visit: Visit) -> Redirect:
     return Redirect(safe_path(visit.form.get("next")) or "/", proof=_proof_of(command, answer))
 
 
-def _proof_of(command: str, answer: Any) -> tuple[str, int, int] | None:
-    """Return what was done, how many files were read back as they should be, and how many not."""
+def _proof_of(command: str, answer: Any) -> tuple[str, int, int, str] | None:
+    """Return what was done, how many files were read back as they should be, how many not, and
+    which warnings about folders there are (B3.12)."""
     answer = answer if isinstance(answer, dict) else {}
     changed = answer.get("changed", ())
     seen = [one["verified"] for one in changed if one.get("verified") is not None]
     told = command if command in DONE and not answer.get("no_changes") else ""
-    return (told, seen.count(True), seen.count(False)) if seen or told else None
+    warned = [one for one in answer.get("warnings", ()) if one in FOLDERS]
+    warned += ["outside_edits_salvaged"] * bool(answer.get("salvaged") and not warned)
+    counts = (seen.count(True), seen.count(False))
+    return (told, *counts, ".".join(warned)) if seen or told or warned else None
 
 
 def fields(form: FormData) -> dict[str, Any]:

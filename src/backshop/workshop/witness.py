@@ -17,6 +17,7 @@ from backshop.base import tree
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError
 from backshop.base.ids import BlobId
+from backshop.base.labels import FOLDERS
 from backshop.bench.history import Draft
 from backshop.formats import NOTED
 
@@ -58,6 +59,7 @@ class Noticed:
 
     dropped: tuple[EditDropped, ...] = ()
     not_computed: tuple[NotComputed, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 NOTHING = Noticed()
@@ -88,7 +90,7 @@ def facts_of(
         refused=tuple(_refusal(book, one) for one in entries if one.success is False),
         dropped=tuple(dict.fromkeys((*seen.dropped, *noticed.dropped))),
         not_computed=_largest((*seen.not_computed, *noticed.not_computed)),
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys((*notes, *seen.notes, *noticed.notes))),
     )
     return turnfacts.capped(_checked(book, known, facts, answer) if answer.strip() else facts)
 
@@ -208,6 +210,7 @@ def _noticed(book: Book, turn: Turn, entries: Sequence[ToolEntry]) -> Noticed:
     """Return what the results of the writes that stand say."""
     dropped: list[EditDropped] = []
     left: list[NotComputed] = []
+    notes: list[str] = []
     for entry in entries[-RESULTS_READ:]:
         if entry.success and entry.batch_id not in turn.gone:
             given = arguments(book, entry)
@@ -216,12 +219,13 @@ def _noticed(book: Book, turn: Turn, entries: Sequence[ToolEntry]) -> Noticed:
             more = noticed(path, result(book, entry), operations)
             dropped += more.dropped
             left += more.not_computed
-    return Noticed(dropped=tuple(dropped), not_computed=tuple(left))
+            notes += more.notes
+    return Noticed(dropped=tuple(dropped), not_computed=tuple(left), notes=tuple(notes))
 
 
 def noticed(path: str, said: Mapping[str, Any], operations: object = None) -> Noticed:
     """Return what the result of one write says about parts of it that were not made."""
-    dropped = []
+    dropped, notes = [], []
     for one in said.get("warnings") or ():
         if isinstance(one, Mapping) and one.get("code") in NOT_MADE:
             what = NOT_MADE[str(one["code"])]
@@ -229,10 +233,13 @@ def noticed(path: str, said: Mapping[str, Any], operations: object = None) -> No
             dropped.append(EditDropped(path=path, what=f"{place}{what}"))
         if isinstance(one, Mapping) and one.get("code") in NOTED and one.get("where"):
             dropped.append(EditDropped(path=path, what=str(one["where"])))
+        if isinstance(one, Mapping) and one.get("code") in FOLDERS:
+            words = FOLDERS[str(one["code"])]
+            notes.append(f"{words[0].upper()}{words[1:]}.")
     recalculated = said.get("recalculated")
     count = recalculated.get("not_computed") if isinstance(recalculated, Mapping) else 0
     left = (NotComputed(path=path, count=count),) if isinstance(count, int) and count else ()
-    return Noticed(dropped=tuple(dropped), not_computed=left)
+    return Noticed(dropped=tuple(dropped), not_computed=left, notes=tuple(notes))
 
 
 def _operation(where: str, operations: object) -> str:

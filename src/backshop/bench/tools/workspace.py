@@ -104,7 +104,8 @@ class Workspace:
         with desk.locked(self.bench_id, run=self.author.lease, lost_ok=True) as state:
             put, result = self._put(state, path, make, note)
             done = drafting.write(desk, self.bench_id, state, [put], self.author, self.commit)
-        return _noted(result, raw, warnings) | {"draft_revision_id": done.draft_revision_id}
+        noted = _noted(result, raw, [*warnings, *done.warnings])
+        return noted | {"draft_revision_id": done.draft_revision_id}
 
     def write_all(
         self, wishes: Sequence[tuple[str, Make, str | None]]
@@ -178,7 +179,7 @@ def _report(result: dict[str, Any]) -> bytes:
 
 
 def _noted(result: dict[str, Any], raw: str, codes: Sequence[str]) -> dict[str, Any]:
-    """Add warnings about a path to what a format answered."""
+    """Add warnings about a path, and about folders (B3.12), to what a format answered."""
     if not codes:
         return result
     found = result.get("warnings")

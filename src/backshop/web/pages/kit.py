@@ -15,13 +15,14 @@ from backshop.app import Backshop, Role, fault_of, one_request
 from backshop.base.acting import OWNER, who
 from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
+from backshop.base.labels import FOLDERS, RECOVERY
 from backshop.base.limits import MIB
 
 from ..render import count_text
 from ..render import page as render
 from ..security import user_of
 from ..site import FRAGMENT, Site, fault_response, waiting
-from .words import ACTIONS, action_links
+from .words import ACTIONS, action_links, sentence
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "backshop_theme"
@@ -86,7 +87,7 @@ class Redirect:
     """Go there; 303, so that a post is not repeated."""
 
     path: str
-    proof: tuple[str, int, int] | None = None
+    proof: tuple[str, int, int, str] | None = None
     """What was done, and how many files were read back as they should be, and not: for the next
     page to say."""
 
@@ -147,7 +148,7 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int | No
         if made.proof is not None:  # in a cookie: an address could be made up by anybody
             onward.set_cookie(
                 PROOF_COOKIE,
-                "{}-{}-{}".format(*made.proof),
+                "{}-{}-{}-{}".format(*made.proof),
                 max_age=PROOF_SECONDS,
                 httponly=True,
                 samesite="strict",
@@ -160,6 +161,7 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int | No
         "position": "" if position is None else position,
         "theme": theme if theme in THEMES else "auto",
         "actions": ACTIONS,
+        "folders": {code: sentence(text) for code, text in FOLDERS.items()},
     }
     text = render(made.template, {**common, **made.context})
     headers = {"cache-control": "no-store", **made.headers}
@@ -204,7 +206,8 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
     bench_id = visit.params["bench_id"]
     workshop, refusal = attempt(visit, "WorkshopGetState", workbench_id=bench_id)
     models, _ = attempt(visit, "ModelsListSupported")
-    notices = [*opened.get("recovery", ()), *opened.get("warnings", ())]
+    said = dict.fromkeys((*opened.get("recovery", ()), *opened.get("warnings", ())))
+    notices = [sentence(RECOVERY.get(code, code)) for code in said]
     return {
         "here": here,
         "bench": opened["workbench"],
@@ -220,7 +223,8 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
 def _proof(visit: Visit) -> list[str]:
     """Say what a form's command read back of the files it changed (B9.15); for `forms`."""
     command, _, numbers = visit.cookies.get(PROOF_COOKIE, "").partition("-")
-    proved, _, unproved = numbers.partition("-")
+    proved, _, rest = numbers.partition("-")
+    unproved, _, code = rest.partition("-")
     if not all(one.isdecimal() and len(one) < 10 for one in (proved, unproved)):
         return []
     said = {
@@ -228,7 +232,8 @@ def _proof(visit: Visit) -> list[str]:
         f"{count_text(int(proved), 'file')} read back, each as it should be": int(proved),
         f"{count_text(int(unproved), 'file')} not as it should be in its folder": int(unproved),
     }
-    return [text for text, number in said.items() if number]
+    warned = [sentence(FOLDERS[one]) for one in code.split(".") if one in FOLDERS]
+    return [*(text for text, number in said.items() if number), *warned]
 
 
 def attempt(visit: Visit, command: str, /, **request: Any) -> tuple[Any, dict[str, Any] | None]:

@@ -175,3 +175,8 @@ def action_links(actions: Sequence[str], bench_id: str | None, here: str) -> lis
             places = {"bench": quote(bench_id or "", safe=""), "here": quote(here, safe="")}
             found.append((name, page.format(**places)))
     return found
+
+
+def sentence(text: str) -> str:
+    """Return words as a page begins them."""
+    return text[:1].upper() + text[1:]

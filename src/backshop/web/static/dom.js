@@ -86,9 +86,9 @@ export function say(text, { assertive = false } = {}) {
 }
 
 // A short message in the corner; `actions` maps a label to what it does. What an event says is not said again.
-export function toast(text, { actions = {}, seconds = 8, isSaid = true } = {}) {
+export function toast(text, { actions = {}, seconds = 8, isSaid = true, onEnd = () => {} } = {}) {
   const made = el("div", { class: "toast" }, el("span", { class: "grow" }, text));
-  const end = () => made.remove();
+  const end = () => { made.remove(); onEnd(); };
   for (const [label, act] of Object.entries(actions)) {
     made.append(el("button", { type: "button", onclick: () => { end(); act(); } }, label));
   }

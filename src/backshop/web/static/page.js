@@ -1,6 +1,6 @@
 // What every page does: times, dialogs, menus, forms that run commands in place, the Draft bar.
-import { $, $$, clearError, copyText, el, loadInto, localTimes, on, say, showError } from "./dom.js";
-import { call } from "./rpc.js";
+import { $, $$, clearError, copyText, el, loadInto, localTimes, on, say, showError, toast } from "./dom.js";
+import { call, folderWords, forgetWarned, warned } from "./rpc.js";
 import { follow } from "./events.js";
 import { renew } from "./live.js";
 import { onCleanBench } from "./clean.js";
@@ -139,6 +139,17 @@ function arrive() {
   setTimeout(() => say(text), SAY_AFTER_MS);
   return true;
 }
+
+// What a command said of the workbench's folders stays to be seen, on this page or the next, until it is closed.
+const shownWarnings = new Set();
+function showWarnings() {
+  for (const code of warned().filter((one) => !shownWarnings.has(one) && folderWords(one))) {
+    shownWarnings.add(code);
+    toast(folderWords(code), { seconds: 0, onEnd: () => { shownWarnings.delete(code); forgetWarned(code); } });
+  }
+}
+document.addEventListener("warned", showWarnings);
+setTimeout(showWarnings, SAY_AFTER_MS);
 
 function showDone({ done = "", back, seconds, wrong = false, text = "" }) {
   const [label, name, about] = back ?? [];

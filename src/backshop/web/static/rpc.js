@@ -20,7 +20,24 @@ export async function call(method, params = {}) {
   });
   const answer = await response.json();
   if (answer.error) throw new RpcError(envelopeOf(answer.error));
-  return answer.result;
+  return heard(answer.result);
+}
+
+// Note what a command says of folders beside its answer (B3.12), until a person has closed it: the
+// page that asked is often left at once. `page.js` shows it.
+const WARNED = "backshop.warned";
+const FOLDERS = JSON.parse(document.body.dataset.folders || "{}");
+export const warned = () => JSON.parse(sessionStorage.getItem(WARNED) || "[]");
+export const forgetWarned = (code) => sessionStorage.setItem(WARNED, JSON.stringify(warned().filter((one) => one !== code)));
+export const folderWords = (code) => FOLDERS[code];
+export function heard(answer) {
+  const codes = [...(answer?.warnings ?? []), ...(answer?.salvaged?.length ? ["outside_edits_salvaged"] : [])];
+  const fresh = codes.filter((code) => typeof code === "string" && FOLDERS[code]);
+  if (fresh.length) {
+    sessionStorage.setItem(WARNED, JSON.stringify([...new Set([...warned(), ...fresh])]));
+    document.dispatchEvent(new CustomEvent("warned"));
+  }
+  return answer;
 }
 
 // Post to one of our own routes that answers with JSON, or with {"error": envelope}.
@@ -33,7 +50,7 @@ export async function post(path, body) {
   });
   const answer = await response.json();
   if (answer.error) throw new RpcError(answer.error, answer);
-  return answer;
+  return heard(answer);
 }
 
 // Fetch; a server that is gone is an error like any other, one that forgot us leads to the login.

@@ -1,6 +1,6 @@
 // Files into a bench: sent in pieces with a bar and a button to stop, added all together or not at all.
 import { ask, el, say } from "./dom.js";
-import { RpcError, UNREACHABLE, call } from "./rpc.js";
+import { RpcError, UNREACHABLE, call, heard } from "./rpc.js";
 
 const PIECE_FILES = 200;
 const PIECE_BYTES = 16 * 1024 * 1024;
@@ -110,7 +110,7 @@ function send(path, body, stopped, onPart) {
       let answer;
       try { answer = JSON.parse(request.responseText); } catch (error) { fail(); return; }
       if (answer.error) reject(new RpcError(answer.error, answer));
-      else resolve(answer);
+      else resolve(heard(answer));
     };
     request.onerror = fail;
     request.onabort = fail;
