@@ -340,6 +340,12 @@ def test_a_variable_that_is_no_setting_of_ours_is_named_and_left_out(
         ("BACKSHOP_OFLINE", "BACKSHOP_OFFLINE"),
         ("BACKSHOP_DB_URL", "BACKSHOP_DATABASE_URL"),
         ("BACKSHOP_HOM", "BACKSHOP_HOME"),
+        ("BACKSHOP_HOEM", "BACKSHOP_HOME"),
+        ("BACKSHOP_DATABASE", "BACKSHOP_DATABASE_URL"),
+        ("BACKSHOP_DATABASEURL", "BACKSHOP_DATABASE_URL"),
+        ("BACKSHOP_DATABSE_URL", "BACKSHOP_DATABASE_URL"),
+        ("BACKSHOP_BLOB_URL", "BACKSHOP_BLOBS_URL"),
+        ("BACKSHOP_WORKFLOWS_PATH", "BACKSHOP_WORKFLOW_PATH"),
         ("BACKSHOP_STORE_LOCK_WAIT_MS", "store.lock_wait_ms is set with"),
     ],
 )
@@ -351,6 +357,18 @@ def test_a_variable_that_looks_like_a_mistyped_setting_is_refused_with_what_was_
 
     assert refused.value.reason == "bad_setting"
     assert any(hint.startswith(meant) for hint in refused.value.hints)
+
+
+@pytest.mark.rule("S3.3")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("DATABASE_PASSWORD", "DATABASE_USER", "DATABASE_NAME", "DATABASE_HOST", "DATABASE_PORT"),
+        *("HOST", "PORT", "IMAGE", "LOG_LEVEL", "PROXY_PORT", "PUBLIC_KEY", "WORKERS_SERVICE_HOST"),
+    ],
+)
+def test_a_variable_of_something_else_is_no_mistyped_setting(tmp_path, name):
+    load(home=tmp_path, environ={f"BACKSHOP_{name}": "1"})
 
 
 @pytest.mark.rule("S3.3", "S4.2")

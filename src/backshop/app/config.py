@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -28,7 +28,8 @@ from .settings import SETTINGS
 
 ENV_PREFIX = "BACKSHOP_"
 _FILE_MAX_BYTES = 1024 * 1024
-_NEAR = 0.65  # how alike names are that one takes for a slip: DB_URL, HOM; not HOST, IMAGE
+_SLIP = 0.75  # how alike two words are that one takes for a slip: HOM, BLOB; not HOST, USER for URL
+_JOINED = 0.9  # the same for whole names whose words are put together otherwise: DATABASEURL
 _SECRET_NAME = re.compile(
     r"passw|passphrase|^pass$|pwd|secret|token|credential|signature|api[_-]?key|access[_-]?key",
     re.IGNORECASE,
@@ -343,8 +344,30 @@ def _near(rest: str) -> tuple[str, ...]:
     if rest in spelled:
         return (f"{spelled[rest]} is set with `backshop config set`, not in the environment",)
     names = {name.removeprefix(ENV_PREFIX) for name in _ENV_NAMES}
-    near = get_close_matches(rest, sorted(names), n=3, cutoff=_NEAR)
-    return tuple(f"{ENV_PREFIX}{name}" for name in near)
+    return tuple(f"{ENV_PREFIX}{name}" for name in sorted(names) if _is_slip(rest, name))
+
+
+def _is_slip(written: str, name: str) -> bool:
+    """Whether a name is another one mistyped: as a whole, or every word of it alone.
+
+    One word that means something else makes it another name: DATABASE_PASSWORD is no DATABASE_URL.
+    """
+    pair = (written.replace("_", ""), name.replace("_", ""))
+    if f"{written}_URL" == name or _alike(*pair) >= _JOINED:
+        return True
+    words, wanted = written.split("_"), name.split("_")
+    return len(words) == len(wanted) and all(map(_is_word, words, wanted))
+
+
+def _is_word(written: str, wanted: str) -> bool:
+    """Whether a word is mistyped or cut short: DB is DATABASE."""
+    letters = iter(wanted)
+    is_short = written[:1] == wanted[:1] and all(one in letters for one in written)
+    return (is_short and len(written) > 1) or _alike(written, wanted) >= _SLIP
+
+
+def _alike(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other).ratio()
 
 
 def unknown_environment(env: Mapping[str, str]) -> list[str]:
