@@ -575,6 +575,60 @@ def test_a_choice_in_the_context_is_the_agents_word_where_it_binds_nobody(agent,
     )
 
 
+def branch(ann, answer, notes):
+    """Acknowledge an earlier step again, beside what was recorded of it."""
+    details = ann.go(answer, notes)["error"]["details"]
+    return ann.answer(
+        "continue_workflow",
+        stateToken=details["stateToken"],
+        ackToken=details["forkAckToken"],
+        output={"notesMarkdown": notes},
+    ).structured
+
+
+@pytest.mark.rule("R8.21")
+def test_an_approval_counts_for_what_was_handed_in_when_it_was_given(agent):
+    ann = agent(flow(step("one", **APPROVAL), step("two")))
+    blocked = ann.go(ann.start("user.flow"), "delete the old files")
+    ann.approve(blocked)
+
+    other = ann.go(blocked, "delete all files")
+    ann.approve(other)
+    went = ann.go(other, "delete all files")
+
+    assert codes(other) == ["USER_ONLY_DEPENDENCY"]
+    assert "was for what was handed in then" in other["blockers"][0]["message"]
+    assert went["pending"]["stepId"] == "two"
+
+
+@pytest.mark.rule("R8.21")
+def test_an_approval_of_a_blocked_attempt_does_not_count_for_another_context(agent):
+    ann = agent(flow(step("one", **APPROVAL), step("two")))
+    blocked = ann.go(ann.start("user.flow"), "deploy", context={"to": "test"})
+    ann.approve(blocked)
+
+    other = ann.go(blocked, None, context={"to": "prod"})
+
+    assert codes(other) == ["USER_ONLY_DEPENDENCY"]
+
+
+@pytest.mark.rule("R8.21", "R6.5")
+@pytest.mark.parametrize("is_asked_first", [True, False])
+def test_an_approval_is_used_up_by_the_step_it_let_through(agent, is_asked_first):
+    ann = agent(flow(step("one", **APPROVAL), step("two")))
+    first = ann.start("user.flow")
+    if not is_asked_first:
+        first = ann.go(first, "the small change")
+    ann.approve(first)
+    went = ann.go(first, "the small change")
+
+    beside = branch(ann, first, "quite another change")
+
+    assert went["pending"]["stepId"] == "two"
+    assert codes(beside) == ["USER_ONLY_DEPENDENCY"]
+    assert ann.go(first, "the small change") == went
+
+
 @pytest.mark.rule("R8.21", "R8.4")
 def test_a_person_at_a_door_of_their_own_speaks_for_themselves(agent):
     """The commands behind CLI, HTTP and Python are the person's; the tools of MCP are not."""

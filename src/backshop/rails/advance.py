@@ -10,7 +10,17 @@ from backshop.base.codec import encode
 from backshop.base.ids import did
 from backshop.base.limits import BLOCKED_ATTEMPTS_BUILTIN_MAX, BLOCKED_ATTEMPTS_MAX
 
-from . import capabilities, contracts, inputs, interpret, preferences, prompt, reasons, respond
+from . import (
+    capabilities,
+    contracts,
+    graph,
+    inputs,
+    interpret,
+    preferences,
+    prompt,
+    reasons,
+    respond,
+)
 from . import events as ev
 from .decide import (
     Decided,
@@ -61,6 +71,8 @@ class Acknowledge:
     policy: Policy
     kept: Submitted = field(default_factory=Submitted)
     """What blocked attempts of this step brought (R6.14)."""
+    attempts: Mapping[str, Submitted] = field(default_factory=dict)
+    """What each of them handed in, by its node."""
     warnings: Sequence[Json] = ()
     observations: Sequence[ev.ObservationRecorded] = ()
     is_intended_fork: bool = False
@@ -102,6 +114,7 @@ def advance(state: SessionState, wish: Acknowledge) -> Decided:
             context=wish.request.context,
             is_agents=wish.request.by != "person",
             may_approve=wish.request.by == "person" or wish.policy.agent_may_approve,
+            spent=spent(state, node, wish.attempts, wish.output, context),
         ),
         to_node=to_node,
         notes_required=wish.policy.notes_required,
@@ -123,6 +136,44 @@ def advance(state: SessionState, wish: Acknowledge) -> Decided:
     choice = interpret.after(workflow, engine, context, decision=decision, skip_missing=True)
     found = [*judgement.reasons, *(missing_reason(one) for one in choice.missing)]
     return _advanced(state, wish, judgement, choice, context, found)
+
+
+def spent(
+    state: SessionState,
+    node: NodeState,
+    attempts: Mapping[str, Submitted],
+    output: Submitted,
+    context: Mapping[str, object],
+) -> frozenset[str]:
+    """Return the answers of the person that do not count for this acknowledgement (R8.21).
+
+    One counts for a single acknowledgement that succeeds; one that was given on a blocked attempt
+    counts for what that attempt handed in and nothing else.
+    """
+    found: set[str] = set()
+    for one in graph.upwards(state, node.node_id):
+        above = state.nodes[one.parent].inputs if one.parent and one.kind != "step" else ()
+        own = {given.user_input_id for given in one.inputs} - {g.user_input_id for g in above}
+        brought = attempts.get(one.node_id)
+        is_other = brought is not None and (
+            inputs.content(brought) != inputs.content(output) or dict(one.context) != dict(context)
+        )
+        if own and (is_other or _has_led_on(state, one)):
+            found |= own
+        if one.kind == "step":
+            break
+    return frozenset(found)
+
+
+def _has_led_on(state: SessionState, node: NodeState) -> bool:
+    """Say whether the step pending here was done, from here or from a blocked attempt below."""
+    waiting = [node]
+    while waiting:
+        children = [state.nodes[child] for child in waiting.pop().children]
+        if any(one.edge is not None and one.edge.edge_kind == "acked_step" for one in children):
+            return True
+        waiting += [one for one in children if one.kind != "step"]
+    return False
 
 
 def _advanced(
@@ -341,6 +392,7 @@ def still_open(
     node: NodeState,
     rendered: prompt.Rendered,
     kept: Submitted,
+    used: frozenset[str] = frozenset(),
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Return what a blocked step still asks for: the output and the context of the next call.
 
@@ -351,7 +403,7 @@ def still_open(
         engine,
         node,
         node.context,
-        Handed(output=kept, is_agents=True),
+        Handed(output=kept, is_agents=True, spent=used),
         to_node=node.node_id,
         notes_required=False,
     )

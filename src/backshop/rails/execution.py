@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from . import (
 )
 from . import tokens as tk
 from . import workspace as places
-from .advance import Acknowledge, Policy, still_open
+from .advance import Acknowledge, Policy, spent, still_open
 from .advance import advance as decide_advance
 from .beside import Beside
 from .catalog import Catalog
@@ -116,7 +116,8 @@ class Execution:
         is_fork = attempt == attempt_id(located.node.node_id, "fork", located.node.forks)
         if not is_fork:
             _require_attempt(located.node, attempt, "ack", located.node.advances)
-        kept = self._kept(located)
+        attempts = self._attempts(located)
+        kept = _together(attempts)
         if beside is None and self.company is not None:
             whole = replace(request, output=inputs.effective(request.output, kept))
             beside = self.company.beside(located, whole)
@@ -131,6 +132,7 @@ class Execution:
             request=request,
             policy=self._policy(),
             kept=kept,
+            attempts=attempts,
             warnings=self._drift.warnings(workflow.compiled, workflow.hash, workspace),
             observations=places.observations(workspace),
             is_intended_fork=is_fork or is_intended_fork,
@@ -181,8 +183,10 @@ class Execution:
             guidance=respond.guidance_of(workflow.compiled, started.references, is_start=False),
         )
         if facts.blockers and facts.rendered is not None:
-            kept = self._kept(located)
-            asked, context = still_open(workflow, snapshot.engine, node, facts.rendered, kept)
+            attempts = self._attempts(located)
+            kept = _together(attempts)
+            used = spent(state, node, attempts, kept, node.context)
+            asked, context = still_open(workflow, snapshot.engine, node, facts.rendered, kept, used)
             facts = replace(
                 facts,
                 rendered=replace(facts.rendered, form=asked),
@@ -266,15 +270,15 @@ class Execution:
             details={"nextCall": go_on, "stateToken": here, "forkAckToken": token},
         )
 
-    def _kept(self, located: Located) -> Submitted:
-        """Return what blocked attempts of the pending step brought, the newest of each (R6.14)."""
-        kept = Submitted()
+    def _attempts(self, located: Located) -> dict[str, Submitted]:
+        """Return what each blocked attempt of the pending step handed in, the newest first."""
+        found = {}
         for node in graph.upwards(located.state, located.node.node_id):
             if node.kind == "step":
                 break
             if node.kind == "blocked_attempt":
-                kept = inputs.effective(kept, self.sessions.handed(node))
-        return kept
+                found[node.node_id] = self.sessions.handed(node)
+        return found
 
     def _rebuilt(self, state: SessionState, recorded: Attempt) -> bytes:
         """Return the answer of an imported attempt, rendered from the node it led to."""
@@ -445,3 +449,11 @@ def _require_attempt(node: NodeState, attempt: str, purpose: str, current: int) 
         raise mismatch(
             "the token is for an attempt this store does not know", reason="unknown_attempt"
         )
+
+
+def _together(attempts: Mapping[str, Submitted]) -> Submitted:
+    """Return what blocked attempts brought, the newest of each (R6.14)."""
+    kept = Submitted()
+    for brought in attempts.values():
+        kept = inputs.effective(kept, brought)
+    return kept

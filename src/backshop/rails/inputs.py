@@ -111,6 +111,12 @@ def effective(sent: Submitted, kept: Submitted) -> Submitted:
     return Submitted(notes, (*more, *sent.artifacts), is_blank)
 
 
+def content(sent: Submitted) -> tuple[str | None, bytes]:
+    """Return what an output is about, to compare: notes and artifacts, without facts (R8.21)."""
+    artifacts = [dict(one) for one in sent.artifacts if one["kind"] not in _FACTS]
+    return sent.notes, canonical(sorted(artifacts, key=canonical))
+
+
 def _name(artifact: Artifact) -> tuple[object, object]:
     return artifact["kind"], artifact.get("assessmentId")
 

@@ -73,6 +73,8 @@ class Handed:
     is_agents: bool = False
     may_approve: bool = False
     """Whether the word of this call counts where only a person's own does."""
+    spent: frozenset[str] = frozenset()
+    """Recorded answers of the person that were given for something else (R8.21)."""
 
 
 def judge(
@@ -216,7 +218,9 @@ def _inputs(
 ) -> None:
     """See whether the person has given what only they can (R8.21)."""
     declared = inputs_of(step, seen)
-    decisions = {one.input_id: one.decision for one in node.inputs if _counts(one, declared)}
+    decisions = {
+        one.input_id: one.decision for one in node.inputs if _counts(one, declared, handed.spent)
+    }
     for one, decision, summary in _said(found, declared, handed):
         is_word = handed.is_agents and not handed.may_approve
         provenance = "agent_relayed" if handed.is_agents else "person"
@@ -230,7 +234,13 @@ def _inputs(
         has_value = _has_value(one, node, context, handed)
         if decision_now == "rejected" or (decision_now is None and not has_value):
             is_rejected = decision_now == "rejected"
-            found.reasons.append(_missing_input(step, node, one, is_rejected=is_rejected))
+            is_spent = any(
+                given.input_id == one.id and given.user_input_id in handed.spent
+                for given in node.inputs
+            )
+            found.reasons.append(
+                _missing_input(step, node, one, is_rejected=is_rejected, is_spent=is_spent)
+            )
 
 
 def _said(
@@ -254,9 +264,13 @@ def _said(
             yield one, "provided", cut(template.show(value), SUMMARY_MAX_BYTES)
 
 
-def _counts(given: UserInputRecorded, declared: Sequence[UserInput]) -> bool:
-    """Say whether a recorded answer counts: an agent's word does not where a person's is needed."""
-    if given.provenance != "agent_relayed" or given.decision == "rejected":
+def _counts(given: UserInputRecorded, declared: Sequence[UserInput], spent: frozenset[str]) -> bool:
+    """Say whether a recorded answer counts.
+
+    Where a person's is needed, an agent's word does not, nor what was given for something else.
+    """
+    is_own = given.provenance != "agent_relayed" and given.user_input_id not in spent
+    if is_own or given.decision == "rejected":
         return True
     return not any(one.id == given.input_id and needs_person(one) for one in declared)
 
@@ -281,9 +295,11 @@ def _claimed(one: UserInput, decision: str, *, is_counted: bool) -> Json:
 
 
 def _missing_input(
-    step: CompiledStep, node: NodeState, one: UserInput, *, is_rejected: bool
+    step: CompiledStep, node: NodeState, one: UserInput, *, is_rejected: bool, is_spent: bool
 ) -> Reason:
     message = f"Only the person can give this ({one.reason}): {one.prompt}"
+    if is_spent and needs_person(one):
+        message += " (what they answered before was for what was handed in then, or is used)"
     if is_rejected:
         message = f"The person rejected this: {one.prompt}"
     pointer: dict[str, object] = (
