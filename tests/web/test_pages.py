@@ -75,3 +75,17 @@ def test_a_page_is_light(bench, new_page, path):
            .map((one) => one.decodedBodySize)"""
     )
     assert 1_000 < sum(sizes) < 200_000
+
+
+@pytest.mark.rule("W2.1")
+@pytest.mark.parametrize(
+    ("origin", "said"), [("cli", "from the terminal"), ("mcp", "over MCP"), ("rpc", None)]
+)
+def test_a_message_says_in_words_where_it_came_in(served, new_page, origin, said):
+    bench = served.bench("Origins", {"a.txt": "a\n"})
+    served.call("WorkshopSendUserMessage", workbench_id=bench, text="Hello", origin=origin)
+
+    page = new_page(f"/bench/{bench}?stay=1")
+
+    badges = page.locator(".message.user .message-head .badge").all_inner_texts()
+    assert badges == ([said] if said else [])

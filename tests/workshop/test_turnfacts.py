@@ -575,3 +575,18 @@ def test_an_edit_in_the_way_of_an_agents_write_is_a_fact_of_the_turn():
         "Files that another program wrote were in the way; they were kept in meta/salvage of the "
         "workbench's folder.",
     )
+
+
+@pytest.mark.rule("W11.20")
+@pytest.mark.parametrize(
+    ("statuses", "line"),
+    [
+        (["done"] * 3, "3 steps begun, 3 done."),
+        (["done"], "1 step begun, 1 done."),
+        (["done", "waiting"], "2 steps begun, 1 done."),
+    ],
+)
+def test_steps_of_a_workflow_are_counted_as_far_as_they_were_begun(statuses, line):
+    steps = [ItemFact(number=n, label="", status=one) for n, one in enumerate(statuses, 1)]
+
+    assert told(TurnFacts(unit="step", items=tuple(steps), items_total=len(steps)))[0] == line

@@ -68,6 +68,8 @@ def normalise(
     for position, (call, call_id) in enumerate(zip(calls, ids, strict=True)):
         arguments, problem = parse_arguments(call.arguments)
         if position >= limit:
+            if problem is None and call.name in known:  # as it is when it is made again
+                arguments, _ = fit(call.name, arguments, known[call.name].parameters)
             problem = Problem(
                 OVER_CAP,
                 f"not run: an answer may hold {limit} calls, and this was one more; "

@@ -30,6 +30,14 @@ MADE_BEFORE = (
     "result was:"
 )
 WHOLE_FILE = "write_text_file"
+WORKBOOK, FROM_TABLE = "xlsx_operations", "table_update_from_export"
+SET_OPS = frozenset(
+    {
+        *("ensure_sheet", "set_cells", "set_range", "clear_range", "set_style"),
+        *("set_column_widths", "set_row_heights", "freeze_panes", "set_autofilter"),
+    }
+)
+"""Operations that say how a place is to be: made twice they double nothing."""
 _PATH_MAX_CHARS = 1024
 _CALL: ContextVar[ToolCall | None] = ContextVar("call", default=None)
 """Whose work this is: a handler that overran still knows its own call, not the one after it."""
@@ -130,6 +138,8 @@ class ToolJournal:
 
         What it wrote is in the files already. Whoever wants it a second time makes the call again.
         The whole text of a file is written again: that doubles nothing, and may be wanted since.
+        So are cells, once something was written to their file after them: it may have gone over
+        them.
         """
         if not turn.left or call.name == WHOLE_FILE:
             return None
@@ -139,6 +149,8 @@ class ToolJournal:
             is_same = (entry.tool, entry.args_sha256) == (call.name, args)
             if not is_same or entry.batch_id not in turn.left or entry.entry_id in used:
                 continue
+            if _sets(call) and _is_written_since(known, turn, entry):
+                return None
             if entry.success is True and entry.result_ref is not None:
                 self._replayed = entry
                 said = self._book.store.blobs.read(entry.result_ref).decode(errors="replace")
@@ -345,3 +357,25 @@ def _is_full(called: Called) -> bool:
         return False
     error = payload.get("error") if isinstance(payload, dict) else None
     return isinstance(error, dict) and error.get("error_code") == "DISK_FULL"
+
+
+def _sets(call: ToolCall) -> bool:
+    """Whether a write says how places are to be, so that a second time doubles nothing."""
+    if call.name == FROM_TABLE:
+        return call.arguments.get("mode") in ("replace_sheet", "write_range")
+    listed = call.arguments.get("operations")
+    if call.name != WORKBOOK or not isinstance(listed, list):
+        return False
+    return all(isinstance(one, dict) and one.get("op") in SET_OPS for one in listed)
+
+
+def _is_written_since(known: WorkshopState, turn: Turn, entry: ToolEntry) -> bool:
+    """Whether a later write of the turn that stands went to the same file, or may have."""
+    later = (known.tools[str(n)] for n in range(entry.entry_id + 1, len(known.tools) + 1))
+    return any(
+        one.path == entry.path or FROM_TABLE in (one.tool, entry.tool)  # whose path is the source's
+        for one in later
+        if one.turn_id == turn.turn_id
+        and one.batch_id is not None
+        and one.batch_id not in turn.gone
+    )

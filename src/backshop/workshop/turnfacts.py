@@ -166,8 +166,11 @@ def _items(facts: TurnFacts) -> list[str]:
     if not facts.items_total:
         return []
     unit, total = facts.unit, facts.items_total
-    begun_only = " begun" if unit == "step" else ""  # how many a workflow takes nobody knows
-    lines = [f"{facts.done} of {total} {unit}{'' if total == 1 else 's'}{begun_only} done."]
+    counted = f"{total} {unit}{'' if total == 1 else 's'}"
+    is_step = unit == "step"  # how many of them a workflow takes nobody knows
+    lines = [
+        f"{counted} begun, {facts.done} done." if is_step else f"{facts.done} of {counted} done."
+    ]
     lines += _shown((_item(unit, one) for one in facts.items if _is_told(one)), "more")
     begun = len(facts.items)
     if begun < total:

@@ -87,7 +87,7 @@ def facts_of(
     facts = replace(
         plain,
         files=changed(book, known, turn) if files is None else files,
-        refused=tuple(_refusal(book, one) for one in entries if one.success is False),
+        refused=tuple(_refusal(book, one) for one in _not_made(entries)),
         dropped=tuple(dict.fromkeys((*seen.dropped, *noticed.dropped))),
         not_computed=_largest((*seen.not_computed, *noticed.not_computed)),
         notes=tuple(dict.fromkeys((*notes, *seen.notes, *noticed.notes))),
@@ -198,6 +198,21 @@ def _writes(known: WorkshopState, turn: Turn) -> Iterator[ToolEntry]:
             break
         if entry.turn_id == turn.turn_id and entry.tool in WRITING_TOOLS:
             found.append(entry)
+    yield from reversed(found)
+
+
+def _not_made(entries: Sequence[ToolEntry]) -> Iterator[ToolEntry]:
+    """Yield the writes that failed; one over the cap of an answer not, where it ran later."""
+    ran: Counter[tuple[str, str]] = Counter()
+    found = []
+    for one in reversed(entries):
+        key = (one.tool, one.args_sha256)
+        if one.success:
+            ran[key] += 1
+        elif one.success is False and one.error == turnfacts.OVER_CAP and ran[key]:
+            ran[key] -= 1
+        elif one.success is False:
+            found.append(one)
     yield from reversed(found)
 
 
