@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
-from tests.workshop.conftest import Chat
+from tests.workshop.conftest import Chat, story
 
 from backshop.app import Backshop
+from backshop.store.lease import Leases
 
 SEND = """
 import sys
@@ -53,6 +55,36 @@ def test_several_senders_at_once(tmp_path):
         line = [one for one in page if one.get("advances_head")]
         parents = [one.get("parent_id") for one in line[1:]]
         assert parents == [one["message_id"] for one in line[:-1]]
+
+
+class GivingWay:
+    """Leases of which somebody else has one, and gives it back once we were sent away."""
+
+    def __init__(self, leases: Leases, stream: str) -> None:
+        self._leases = leases
+        self._stream = stream
+        leases.take(stream, "other", 60)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._leases, name)
+
+    def take(self, stream: str, owner: str, seconds: float) -> bool:
+        is_ours = self._leases.take(stream, owner, seconds)
+        if not is_ours:
+            self._leases.end(self._stream, "other")
+        return is_ours
+
+
+@pytest.mark.rule("W5.5")
+def test_a_sender_is_not_sent_away_by_one_who_begins_no_turn(chat: Chat):
+    """The other one was refused as well: somebody spoke after them, and is to be answered."""
+    chat.play(story())
+    message = chat.send("Hello")
+    chat.shop.store.leases = GivingWay(chat.shop.store.leases, f"bench:{chat.id}")
+
+    done = chat.call("WorkshopRunAgent", message_id=message)
+
+    assert done["status"] == "complete"
 
 
 @pytest.mark.rule("W15.3", "W23.58", "W3.1", "W5.3")

@@ -19,6 +19,8 @@ from .state import Turn
 
 HEARTBEATS = 4  # times a lease is renewed before it would run out
 POLL_S = 0.25  # how soon a wish of another process is heard (M12.1: 1 s)
+BEGINNING_POLLS = 40
+"""How often a lease is asked for whose holder has begun no turn yet: it may be refused itself."""
 
 
 @dataclass(slots=True)
@@ -56,8 +58,7 @@ def held(
     if ticket is not None:
         is_ours = book.store.leases.pass_on(stream, ticket, owner, book.lease_s)
     else:
-        is_alive(book, bench_id)  # a dead holder gives way
-        is_ours = book.store.leases.take(stream, owner, book.lease_s)
+        is_ours = _taken(book, bench_id, owner, stop)
     if not is_ours:
         raise TurnActive("the agent is at work here", reason="turn_active")
     hold = Hold(owner, stop)
@@ -77,6 +78,21 @@ def held(
             book.store.leases.end(stream, owner)
         elif not hold.runs_out:
             book.store.leases.drop(stream, owner)
+
+
+def _taken(book: Book, bench_id: str, owner: str, stop: CancelToken) -> bool:
+    """Take the lease, from whoever has it and begins nothing, in the end.
+
+    Of several who send at once one holds it, and is refused because another spoke after them; that
+    other one is the one to answer, and must not have been sent away meanwhile (W5.5).
+    """
+    for _ in range(BEGINNING_POLLS):
+        is_alive(book, bench_id)  # a dead holder gives way
+        if book.store.leases.take(stream_of(bench_id), owner, book.lease_s):
+            return True
+        if book.state(bench_id).running is not None or stop.wait(POLL_S):
+            return False
+    return False
 
 
 def _keep(book: Book, bench_id: str, hold: Hold) -> None:
