@@ -207,6 +207,30 @@ def test_a_second_start_and_a_bench_with_a_draft_are_refused(chat, agent, tmp_pa
     assert agent.refused("start_workflow", **PROMPT)["details"] == {"reason": "draft_exists"}
 
 
+@pytest.mark.rule("W13.7", "R7.6")
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"context": {**PROMPT["context"], "audience": "the board"}},
+        {"context": {**PROMPT["context"], "mode": "ask"}},
+        {"context": {"prompt": "Something else"}},
+        {"preferences": {"riskPolicy": "conservative"}},
+    ],
+)
+def test_a_key_that_began_something_else_is_refused(chat, agent, more):
+    agent.start(idempotencyKey="the-same-key")
+    first, before = agent.at, heads(chat)
+
+    refused = agent.refused(
+        "start_workflow", **{**PROMPT, **more, "idempotencyKey": "the-same-key"}
+    )
+
+    assert refused["code"] == "ALREADY_RECORDED"
+    assert heads(chat) == before
+    agent.start(idempotencyKey="the-same-key")
+    assert agent.at == first
+
+
 @pytest.mark.rule("W13.7", "W5.11", "M12.1")
 def test_the_person_can_stop_an_agent_outside(chat, agent):
     agent.start()

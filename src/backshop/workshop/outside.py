@@ -111,10 +111,14 @@ class Outside:
         assert wish.run_id is not None
         root = self._driving.root_of(wish.run_id, wish.session_id)
         if root is not None:  # the same call again, or the same key for something else
-            said_then = self._driving.standing(root).context.get("goal")
-            is_same = {"goal": text, **context}["goal"] == said_then
+            then = self._driving.standing(root).context
+            ours = {key: then[key] for key in about if key != "mode" and key in then}
+            again = replace(wanted, context={**(wanted.context or {}), **ours})
             return self.rails.begin(
-                wanted, wish.session_id, wish.run_id, is_same=lambda *_: is_same
+                again,
+                wish.session_id,
+                wish.run_id,
+                is_same=lambda started, digest: started.request_digest == digest,
             )
         said = decide.Send(
             message_id=wish.user_message_id,
