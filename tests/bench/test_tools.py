@@ -255,3 +255,45 @@ def test_a_write_over_an_edit_of_another_program_says_that_it_was_kept(room, use
     done = use("write_text_file", path="a.txt", content="two\n")
 
     assert [one["code"] for one in done.value["warnings"]] == ["outside_edits_salvaged"]
+
+
+ONE = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "A1", "value": 1}]}
+WORD = {"op": "replace_text", "search": "x", "replace": "x"}
+
+
+@pytest.mark.rule("B7.3", "B8.2", "W10.1")
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        (("write_text_file", {"path": "a.txt", "content": "x"}), None),
+        (
+            ("write_text_file", {"path": "a.txt", "content": "x"}),
+            ("edit_text_file", {"path": "a.txt", "edits": [{"search": "x", "replace": "x"}]}),
+        ),
+        (("xlsx_operations", {"path": "a.xlsx", "operations": [ONE]}), None),
+        (
+            ("docx_operations", {"path": "a.docx", "operations": [APPEND]}),
+            ("docx_operations", {"path": "a.docx", "operations": [WORD]}),
+        ),
+    ],
+)
+def test_a_write_that_changes_no_byte_says_so_and_makes_no_revision(room, use, first, again):
+    made = use(first[0], **first[1])
+    before = room.call("DraftGetState")
+
+    done = use((again or first)[0], **(again or first)[1])
+
+    assert "no_changes" not in made.value
+    assert (done.ok, done.value["no_changes"]) == (True, True)
+    assert done.value["draft_revision_id"] == made.value["draft_revision_id"]
+    assert room.call("DraftGetState") == before
+
+
+@pytest.mark.rule("B7.3")
+def test_a_write_that_changes_nothing_of_published_opens_no_draft_and_says_so(room, use):
+    room.add({"a.txt": "x"})
+
+    done = use("write_text_file", path="a.txt", content="x")
+
+    assert (done.value["no_changes"], done.value["draft_revision_id"]) == (True, None)
+    assert room.call("DraftGetState")["has_draft"] is False

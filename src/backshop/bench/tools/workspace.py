@@ -105,7 +105,8 @@ class Workspace:
             put, result = self._put(state, path, make, note)
             done = drafting.write(desk, self.bench_id, state, [put], self.author, self.commit)
         noted = _noted(result, raw, [*warnings, *done.warnings])
-        return noted | {"draft_revision_id": done.draft_revision_id}
+        same = {"no_changes": True} if done.no_changes else {}
+        return noted | same | {"draft_revision_id": done.draft_revision_id}
 
     def write_all(
         self, wishes: Sequence[tuple[str, Make, str | None]]
