@@ -11,6 +11,7 @@ import pytest
 from tests.workshop.conftest import Chat, story
 
 from backshop.app import Backshop
+from backshop.store import whereabouts
 from backshop.store.lease import Leases
 
 SEND = """
@@ -57,13 +58,16 @@ def test_several_senders_at_once(tmp_path):
         assert parents == [one["message_id"] for one in line[:-1]]
 
 
+OTHER = f"turn_{'0' * 26}:tx_1:{whereabouts()}"  # of this machine, and alive
+
+
 class GivingWay:
     """Leases of which somebody else has one, and gives it back once we were sent away."""
 
     def __init__(self, leases: Leases, stream: str) -> None:
         self._leases = leases
         self._stream = stream
-        leases.take(stream, "other", 60)
+        leases.take(stream, OTHER, 60)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._leases, name)
@@ -71,7 +75,7 @@ class GivingWay:
     def take(self, stream: str, owner: str, seconds: float) -> bool:
         is_ours = self._leases.take(stream, owner, seconds)
         if not is_ours:
-            self._leases.end(self._stream, "other")
+            self._leases.end(self._stream, OTHER)
         return is_ours
 
 

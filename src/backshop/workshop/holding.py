@@ -90,9 +90,18 @@ def _taken(book: Book, bench_id: str, owner: str, stop: CancelToken) -> bool:
         is_alive(book, bench_id)  # a dead holder gives way
         if book.store.leases.take(stream_of(bench_id), owner, book.lease_s):
             return True
-        if book.state(bench_id).running is not None or stop.wait(POLL_S):
+        if not _is_beginning(book, bench_id) or stop.wait(POLL_S):
             return False
     return False
+
+
+def _is_beginning(book: Book, bench_id: str) -> bool:
+    """Say whether the holder of the lease, if there is one, has not begun its turn yet."""
+    holder = book.store.leases.holder(stream_of(bench_id))
+    if holder is None:
+        return True
+    turn_id, _, rest = holder.partition(":")
+    return bool(rest) and turn_id not in book.state(bench_id).turns
 
 
 def _keep(book: Book, bench_id: str, hold: Hold) -> None:

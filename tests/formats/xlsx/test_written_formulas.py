@@ -142,6 +142,12 @@ def test_array_formulas_are_written_when_they_are_asked_for(made, out, tmp_path)
         ("=Nothing[Column]", "bad_value", None),
         ("=[@Amount]*2", "bad_value", None),
         ("=(A1)(2)", "bad_value", None),
+        ("=(SUM(A1))(2)", "bad_value", None),
+        ("=LET(x,[y],x)", "bad_value", None),
+        ("=LAMBDA([y z],1)(2)", "bad_value", None),
+        ("=SUM(Nosheet!A1:.A5)", "unknown_sheet", None),
+        ("=A1:.", "bad_value", None),
+        ("=USDOLLAR()", "bad_value", None),
     ],
 )
 def test_an_invalid_formula_is_refused_with_the_right_form(made, out, formula, reason, hint):
@@ -166,6 +172,21 @@ def test_an_invalid_formula_is_refused_with_the_right_form(made, out, formula, r
             "_xlfn.LET(_xlpm.f,_xlfn.LAMBDA(_xlpm.x,_xlpm.x+1),_xlpm.f(2))",
             False,
         ),
+        ("=(LAMBDA(x,x+1))(3)", "(_xlfn.LAMBDA(_xlpm.x,_xlpm.x+1))(3)", False),
+        ("=((LAMBDA(x,x+1)))(3)", "((_xlfn.LAMBDA(_xlpm.x,_xlpm.x+1)))(3)", False),
+        (
+            "=LAMBDA(x, [y], IF(ISOMITTED(y),x,y))(3)",
+            "_xlfn.LAMBDA(_xlpm.x, _xlop.y, IF(_xlfn.ISOMITTED(_xlpm.y),_xlpm.x,_xlpm.y))(3)",
+            False,
+        ),
+        ("=A1:.A5", "_xlfn._TRO_TRAILING(A1:A5)", True),
+        ("=SUM(A1.:A5)", "SUM(_xlfn._TRO_LEADING(A1:A5))", True),
+        ("=SUM(Data!$A.:.$A)", "SUM(_xlfn._TRO_ALL(Data!$A:$A))", True),
+        ("=ROWS('Data'!1:.2)", "ROWS(_xlfn._TRO_TRAILING('Data'!1:2))", True),
+        ('=LEN("A1:.A5")', 'LEN("A1:.A5")', False),
+        ("=USDOLLAR(A1,2)", "USDOLLAR(A1,2)", False),
+        ("=NUMBERSTRING(A1,1)&DATESTRING(A1)", "NUMBERSTRING(A1,1)&amp;DATESTRING(A1)", False),
+        ("=THAIDIGIT(THAINUMSTRING(A1))", "THAIDIGIT(THAINUMSTRING(A1))", False),
         ("=LET(r,A1:A5,SUM(r*2))", "_xlfn.LET(_xlpm.r,A1:A5,SUM(_xlpm.r*2))", True),
         ("=TRANSPOSE(A1:A5)", "TRANSPOSE(A1:A5)", True),
         ("=IF(A1,,TRUE())", "IF(A1,,TRUE())", False),
@@ -323,3 +344,20 @@ def test_a_formula_follows_a_sheet_that_a_later_operation_renames_or_deletes(mad
 
     edit(made, out, wish, {"op": "delete_sheet", "sheet": "Data"})
     assert stored(out)[0] == "<f>#REF!</f>"
+
+
+@pytest.mark.rule("F24.13")
+@pytest.mark.parametrize("cells", ["B2:B3", "C3:E3", "A3:A5"])
+def test_an_array_formula_over_several_cells_of_a_table_is_refused(table, out, cells):
+    error = refusal(table, out, "=ROW(A1:A2)", cell=cells, type="array_formula")
+
+    assert error.reason == "op_conflict"
+    assert "lies in the table Ledger (A1:C3)" in str(error)
+
+
+@pytest.mark.rule("F24.13")
+@pytest.mark.parametrize("cells", ["C2", "E2:E3"])
+def test_an_array_formula_of_one_cell_or_beside_a_table_is_written(table, out, cells):
+    write(table, out, "=SUM(B2:B3*2)", cell=cells, type="array_formula")
+
+    assert stored(out, cell=cells.partition(":")[0])[0].startswith('<f t="array"')

@@ -68,6 +68,7 @@ def set_cells(session: Session, op: Op) -> str:
         )
         look = read_look(given["style"], f"{at}.style", session.warnings)
         if area is not None:
+            _refuse_in_table(edit, area, f"{at}.cell")
             value = replace(value, ref=str(area))
             session.count(area.count - 1, f"{at}.cell")
             decoded += [
@@ -91,6 +92,19 @@ def _cell_or_area(text: str, kind: str) -> tuple[tuple[int, int] | None, Area | 
     place = parse_cell(text)
     area = parse_area(text) if place is None and kind == "array_formula" else None
     return ((area.row1, area.col1), area) if area and area.count > 1 else (place, None)
+
+
+def _refuse_in_table(edit: SheetEdit, area: Area, where: str) -> None:
+    """Refuse an array formula over several cells of a table: Excel takes none there (F24.13)."""
+    for table in edit.tables:
+        if table.area.meets(area):
+            raise problem(
+                "op_conflict",
+                where,
+                f"{area} lies in the table {table.name} ({table.area}), where an array formula "
+                "fills one cell",
+                [f'"{cell_name(area.row1, area.col1)}" alone, or cells outside the table'],
+            )
 
 
 def set_range(session: Session, op: Op) -> str:

@@ -27,7 +27,7 @@ from .signatures import SIGNATURES
 from .spill import spills
 from .vocabulary import Vocabulary
 
-_MARKED = ("_xlfn.", "_xlws.", "_xludf.", "_xll.", "_xlpm.")
+_MARKED = ("_xlfn.", "_xlws.", "_xludf.", "_xll.", "_xlpm.", "_xlop.")
 _WORDS = frozenset({"TRUE", "FALSE"})
 _HOLD_ARRAYS = frozenset({"LET", "LAMBDA"})  # a name of theirs may stand for a range
 _NEAR = 3

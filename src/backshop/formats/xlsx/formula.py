@@ -22,6 +22,9 @@ MAX_NESTING = 64
 _CELL = r"\$?[A-Za-z]{1,3}\$?[0-9]{1,7}"
 _COLUMNS, _ROWS = r"\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}", r"\$?[0-9]{1,7}:\$?[0-9]{1,7}"
 _AREA = rf"{_CELL}:{_CELL}|{_COLUMNS}|{_ROWS}|{_CELL}"
+_DOTS = r"(?:\.:\.?|:\.)"  # a range without its empty edges: A1.:.A9, as people write it
+_TRIMMED = "|".join(rf"{end}{_DOTS}{end}" for end in (_CELL, r"\$?[A-Za-z]{1,3}", r"\$?[0-9]{1,7}"))
+_TRIMMING = {".:.": "_TRO_ALL", ":.": "_TRO_TRAILING", ".:": "_TRO_LEADING"}
 _WORD = r"[\w.\u00a1-\uffff?\\]"
 _SHEET = rf"'(?:[^']|'')*'!|(?:\[[^\]]*\])?{_WORD}+(?::{_WORD}+)?!|\[[^\]]*\]!"
 _NAME = rf"[A-Za-z_\\\u00a1-\uffff]{_WORD}*"
@@ -30,6 +33,7 @@ _TOKEN = re.compile(
     rf"""
     (?P<string>"(?:[^"]|"")*")
   | (?P<error>{_ERROR})
+  | (?P<trim>(?:{_SHEET})?(?:{_TRIMMED})(?![\w.(\[!\\]))
   | (?P<sheet>{_SHEET})? (?P<area>(?:{_AREA})(?![\w.(\[!\\]))
   | (?P<number>[0-9]+(?:\.[0-9]*)?(?:[Ee][+-]?[0-9]+)?|\.[0-9]+(?:[Ee][+-]?[0-9]+)?)
   | (?P<function>[A-Za-z_\\][\w.\u00a1-\uffff]*)\(
@@ -151,10 +155,20 @@ def stored(text: str, where: str) -> str:
     formula = text.removeprefix("=").strip()
     if not formula or len(formula) > MAX_CHARS:
         raise fail("bad_value", f"a formula has 1 to {MAX_CHARS} characters", detail=where)
-    pieces = tokens(formula)
+    pieces = tokens(join(map(_spelled_out, tokens(formula))))
     _check_safe(pieces, where)
     _check_syntax(pieces, where)
     return join(_marked(pieces))
+
+
+def _spelled_out(token: Token) -> Token:
+    """Return a range without its empty edges as files hold it: a function of the whole range."""
+    if token.kind != "trim":
+        return token
+    body = token.text.rindex("!") + 1 if "!" in token.text else 0
+    sign = next(one for one in _TRIMMING if one in token.text[body:])
+    whole = token.text[:body] + token.text[body:].replace(sign, ":")
+    return Token("ref", f"_xlfn.{_TRIMMING[sign]}({whole})")
 
 
 def _check_safe(pieces: tuple[Token, ...], where: str) -> None:
@@ -264,7 +278,7 @@ class _Grammar:
         if kind in {"function", "open"} or text == "{":
             return self._opens(token, closed)
         if kind == "close" or text == "}":
-            return self._closes(index, token)
+            return self._closes(index, token, closed)
         if kind == "separator":
             return self._separates(index, token)
         if kind == "operator":
@@ -283,7 +297,8 @@ class _Grammar:
     def _opens(self, token: Token, closed: _Open | None) -> str | None:
         kind = "brace" if token.text == "{" else token.kind
         applied = kind == "open" and closed is not None and closed.name in _APPLIED
-        if not self._want and not (applied and closed and closed.kind == "function"):
+        called = applied and closed and (closed.kind == "function" or closed.name)
+        if not self._want and not called:
             return "lacks an operator"
         name = token.body if kind == "function" else ""
         self._stack.append(_Open("function" if applied and not self._want else kind, name))
@@ -292,7 +307,7 @@ class _Grammar:
             return f"nests deeper than {MAX_NESTING} levels"
         return None
 
-    def _closes(self, index: int, token: Token) -> str | None:
+    def _closes(self, index: int, token: Token, closed: _Open | None) -> str | None:
         opened = self._stack.pop() if self._stack else None
         if opened is None or (opened.kind == "brace") != (token.text == "}"):
             return "has unbalanced brackets"
@@ -302,6 +317,8 @@ class _Grammar:
             opened.kind == "function" and (is_empty or before.kind == "separator")
         ):
             return "lacks an operand"
+        if opened.kind == "open" and closed is not None and closed.name in _APPLIED:
+            opened.name = closed.name  # (LAMBDA(x,x+1))(3): what stands in brackets is called
         self._want, self._closed = False, opened
         if opened.kind == "brace":
             uneven = len({*opened.widths, opened.width}) > 1
@@ -350,10 +367,13 @@ class _Grammar:
 
 def _marked(pieces: tuple[Token, ...]) -> list[Token]:
     """Give newer functions the prefix they are stored with, and LET and LAMBDA their names'."""
-    local = local_names(pieces)
+    given = _parameters(pieces)
+    local = set(given.values())
     out: list[Token] = []
-    for token in pieces:
-        if token.kind == "function" and token.text[:-1].lower() in local:
+    for index, token in enumerate(pieces):
+        if token.kind == "table" and index in given:  # LAMBDA(x,[y],…): one may be left out
+            out.append(replace(token, kind="name", text=f"_xlop.{token.text[1:-1].strip()}"))
+        elif token.kind == "function" and token.text[:-1].lower() in local:
             out.append(replace(token, text=f"_xlpm.{token.text}"))
         elif token.kind == "function":
             prefix = FUTURE.get(token.body)
@@ -370,28 +390,36 @@ def _marked(pieces: tuple[Token, ...]) -> list[Token]:
     return out
 
 
-def local_names(pieces: tuple[Token, ...]) -> set[str]:
-    """Return the names that LET and LAMBDA give, in small letters."""
-    names: set[str] = set()
+def _parameters(pieces: tuple[Token, ...]) -> dict[int, str]:
+    """Return the names that LET and LAMBDA give, in small letters, by their places."""
+    names: dict[int, str] = {}
     stack: list[str] = []
-    solid = [token for token in pieces if token.kind != "space"]
-    for index, token in enumerate(solid):
+    solid = [(place, token) for place, token in enumerate(pieces) if token.kind != "space"]
+    for index, (place, token) in enumerate(solid):
         if token.kind in {"function", "open"}:
             stack.append(token.body)
         elif token.kind == "close" and stack:
             stack.pop()
         elif (
-            token.kind == "name"
-            and token.sheet is None
-            and stack
+            stack
             and stack[-1] in {"LET", "LAMBDA"}
-            and solid[index - 1].kind in {"function", "separator"}
+            and (name := _parameter(token, stack[-1]))
+            and solid[index - 1][1].kind in {"function", "separator"}
             and index + 1 < len(solid)
-            and solid[index + 1].kind == "separator"
-            and not token.text.lower().startswith("_xlpm.")
+            and solid[index + 1][1].kind == "separator"
         ):
-            names.add(token.text.lower())
+            names[place] = name.lower()
     return names
+
+
+def _parameter(token: Token, function: str) -> str | None:
+    """Return the name a token gives, if it may; in brackets it is one that may be left out."""
+    if token.kind == "name" and token.sheet is None:
+        return None if token.text.lower().startswith(("_xlpm.", "_xlop.")) else token.text
+    if token.kind == "table" and not token.body and function == "LAMBDA":
+        inner = token.text[1:-1].strip()
+        return inner if re.fullmatch(_NAME, inner) else None
+    return None
 
 
 # --- moving references --------------------------------------------------------------------------

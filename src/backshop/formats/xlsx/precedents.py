@@ -111,8 +111,8 @@ class Reader:
                 return self._name(token, found, depth)
             case "table":
                 return self._table(token, found)
-            case "bad" | "brace":
-                found.note("unsupported_syntax", dynamic=token.kind == "bad")
+            case "bad" | "trim" | "brace":
+                found.note("unsupported_syntax", dynamic=token.kind != "brace")
             case "operator" if token.text in "#@:":
                 found.note("unsupported_syntax", dynamic=token.text != "@")
             case "space" if 0 < index < len(pieces) - 1 and _is_operand(pieces, index):
