@@ -15,7 +15,7 @@ from backshop.testing.ambient import FixedClock
 from backshop.workshop.seat import IDLE_S
 
 Json = dict[str, Any]
-PROMPT = {"workflowId": "wr.rpi", "context": {"prompt": "Write two notes"}}
+PROMPT: Json = {"workflowId": "wr.rpi", "context": {"prompt": "Write two notes"}}
 PLAN_ITEMS = [{"number": 1, "label": "First"}, {"number": 2, "label": "Second"}]
 
 

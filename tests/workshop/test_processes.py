@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 from tests.workshop.conftest import Chat, story
@@ -61,21 +60,17 @@ def test_several_senders_at_once(tmp_path):
 OTHER = f"turn_{'0' * 26}:tx_1:{whereabouts()}"  # of this machine, and alive
 
 
-class GivingWay:
+class GivingWay(Leases):
     """Leases of which somebody else has one, and gives it back once we were sent away."""
 
     def __init__(self, leases: Leases, stream: str) -> None:
-        self._leases = leases
-        self._stream = stream
-        leases.take(stream, OTHER, 60)
+        self.__dict__.update(leases.__dict__)
+        super().take(stream, OTHER, 60)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._leases, name)
-
-    def take(self, stream: str, owner: str, seconds: float) -> bool:
-        is_ours = self._leases.take(stream, owner, seconds)
+    def take(self, stream: str, owner: str, duration_s: float) -> bool:
+        is_ours = super().take(stream, owner, duration_s)
         if not is_ours:
-            self._leases.end(self._stream, OTHER)
+            self.end(stream, OTHER)
         return is_ours
 
 
