@@ -53,6 +53,9 @@ SUM AVERAGE COUNT COUNTA COUNTBLANK MIN MAX MEDIAN PRODUCT SUMSQ STDEV STDEV.S S
 VAR VAR.S VARP VAR.P AVERAGEA MAXA MINA GEOMEAN HARMEAN ROWS COLUMNS AND OR XOR CONCAT
 SUMPRODUCT
 """)
+ONLY_ONE = _words("""
+COUNTBLANK ROWS COLUMNS
+""")
 ONE_NUMBER = _words("""
 ABS ACOS ASIN ATAN CHAR COS DEGREES EVEN EXP FACT INT ISEVEN ISODD LN LOG LOG10 NOT ODD
 RADIANS SIGN SIN SQRT TAN TRUNC
@@ -61,7 +64,7 @@ ONE_ANY = _words("""
 ISBLANK ISERR ISERROR ISLOGICAL ISNA ISNONTEXT ISNUMBER ISTEXT N T NOT
 """)
 ONE_TEXT = _words("""
-CLEAN CODE LEN LOWER UPPER PROPER TRIM LEFT RIGHT CONCATENATE EXACT
+CLEAN CODE LEN LOWER UPPER PROPER TRIM LEFT RIGHT CONCATENATE
 """)
 ONE_DATE = _words("""
 DAY MONTH YEAR HOUR MINUTE SECOND WEEKDAY
@@ -107,7 +110,8 @@ def _ranges() -> Iterator[str]:
     for name in ONE_RANGE:
         yield from _calls(name, RANGES)
         yield from _calls(name, ["A1", "A8", "A9", "A10", "A11", "D3", "3", "TRUE", '"7"', '"x"'])
-        yield from _calls(name, ["E1:E4", "A10", "J1:J5"], ["F1:F4", "A8", "2", '"3"', "TRUE"])
+        if name not in ONLY_ONE:
+            yield from _calls(name, ["E1:E4", "A10", "J1:J5"], ["F1:F4", "A8", "2", '"3"', "TRUE"])
     for name in ("LARGE", "SMALL", "PERCENTILE", "PERCENTILE.INC"):
         yield from _calls(name, RANGES, ["1", "2", "0", "12", "13", "2.5", "0.5", "0.25", "A8"])
     for name in ("QUARTILE", "QUARTILE.INC"):
