@@ -62,6 +62,27 @@ def test_items_in_every_spelling_are_items():
     )
 
 
+@pytest.mark.rule("W11.5")
+@pytest.mark.parametrize(
+    ("line", "label", "description"),
+    [
+        ("- [ ] **Fill the sheet** — column C", "Fill the sheet", "column C"),
+        ("- [ ] 1. **Fill the sheet**: column C", "Fill the sheet", "column C"),
+        ("- [ ] **1. Fill the sheet**", "Fill the sheet", ""),
+        ("- [ ] __Fill the sheet__ - column C", "Fill the sheet", "column C"),
+        ("- [ ] **Fill the sheet:** column C", "Fill the sheet", "column C"),
+        ("- [ ] **Fill** the **sheet**", "**Fill** the **sheet**", ""),
+        ("- [ ] **Fill** the sheet — column C", "**Fill** the sheet", "column C"),
+        ("- [ ] 2 * 3 ** 4", "2 * 3 ** 4", ""),
+    ],
+)
+def test_an_emphasised_label_is_the_words_in_it(line, label, description):
+    plan = taken(f"## Items\n{line}\n")
+
+    assert (plan.items[0].label, plan.items[0].description) == (label, description)
+    assert plans.read(plan.text)[0].items == plan.items
+
+
 def test_lines_that_only_look_like_items_are_text():
     found = plans.intake("# Plan\n- not a box\n- [ ] 1.\n- [ ]\n- [ ] —\n         - [ ] too deep\n")
 

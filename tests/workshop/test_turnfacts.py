@@ -411,6 +411,34 @@ def test_a_label_is_found_as_a_word_of_its_own():
     assert not naming.is_named("anything", "")
 
 
+@pytest.mark.rule("W11.20")
+@pytest.mark.parametrize(
+    ("answer", "label"),
+    [
+        ("Rename the sheet Costs is finished.", "**2. Rename the sheet `Costs`**"),
+        ("**Rename** the sheet *Costs*: done.", "Rename the sheet Costs"),
+        ("I did _Rename the sheet_.", "3) Rename the sheet"),
+        ("my_label is done", "my_label"),
+    ],
+)
+def test_a_label_is_found_whatever_its_emphasis_and_number(answer, label):
+    assert naming.is_named(answer, label)
+
+
+@pytest.mark.rule("W11.20")
+def test_a_cell_whose_value_and_formula_changed_is_counted_once():
+    report = {
+        "changed": [
+            {"kind": "cell", "where": "Plan!A20", "aspect": "value"},
+            {"kind": "cell", "where": "Plan!B20", "aspect": "value"},
+            {"kind": "cell", "where": "Plan!B20", "aspect": "formula"},
+        ],
+        "totals": {"changed": 3},
+    }
+
+    assert [(one.what, one.count) for one in witness.counted(report)] == [("cell", 2)]
+
+
 def found(chat, number: int) -> dict[str, Any]:
     items: list[dict[str, Any]] = chat.answer()["metadata"]["facts"]["items"]
     return items[number - 1]
@@ -463,7 +491,7 @@ def test_an_item_that_says_that_it_is_unfinished_keeps_what_it_wrote(chat):
 def test_counts_of_an_effect_report_are_by_kind_and_true_where_its_list_is_cut(
     kinds, total, expected
 ):
-    listed = [{"kind": kind, "where": "x"} for kind in kinds]
+    listed = [{"kind": kind, "where": f"x{at}"} for at, kind in enumerate(kinds)]
     report = {"changed": listed, "totals": {"changed": total}}
 
     assert [(one.what, one.count) for one in witness.counted(report)] == expected

@@ -42,6 +42,8 @@ _PRODUCTS = frozenset(
     ]
 )
 """What looks like a file and is the name of a product."""
+_EMPHASIS = re.compile(r"[*`]|(?<!\w)_+|_+(?!\w)")
+_NUMBER = re.compile(r"^\s*\d{1,9}[.)]\s+(?=\S)")
 _TICKED = re.compile(r"`([^`\n]{1,255})`")
 _STOPS = frozenset(" \t\n\r\"'`´<>|*?:;,()[]{}=!“”„‟‘’‚‹›«»，。；：、！？（）【】《》「」『』…—–")
 _PREFIXES = ("./", "draft/", "published/")
@@ -84,8 +86,8 @@ def files_named(text: str, paths: Iterable[str]) -> Named:
 
 
 def is_named(text: str, label: str) -> bool:
-    """Whether a label stands in a text, letter case and spaces aside."""
-    wanted, plain = _folded(label), _folded(text)
+    """Whether a label stands in a text: letter case, spaces, emphasis and its number aside."""
+    wanted, plain = _folded(_NUMBER.sub("", _plain(label))), _folded(_plain(text))
     at = plain.find(wanted) if wanted else -1
     while at >= 0:
         if not _is_within(plain, at) and not _is_within(plain, at + len(wanted)):
@@ -176,6 +178,11 @@ def _token(text: str, end: int, begin: int) -> str:
 def _is_unspaced(char: str) -> bool:
     """Whether a character belongs to a script that puts no spaces between words."""
     return "\u0e00" <= char <= "\u0eff" or "\u1000" <= char <= "\u109f" or char >= "\u2e80"
+
+
+def _plain(text: str) -> str:
+    """Return a text without the marks of Markdown around its words."""
+    return _EMPHASIS.sub("", text)
 
 
 def _folded(text: str) -> str:

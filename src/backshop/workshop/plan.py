@@ -26,6 +26,9 @@ DASH = " — "
 _TITLE = "# Execution Plan"
 _DESCRIPTION_MAX_CHARS = 600  # of items in a plan that is too long, and of amendments
 _ITEM = re.compile(r"^ {0,8}[-*+][ \t]*\[([ xX!])\][ \t]*(?:(\d{1,9})[.)](?:[ \t]+|$))?(.*)$")
+_EMPHASISED = re.compile(r"^(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(?: ?[:—–-] ?| *$)(.*)$")
+_COLON_INSIDE = re.compile(r"^(\*\*|__)(?=\S)((?:(?!\1).)+?):\1 ?(.*)$")
+_OWN_NUMBER = re.compile(r"^\d{1,9}[.)] +(?=\S)")
 _COUNT = re.compile(r"^[ \t]*<!--[ \t]*original_count[ \t]*:[ \t]*(\S*?)[ \t]*-->[ \t]*$")
 _FAILED = " [Failed: "
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^`]*$")
@@ -105,7 +108,7 @@ class Amended:
 
 def intake(text: str) -> Intake:
     """Return the plan a model wrote, or what is wrong with it (W11.5, W11.7, W11.8)."""
-    lines = _without_fence(_lines(text))
+    lines = [_unemphasised(line) for line in _without_fence(_lines(text))]
     plan = _canonical(lines)
     if not plan.items:
         if _says_none(lines):
@@ -214,6 +217,19 @@ def _item(line: str) -> tuple[str, str, str] | None:
     return (found[1], text.strip(), failure) if text.strip("—–- ") else None
 
 
+def _unemphasised(line: str) -> str:
+    """Return an item line whose label is set in bold with the words of the label alone.
+
+    Answers name an item by its words, and people read them in places that draw no Markdown.
+    """
+    found = _ITEM.match(line)
+    bold = found and (_COLON_INSIDE.match(found[3]) or _EMPHASISED.match(found[3]))
+    if not found or not bold:
+        return line
+    label, rest = _OWN_NUMBER.sub("", bold[2].strip()), bold[3].strip()
+    return line[: found.start(3)] + (f"{label}{DASH}{rest}" if rest else label)
+
+
 def _split(text: str) -> tuple[str, str]:
     """Return label and description; what a label cannot hold stays in the description."""
     label, _, description = text.partition(DASH)
@@ -307,7 +323,7 @@ def _wishes(text: str) -> tuple[list[tuple[str, str]], str]:
     wished: list[tuple[str, str]] = []
     rest: list[str] = []
     for line in _lines(text):
-        found = _item(line)
+        found = _item(_unemphasised(line))
         if found is not None and found[0] == " ":
             wished.append(_split(found[1]))
         else:

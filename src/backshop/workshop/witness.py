@@ -172,10 +172,16 @@ def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
     listed = [one for one in report.get("changed") or () if isinstance(one, Mapping)]
     total = (report.get("totals") or {}).get("changed", len(listed))
     counts: Counter[str] = Counter()
+    cells: set[str] = set()  # value, formula and look of one cell are one thing to a person
     for one in listed:
+        if one.get("kind") == "cell":
+            cells.add(str(one.get("where")))
+            continue
         lines = _LINES.fullmatch(str(one.get("where")))
         size = int(lines[2]) - int(lines[1]) + 1 if lines else 1
         counts[str(one.get("kind"))] += size
+    if cells:
+        counts["cell"] = len(cells)
     if total > len(listed):
         kinds = {str(one.get("kind")) for one in listed}
         what = next(iter(kinds)) if len(kinds) == 1 and "line" not in kinds else ""
