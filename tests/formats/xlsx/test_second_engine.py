@@ -10,6 +10,9 @@ import pytest
 import xlsxwriter
 from openpyxl.utils.datetime import to_excel
 
+from backshop.formats.errors import BadRequest
+from backshop.formats.xlsx.formula import stored
+
 from .. import second_reader
 from .books import edit, opened, source
 from .formulas import DATA, formulas
@@ -74,11 +77,20 @@ def _same(one, two):
     return one == two
 
 
+def _is_taken(text):
+    """Whether a formula can be written at all: the generator also makes calls of no meaning."""
+    try:
+        stored(text, "L20")
+    except BadRequest:
+        return False
+    return True
+
+
 @pytest.mark.rule("F24.9", "F24.8")
 @pytest.mark.needs("libreoffice")
 @pytest.mark.filterwarnings("ignore:Cell .* is marked as a date:UserWarning")
 def test_every_result_we_give_is_the_one_libreoffice_gives(tmp_path, scaled):
-    texts = formulas()[:: scaled(25, 1)]
+    texts = [text for text in formulas() if _is_taken(text)][:: scaled(25, 1)]
 
     out = put(tmp_path, texts)
 
