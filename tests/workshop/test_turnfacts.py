@@ -245,6 +245,20 @@ def test_a_refused_write_is_named_with_its_reason(chat):
     assert facts[-1] == "The answer names files this workbench does not have: x.pdf"
 
 
+@pytest.mark.rule("W11.11", "W11.20")
+def test_an_item_whose_every_write_was_refused_is_not_done(chat):
+    chat.play(turn("First is done.", PDF, says_item(1, "I made x.pdf.")))
+
+    chat.ask()
+
+    item = chat.call("WorkshopGetPlan")["items"][0]
+    assert (item["status"], item["no_effect"]) == ("failed", False)
+    assert chat.facts()[2] == (
+        "The answer names item 1, First: it failed (every write of it was refused: "
+        "read_only_format); it wrote nothing."
+    )
+
+
 @pytest.mark.rule("W11.20", "W1.5")
 def test_a_turn_that_cannot_write_has_no_facts(chat):
     chat.play([says("research", "Found."), says("summary", "It is so.")])

@@ -7,7 +7,7 @@ stays.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backshop.base.ids import RevisionId
 from backshop.base.limits import ITEM_ATTEMPTS_MAX, ITEM_REPORT_MAX_BYTES
@@ -173,7 +173,14 @@ def _attempt(
         is_said = found.no_change is not None or found.status != "done"
         if turn.batches or turn.left or is_said:
             return found
-    return found
+    refused = witness.refused_of(run.state(), run.turn(), item.number, attempt)
+    return replace(found, status="failed", reason=_nothing_came(refused)) if refused else found
+
+
+def _nothing_came(refused: Sequence[ToolEntry]) -> str:
+    """Return why an item that tried to write and wrote nothing is not done (W11.11)."""
+    reasons = dict.fromkeys(one.error or "failed" for one in refused)
+    return f"every write of it was refused: {', '.join(reasons)}"
 
 
 def _not_done(run: Run, standing: Standing, ended: Ended, *, is_last: bool) -> None:

@@ -222,6 +222,16 @@ def _not_made(entries: Sequence[ToolEntry]) -> Iterator[ToolEntry]:
     yield from reversed(found)
 
 
+def refused_of(known: WorkshopState, turn: Turn, item: int, attempt: int) -> list[ToolEntry]:
+    """Return the writes of an attempt at an item that were refused, oldest first."""
+    own = (item, attempt)
+    return [
+        one
+        for one in _writes(known, turn)
+        if one.success is False and (one.item, one.attempt) == own
+    ]
+
+
 def _refusal(book: Book, entry: ToolEntry) -> WriteRefused:
     path = target_of(arguments(book, entry)) or entry.path or ""
     return WriteRefused(tool=entry.tool, reason=entry.error or "failed", path=path)
