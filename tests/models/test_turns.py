@@ -142,6 +142,17 @@ def test_a_last_request_without_text_ends_the_loop():
     assert (error.error.error_code, error.error.reason) == ("AGENT_LOOP_DETECTED", "turn_limit")
 
 
+@pytest.mark.rule("W9.3", "W9.4")
+def test_a_last_request_that_is_answered_with_nothing_has_run_out_and_is_not_invalid():
+    empty = {"respond": {"error": "empty"}}
+    adapter, _, response = attend(look("a"), empty, said("so far"), max_turns=2)
+    error, _ = refused(look("a"), empty, empty, max_turns=2)
+
+    assert response.text == "so far"
+    assert "tool" not in adapter.requests[-1].messages[-1].text.replace("No tool can be", "")
+    assert (error.error.error_code, error.error.reason) == ("AGENT_LOOP_DETECTED", "turn_limit")
+
+
 @pytest.mark.rule("W9.4", "W23.26")
 def test_an_empty_answer_is_reminded_once():
     empty = {"respond": {"error": "empty"}}

@@ -27,6 +27,10 @@ EMPTY = (
     "Your last answer was empty. Go on with the task: call a tool, or write the final text of "
     "this phase."
 )
+EMPTY_LAST = (
+    "Your last answer was empty. No tool can be called any more: write the final text of this "
+    "phase."
+)
 CONTINUE = "Your answer was cut off by its length. Go on exactly where it ended; repeat nothing."
 REPEATED = (
     "Notice: you have made exactly this call {count} times already and nothing has changed since. "
@@ -120,8 +124,11 @@ class Turns:
         answer = self._try(messages, choice)
         if answer is None and not watch.is_reminded:
             watch.is_reminded = True
-            messages.append(Message(role=Role.USER, text=EMPTY))
+            text = EMPTY_LAST if choice is ToolChoice.NONE else EMPTY
+            messages.append(Message(role=Role.USER, text=text))
             answer = self._try(messages, choice)
+        if answer is None and choice is ToolChoice.NONE:
+            raise self._out_of_requests()
         if answer is None:
             raise self._invalid("the model answered nothing, twice")
         is_cut = answer.finish is FinishReason.LENGTH and not answer.calls
@@ -218,7 +225,7 @@ class Turns:
         if self._watch is not None and whole.finish in _REFUSED:
             return whole, whole.finish.value
         if self._watch is not None and not whole.text.strip():
-            raise self._loop("the last request brought no text", "turn_limit")
+            raise self._out_of_requests()
         return whole, "tool_limit"
 
     def _whole(self, answer: Answer) -> Answer:
@@ -226,6 +233,9 @@ class Turns:
             answer.text = self._watch.begun + answer.text
             self._watch.begun = ""
         return answer
+
+    def _out_of_requests(self) -> PromptEvaluationError:
+        return self._loop("the last request brought no text", "turn_limit")
 
     def _invalid(self, message: str) -> PromptEvaluationError:
         error = BadResponse(message, reason="model_output_invalid")
