@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +25,7 @@ from backshop.store import (
     restore_backup,
     write_backup,
 )
+from backshop.store.engine import Sqlite
 from backshop.testing.conformance.store import TOTAL, Total, counted, numbers, one
 
 
@@ -269,3 +272,14 @@ def test_a_table_that_does_not_answer_is_a_problem(filled):
 
     assert len(problems) == 1
     assert problems[0].startswith("table quota: ")
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a file system without room")
+def test_a_disk_without_room_is_told_as_full_also_where_sqlite_calls_it_an_io_error(tmp_path):
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode, error.sqlite_errorname = 10, "SQLITE_IOERR"
+
+    full = Sqlite(Path("/proc/store.db"), lock_wait_ms=1).translated(error)
+    other = Sqlite(tmp_path / "store.db", lock_wait_ms=1).translated(error)
+
+    assert (full.code, other.code) == ("DISK_FULL", "STORE_UNAVAILABLE")

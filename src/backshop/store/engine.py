@@ -45,6 +45,7 @@ _FULL = re.compile("too many (clients|connections)|remaining connection slots")
 _PASSING = re.compile("starting up|shutting down|recovery mode|not (yet )?accepting connections")
 _LOCKED = (5, 6)  # SQLite's BUSY and LOCKED
 _PAUSE_S = 0.001  # shorter than a commit: the file is never idle for long
+_ROOM_TO_READ_BYTES = 1024 * 1024  # the index of a WAL, and some
 _OWN_MODE = 0o600
 _OTHERS = 0o007
 BESIDE = ("", "-wal", "-shm", "-journal")
@@ -62,6 +63,14 @@ def _sqlite_module() -> ModuleType:
 def has_wal_reset_defect(version: tuple[int, ...]) -> bool:
     """Say whether this SQLite can spoil a WAL shared by several processes (T2.5)."""
     return version < (3, 51, 3) and version != (3, 50, 7)
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether the disk has no room even for what SQLite needs to read."""
+    try:
+        return shutil.disk_usage(folder).free < _ROOM_TO_READ_BYTES
+    except OSError:
+        return False
 
 
 class Sqlite(Connections):
@@ -143,7 +152,8 @@ class Sqlite(Connections):
             return StoreBusy("another writer holds the store", reason="store_locked")
         if primary == 8:  # READONLY: it could be written when it was opened
             return ReadOnlyHome("the home is read-only: nothing can be changed here")
-        if primary == 13:  # FULL
+        is_crowded = primary == 10 and _is_full(self.path.parent)  # IOERR: no room for its index
+        if primary == 13 or is_crowded:  # FULL
             return DiskFull("no room left for the event store", detail=detail)
         if primary in (11, 26):  # CORRUPT, NOTADB
             return StorageCorrupt("the event store's file is damaged", detail=detail)
