@@ -403,7 +403,7 @@ def test_what_is_true_of_a_turn_stands_under_its_answer_and_in_the_review(served
     page = new_page(f"/bench/{bench}")
     send(page, "Write two files")
     page.wait_for_url("**/review", timeout=TURN_MS)
-    page.get_by_text("What the turn came to").click()
+    page.get_by_text("1 of 2 items done.").wait_for()  # seen without a click
     reviewed = page.locator(".turn-facts li").all_inner_texts()
     page.goto(f"{served.address}/bench/{bench}?stay=1")
 
