@@ -118,6 +118,20 @@ def test_discarding_from_the_terminal_and_what_cannot_be_done(run, tmp_path):
     assert run("draft", "rescan", "B")[0] == 2
 
 
+@pytest.mark.rule("B8.10", "B9.5")
+def test_the_review_in_the_terminal_tells_of_edits_in_the_folder_of_the_draft(run, tmp_path):
+    bench = run("bench", "create", "B")[1].strip()
+    agent_writes(tmp_path, bench, "a.txt", "x")
+    before = run("review", "B")[1]
+    (tmp_path / "home" / "benches" / bench / "draft" / "theirs.txt").write_text("theirs\n")
+
+    told = run("review", "B")[1]
+
+    assert "edited   Draft's folder, by another program: theirs.txt\n" in told
+    assert f"backshop draft rescan {bench} --adopt|--revert" in told
+    assert ("publish exactly this" in before, "publish exactly this" in told) == (True, False)
+
+
 def with_a_file(run, tmp_path):
     """Make workbench B with a.txt in it; return its id."""
     (tmp_path / "a.txt").write_text("a\n")

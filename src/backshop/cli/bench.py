@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,19 +92,26 @@ def show(door: Door, bench: str) -> None:
 
 def outside_lines(opened: dict[str, Any], bench: str) -> list[str]:
     """Say which files of the folders are not as Backshop put them there, and what to do."""
-    lines = []
-    for name, paths, way in (
-        ("Published", opened["outside_changes"], f"bench repair {bench} --published adopt|restore"),
-        ("Draft", opened["draft"]["outside_changes"], f"draft rescan {bench} --adopt|--revert"),
-    ):
-        if paths:
-            shown = ", ".join(clean(path) for path in paths[:_SHOWN])
-            more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-            lines.append(f"edited   {name}'s folder, by another program: {shown}{more}")
-            lines.append(
-                f"         nothing is lost; `backshop {way}` takes it over or puts it back"
-            )
-    return lines
+    return [
+        *edited("Published", opened["outside_changes"], bench),
+        *edited("Draft", opened["draft"]["outside_changes"], bench),
+    ]
+
+
+def edited(name: str, paths: Sequence[str], bench: str) -> list[str]:
+    """Say which files of one folder another program edited, and what to do about it."""
+    if not paths:
+        return []
+    ways = {
+        "Published": f"bench repair {bench} --published adopt|restore",
+        "Draft": f"draft rescan {bench} --adopt|--revert",
+    }
+    shown = ", ".join(clean(path) for path in paths[:_SHOWN])
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return [
+        f"edited   {name}'s folder, by another program: {shown}{more}",
+        f"         nothing is lost; `backshop {ways[name]}` takes it over or puts it back",
+    ]
 
 
 @bench_group.command()

@@ -14,7 +14,7 @@ from backshop.base.codec import encode
 from backshop.base.errors import NotFound
 
 from .also import also_lines
-from .bench import BENCH, ask, bench_of
+from .bench import BENCH, ask, bench_of, edited
 from .door import Door, DoorCommand, DoorGroup, clean, clean_lines, pass_door, table
 from .reviewed import recall, remember
 
@@ -262,13 +262,13 @@ def draft_folder(door: Door, bench: str, whole: bool | None) -> None:
 
 def _folder_lines(value: dict[str, Any]) -> str:
     held = "every file of the Draft" if value["whole"] else "the files that the Draft changes"
-    edited = value["outside_changes"]
+    outside = value["outside_changes"]
     return "\n".join(
         [
             *([str(value["folder"])] if value.get("folder") else ()),
             f"{value['files']} file(s): {held}",
-            *(f"changed by another program: {clean(path)}" for path in edited),
-            *(["`backshop draft rescan` takes that over or puts it back"] if edited else ()),
+            *(f"changed by another program: {clean(path)}" for path in outside),
+            *(["`backshop draft rescan` takes that over or puts it back"] if outside else ()),
         ]
     )
 
@@ -339,6 +339,9 @@ def change_set_text(value: dict[str, Any], bench_id: str) -> str:
     writers = [told for one in value.get("writers", ()) if (told := who(one))]
     if writers:
         lines.append(f"written by {clean(', '.join(writers))}")
+    outside = edited("Draft", value.get("outside_changes") or (), bench_id)
+    if outside:  # publishing is refused until that is settled
+        return "\n".join([*lines, *outside])
     lines.append(f"publish exactly this: backshop publish {bench_id} --tree {value['tree']}")
     return "\n".join(lines)
 
