@@ -1,26 +1,62 @@
 """The YAML people may write: plain data, nothing that acts (R1.1, B14.9).
 
-A reader for block and flow collections, quoted, plain and block texts and comments, with the
-core schema of YAML 1.2 for plain words. Anchors, aliases, tags, directives, merge keys, complex
-keys, several documents, tabs as indentation and duplicate keys are refused, by line.
+LibYAML reads the text, event by event; what a plain word means (core schema of YAML 1.2) and what
+is refused is decided here. Anchors, aliases, tags, directives, merge keys, complex keys, several
+documents, tabs as indentation and duplicate keys are refused, by line.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from .yamlflow import MAX_DEPTH, NO_ANCHORS, BadYaml, Cursor, bad, flow_value, quoted, scalar
+if TYPE_CHECKING:
+    from yaml import Event, MarkedYAMLError, ScalarEvent
 
-_HEADER = re.compile(r"([|>])([+-]?[1-9]?|[1-9]?[+-]?)\s*(#.*)?$")
+MAX_DEPTH = 100
+_NO_ANCHORS = "anchors, aliases and tags are not allowed; a text that begins so goes in quotes"
+_NO_KEY = "a key and a colon belong here"
+
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_OCTAL = re.compile(r"0o[0-7]+")
+_HEX = re.compile(r"0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_NUMBER_MAX_CHARS = 400  # longer digits are text to no reader's loss
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("null", "Null", "NULL", "~", ""), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+# Characters that LibYAML refuses or takes for line ends, as YAML 1.1 did, and the halves of a
+# character that JSON writes as two escapes; an escaped backslash is matched to be left alone.
+_STRANGE = re.compile(
+    r"\\\\|(?P<half>\\u[dD][89abAB-Fc-f][0-9a-fA-F]{2})|"
+    "(?P<raw>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff])"
+)
+_PRIVATE = (*range(0xE000, 0xF900), *range(0xF0000, 0xFFFFE), *range(0x100000, 0x10FFFE))
+_MAYBE_EXPLICIT = re.compile(r"(?:^|[\s,{\[])\?", re.MULTILINE)
+_SAID: tuple[tuple[str, str], ...] = (
+    ("mapping values are not allowed", "a colon inside a plain text; put it in quotes"),
+    ("sequence entries are not allowed", "`-` cannot stand here without quotes"),
+    ("mapping keys are not allowed", "`?` cannot stand here without quotes"),
+    ("found a tab character", "tabs cannot indent"),
+    ("unexpected end of stream", "a quote or bracket is not closed"),
+    ("expected '-' indicator", "the indentation does not fit"),
+    ("expected key", _NO_KEY),
+    ("could not find expected ':'", _NO_KEY),
+    ("expected node content", "a value belongs here"),
+    ("expected <document start>", "this does not belong here"),
+    ("comment or line break", "after `|` or `>` the text begins on the next line"),
+    ("unknown escape character", "unknown escape"),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    number: int
-    indent: int
-    text: str  # without indentation and line end; comments are still there
+class BadYaml(ValueError):
+    """The text is not YAML, or uses what workflows may not."""
 
 
 def read(text: str) -> object:
@@ -29,243 +65,199 @@ def read(text: str) -> object:
     Raises:
         BadYaml: with the line it was found at.
     """
-    return _Reader(text).document()
+    from yaml import MarkedYAMLError  # on first use: most commands read no YAML
+
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    plain, mark = _without_strange(text if text.endswith("\n") else text + "\n")
+    try:
+        if _MAYBE_EXPLICIT.search(plain):
+            _refuse_explicit_keys(plain)
+        return _Reader(plain, mark).document()
+    except MarkedYAMLError as error:
+        raise _refusal(error, plain) from error
+
+
+def _bad(line: int, message: str) -> BadYaml:
+    return BadYaml(f"line {line}: {message}")
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
-        self._raw = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        self._at = 0  # index into the raw lines
+    """Turns the events of one document into a value."""
+
+    def __init__(self, text: str, mark: str) -> None:
+        from yaml import CBaseLoader, events
+
+        self._text = text
+        self._is = events
+        self._parser = CBaseLoader(text)
+        self._strange = re.compile(f"{mark}([ur])([0-9a-fA-F]+){mark}") if mark else None
 
     def document(self) -> object:
-        line = self._next()
-        if line is not None and line.text.startswith("%"):
-            raise bad(line.number, "directives are not allowed")
-        if line is not None and line.indent == 0 and re.match(r"---(\s|$)", line.text):
-            self._raw[self._at] = "   " + self._raw[self._at][3:]
-            line = self._next()
-        if line is None:
+        self._next()  # the stream begins
+        begin = self._next()
+        if not isinstance(begin, self._is.DocumentStartEvent):
             return None
-        value = self._node(line.indent, 0)
-        rest = self._next()
-        if rest is not None and rest.text != "...":
-            word = (
-                "a second document" if rest.text.startswith("---") else "this does not belong here"
-            )
-            raise bad(rest.number, word)
+        if begin.version is not None or begin.tags:
+            raise _bad(1, "directives are not allowed")
+        value = self._node(self._next(), 0)
+        self._next()  # the document ends
+        if isinstance(rest := self._next(), self._is.DocumentStartEvent):
+            raise _bad(_line(rest), "a second document")
         return value
 
-    def _next(self) -> _Line | None:
-        """Return the next line that says something, without taking it."""
-        while self._at < len(self._raw):
-            raw = self._raw[self._at]
-            text = raw.lstrip(" ")
-            if text.startswith("\t") and text.strip():
-                raise bad(self._at + 1, "tabs cannot indent")
-            if text.strip() and not text.startswith("#"):
-                return _Line(self._at + 1, len(raw) - len(text), text.rstrip())
-            self._at += 1
-        return None
+    def _next(self) -> Event:
+        event = self._parser.get_event()
+        assert event is not None  # the end of the stream is an event, and nothing is asked after it
+        return event
 
-    def _node(self, indent: int, depth: int) -> object:
-        line = self._next()
-        assert line is not None
+    def _node(self, event: Event, depth: int, *, in_flow: bool = False) -> object:
         if depth > MAX_DEPTH:
-            raise bad(line.number, f"nested more than {MAX_DEPTH} deep")
-        if _is_item(line.text):
-            return self._sequence(indent, depth)
-        if _split_key(line.text, line.number):
-            return self._mapping(indent, depth)
-        self._at += 1
-        return self._value(line.text, line.number, indent - 1, depth)
+            raise _bad(_line(event), f"nested more than {MAX_DEPTH} deep")
+        if isinstance(event, self._is.ScalarEvent):
+            return self._scalar(event, in_flow=in_flow)
+        if isinstance(event, self._is.AliasEvent):
+            raise _bad(_line(event), _NO_ANCHORS)
+        assert isinstance(event, self._is.CollectionStartEvent)
+        if event.anchor is not None or event.tag is not None:
+            raise _bad(_line(event), _NO_ANCHORS)
+        is_flow = bool(event.flow_style)
+        if isinstance(event, self._is.SequenceStartEvent):
+            return [self._node(one, depth + 1, in_flow=is_flow) for one in self._until_end()]
+        return self._mapping(depth + 1, is_flow)
 
-    def _sequence(self, indent: int, depth: int) -> list[object]:
-        found: list[object] = []
-        while (line := self._next()) is not None and line.indent == indent and _is_item(line.text):
-            rest = line.text[1:]
-            inner = rest.lstrip(" ")
-            if not inner or inner.startswith("#"):
-                self._at += 1
-                found.append(self._below(indent, depth))
-                continue
-            column = indent + 1 + len(rest) - len(inner)
-            self._raw[self._at] = " " * column + inner
-            found.append(self._node(column, depth + 1))
-        self._check_dedent(indent)
-        return found
+    def _until_end(self) -> Iterator[Event]:
+        while not isinstance(event := self._next(), self._is.CollectionEndEvent):
+            yield event
 
-    def _mapping(self, indent: int, depth: int) -> dict[str, object]:
+    def _mapping(self, depth: int, is_flow: bool) -> dict[str, object]:
         found: dict[str, object] = {}
-        while (line := self._next()) is not None and line.indent == indent:
-            pair = _split_key(line.text, line.number)
-            if pair is None:
-                if _is_item(line.text) or line.text in {"---", "..."}:
-                    break
-                raise bad(line.number, "a key and a colon belong here")
-            key, rest = pair
+        for event in self._until_end():
+            if isinstance(event, self._is.CollectionStartEvent):
+                raise _bad(_line(event), "complex keys are not allowed")
+            if not isinstance(event, self._is.ScalarEvent):
+                raise _bad(_line(event), _NO_ANCHORS)
+            key = self._content(event)
+            if key == "<<" and not event.style:
+                raise _bad(_line(event), "merge keys are not allowed")
             if key in found:
-                raise bad(line.number, f"duplicate key `{key}`")
-            self._at += 1
-            if not rest or rest.startswith("#"):
-                found[key] = self._below(indent, depth, in_mapping=True)
-            else:
-                found[key] = self._value(rest, line.number, indent, depth)
-        self._check_dedent(indent)
+                raise _bad(_line(event), f"duplicate key `{key[:80]}`")
+            value = self._next()
+            if is_flow and not self._has_colon(event, value):
+                raise _bad(_line(event), _NO_KEY)
+            found[key] = self._node(value, depth, in_flow=is_flow)
         return found
 
-    def _check_dedent(self, indent: int) -> None:
-        line = self._next()
-        if line is not None and line.indent > indent:
-            raise bad(line.number, "the indentation does not fit")
+    def _has_colon(self, key: ScalarEvent, value: Event) -> bool:
+        """Say whether `{key: value}` was written, not `{key}` or `{key:value}`."""
+        assert key.end_mark is not None
+        assert value.start_mark is not None
+        return ":" in self._text[key.end_mark.index : value.start_mark.index]
 
-    def _below(self, indent: int, depth: int, *, in_mapping: bool = False) -> object:
-        """Read what stands under a key or a dash; nothing there is null."""
-        line = self._next()
-        if line is None:
-            return None
-        if line.indent > indent:
-            return self._node(line.indent, depth + 1)
-        if in_mapping and line.indent == indent and _is_item(line.text):
-            return self._sequence(indent, depth + 1)
-        return None
+    def _scalar(self, event: ScalarEvent, *, in_flow: bool) -> object:
+        value = self._content(event)
+        if event.style:  # quoted or block
+            return value
+        assert event.start_mark is not None
+        assert event.end_mark is not None
+        if event.end_mark.line > event.start_mark.line:
+            if in_flow:
+                raise _bad(_line(event), "a text over several lines in brackets; put it in quotes")
+            taken = self._text[event.start_mark.index : event.end_mark.index].split("\n")[1:]
+            for after, line in enumerate(taken, 1):
+                if line.lstrip(" ") == "-" or line.lstrip(" ").startswith("- "):
+                    raise _bad(_line(event) + after, "the indentation does not fit")
+        return _meaning(value, _line(event))
 
-    def _value(self, text: str, number: int, indent: int, depth: int) -> object:
-        first = text[0]
-        if first in "&*!":
-            raise bad(number, NO_ANCHORS)
-        if first in "@`%":
-            raise bad(number, f"`{first}` cannot begin a text; put it in quotes")
-        if first in "|>":
-            return self._block(text, number, indent)
-        if first in "[{" or first in "\"'":
-            return self._flow(text, number, depth)
-        return self._plain(text, number, indent)
+    def _content(self, event: ScalarEvent) -> str:
+        """Return the text, with the characters that were taken out for the parser."""
+        if event.anchor is not None or event.tag is not None:
+            raise _bad(_line(event), _NO_ANCHORS)
+        if self._strange is None:
+            return event.value
+        is_escaped = event.style == '"'
 
-    def _flow(self, text: str, number: int, depth: int) -> object:
-        """Read a quoted text or a flow collection, over as many lines as it takes."""
-        cursor = Cursor(text, number, self._following)
-        value = flow_value(cursor, depth)
-        rest = cursor.rest().strip()
-        if rest and not rest.startswith("#"):
-            raise bad(number, f"`{rest[:20]}` does not belong here")
-        return value
+        def back(match: re.Match[str]) -> str:
+            is_literal = match[1] == "u" and not is_escaped
+            return f"\\u{match[2]}" if is_literal else chr(int(match[2], 16))
 
-    def _following(self) -> str | None:
-        """Take the next raw line, None at the end of the file."""
-        if self._at >= len(self._raw):
-            return None
-        self._at += 1
-        return self._raw[self._at - 1].strip()
-
-    def _plain(self, text: str, number: int, indent: int) -> object:
-        parts = [_without_comment(text)]
-        if parts[0] == text:  # a comment ends a plain text
-            parts += self._continuation(indent)
-        joined = "".join(parts)
-        if ": " in joined or joined.endswith(":"):
-            raise bad(number, "a colon inside a plain text; put it in quotes")
-        return scalar(joined, number)
-
-    def _continuation(self, indent: int) -> Iterator[str]:
-        """Take the further lines of a plain text, all deeper than its key, folded."""
-        while True:
-            at = self._at
-            while at < len(self._raw) and not self._raw[at].strip():
-                at += 1
-            raw = self._raw[at] if at < len(self._raw) else ""
-            text = raw.strip()
-            if not text or text.startswith("#") or _is_item(text):
-                return
-            if len(raw) - len(raw.lstrip(" ")) <= indent:
-                return
-            blanks = at - self._at
-            self._at = at + 1
-            yield "\n" * blanks if blanks else " "
-            yield _without_comment(text)
-            if _without_comment(text) != text:
-                return
-
-    def _block(self, header: str, number: int, indent: int) -> str:
-        match = _HEADER.fullmatch(header)
-        if match is None:
-            raise bad(number, "after `|` or `>` the text begins on the next line")
-        style, marks = match[1], match[2]
-        digits = marks.strip("+-")
-        inner = indent + int(digits) if digits else None
-        lines: list[str] = []
-        while self._at < len(self._raw):
-            raw = self._raw[self._at]
-            width = len(raw) - len(raw.lstrip(" "))
-            if raw.strip():
-                inner = inner if inner is not None else width
-                if width <= indent or width < inner:
-                    break
-            lines.append(raw[inner:] if inner is not None else "")
-            self._at += 1
-        return _chomped(lines, marks, folded=style == ">")
+        return _paired(self._strange.sub(back, event.value))
 
 
-def _split_key(text: str, number: int) -> tuple[str, str] | None:
-    """Return key and rest of `key: rest`, None when the line has no key."""
-    if text[0] in "\"'":
-        cursor = Cursor(text, number, lambda: None)
-        try:
-            key = quoted(cursor)
-        except BadYaml:
-            return None
-        rest = cursor.rest().lstrip(" ")
-        is_key = rest.startswith(":") and rest[1:2].strip() == ""
-        return (key, rest[1:].strip()) if is_key else None
-    if text.startswith("? "):
-        raise bad(number, "complex keys are not allowed")
-    if text[0] in "[]{},#&*!|>%@`":
-        return None
-    at = text.find(":")
-    while at > 0:
-        if text[at + 1 : at + 2].strip() == "":
-            key = text[:at].rstrip()
-            if " #" in key:
-                return None
-            if key == "<<":
-                raise bad(number, "merge keys are not allowed")
-            return key, text[at + 1 :].strip()
-        at = text.find(":", at + 1)
-    return None
+def _line(event: Event) -> int:
+    assert event.start_mark is not None  # every event of the parser has its place
+    return event.start_mark.line + 1
 
 
-def _is_item(text: str) -> bool:
-    return text == "-" or text.startswith("- ")
+def _without_strange(text: str) -> tuple[str, str]:
+    """Write strange characters as codes between a mark that the text does not have."""
+    if not any(match.lastgroup for match in _STRANGE.finditer(text)):
+        return text, ""
+    used = set(text)
+    mark = next((chr(code) for code in _PRIVATE if chr(code) not in used), None)
+    if mark is None:
+        raise _bad(1, "every private character of Unicode is used")
+
+    def code(match: re.Match[str]) -> str:
+        if match["half"]:
+            return f"{mark}u{match['half'][2:]}{mark}"
+        return f"{mark}r{ord(match['raw']):x}{mark}" if match["raw"] else match[0]
+
+    return _STRANGE.sub(code, text), mark
 
 
-def _without_comment(text: str) -> str:
-    match = re.search(r"\s#", text)
-    return text[: match.start()].rstrip() if match else text
+def _paired(text: str) -> str:
+    """Join escaped surrogate pairs, as JSON writes characters beyond the first 65,536."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def _chomped(lines: list[str], marks: str, *, folded: bool) -> str:
-    body = list(lines)
-    while body and not body[-1].strip():
-        body.pop()
-    trailing = len(lines) - len(body)
-    text = _fold_block(body) if folded else "\n".join(body)
-    if "-" in marks or (not body and "+" not in marks):
-        return text
-    return text + "\n" * ((1 if body else 0) + (trailing if "+" in marks else 0))
+def _refuse_explicit_keys(text: str) -> None:
+    """Refuse `? key`, which the events do not tell from `key`."""
+    from yaml import CBaseLoader
+    from yaml.tokens import KeyToken
+
+    parser = CBaseLoader(text)
+    while (token := parser.get_token()) is not None:
+        if isinstance(token, KeyToken) and token.end_mark.index > token.start_mark.index:
+            raise _bad(token.start_mark.line + 1, "complex keys are not allowed")
 
 
-def _fold_block(lines: list[str]) -> str:
-    """Fold a `>` text: lines join with spaces, except at blank and at indented lines."""
-    text, blanks, before_indented = "", 0, False
-    for index, line in enumerate(lines):
-        if not line.strip():
-            blanks += 1
-            continue
-        indented = line.startswith((" ", "\t"))
-        if index == 0 or (not text and not blanks):
-            text = "\n" * blanks + line
-        elif indented or before_indented:
-            text += "\n" * (blanks + 1) + line
-        else:
-            text += ("\n" * blanks if blanks else " ") + line
-        blanks, before_indented = 0, indented
+def _refusal(error: MarkedYAMLError, text: str) -> BadYaml:
+    """Say what the parser stumbled over, in our words where we have some."""
+    problem = error.problem or "this is not YAML"
+    mark = error.problem_mark or error.context_mark
+    at = mark.index if mark else 0
+    if at >= len(text.rstrip()) and error.context_mark is not None:
+        mark = error.context_mark  # where it began says more than the end of the file
+    line = mark.line + 1 if mark else 1
+    char = text[at : at + 1]
+    if "cannot start any token" in problem:
+        is_tab = char == "\t"
+        return _bad(
+            line,
+            "tabs cannot indent" if is_tab else f"`{char}` cannot begin a text; put it in quotes",
+        )
+    if "directive" in (error.context or "") or "YAML document" in problem:
+        return _bad(line, "directives are not allowed")
+    said = next((words for found, words in _SAID if found in problem), problem)
+    return _bad(line, said[:200])
+
+
+def _meaning(text: str, line: int) -> object:
+    """Return what a plain word means."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _NOT_FINITE.fullmatch(text):
+        raise _bad(line, f"`{text}` is not a JSON number")
+    if len(text) <= _NUMBER_MAX_CHARS:
+        if _INTEGER.fullmatch(text):
+            return json.loads(_decimal(text))
+        if _OCTAL.fullmatch(text) or _HEX.fullmatch(text):
+            return int(text, 0)
+        if _FLOAT.fullmatch(text):
+            return float(text)
     return text
+
+
+def _decimal(text: str) -> str:
+    sign = "-" if text.startswith("-") else ""
+    return sign + (text.lstrip("+-").lstrip("0") or "0")

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from backshop.base import yaml
-from backshop.base.yamlflow import BadYaml
 
 MAIN = "SKILL.md"
 NAME_MAX_CHARS = 64
@@ -56,7 +55,7 @@ def read(text: str) -> Front:
         raise BadSkill(f"{MAIN} does not begin with front matter between two lines of ---")
     try:
         fields = yaml.read(found["fields"])
-    except BadYaml as error:
+    except yaml.BadYaml as error:
         raise BadSkill(f"the front matter is not YAML: {error}") from error
     if not isinstance(fields, dict):
         raise BadSkill("the front matter is not a list of fields")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from backshop.base import yaml
 from backshop.base.canon import canonical, parse
 from backshop.base.errors import ValidationFailed
-from backshop.base.yamlflow import BadYaml
 from backshop.rails.finding import Findings
 
 SOURCE_MAX_BYTES = 1024 * 1024
@@ -26,7 +25,7 @@ def parse_source(data: bytes, findings: Findings, *, is_yaml: bool = False) -> o
     try:
         value = yaml.read(text) if is_yaml else parse(text)
         canonical(value)  # refuses lone surrogates and what nests too deeply
-    except BadYaml as error:
+    except yaml.BadYaml as error:
         findings.error("WF_PARSE", "", f"not YAML: {error}")
         return None
     except ValidationFailed as error:
