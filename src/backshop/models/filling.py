@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any
 
+from backshop.base import template
+from backshop.base.template import Found, Token
+
 from .errors import BadResponse
 from .messages import Message, ModelRequest, Role
 
-_TEMPLATE = re.compile(r"\{\{\s*([a-z_]+[^{}|]*?)\s*((?:\|\s*[a-z]+(?:\s+\w+)?\s*)*)\}\}")
-_FILTER = re.compile(r"\|\s*([a-z]+)(?:\s+(\w+))?")
-_STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(\d+)\]|\.(\d+)")
+_ROOT = re.compile(r"\s*([a-z_]+)(.*?)\s*", re.DOTALL)
+_STEPS = re.compile(r"(?:\.\w+|\[\d+\])*", re.ASCII)
+_STEP = re.compile(r"\w+", re.ASCII)
 _ROOTS = ("last_user", "last_tool", "files", "n", "result", "results", "note", "tasks")
 _TRIES = 50  # places where the JSON of a framed result may begin
 
@@ -41,10 +44,10 @@ def fill(value: Any, scene: Scene) -> Any:
         BadResponse: `script_unfilled`, something is not there.
     """
     if isinstance(value, str):
-        whole = _TEMPLATE.fullmatch(value)
+        whole = template.whole(value)
         if whole is not None:
             return _filled(whole, scene)
-        return _TEMPLATE.sub(lambda found: _text(_filled(found, scene)), value)
+        return template.fill(value, lambda token: _text(_filled(token, scene)))
     if isinstance(value, Mapping):
         return {key: fill(item, scene) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -74,14 +77,12 @@ def results(request: ModelRequest) -> list[Any]:
     return [_json(message.text) for message in request.messages if message.role is Role.TOOL]
 
 
-def _filled(found: re.Match[str], scene: Scene) -> Any:
-    path = found[1]
-    root = re.match(r"[a-z_]+", path)
-    assert root is not None
-    if root[0] not in _ROOTS:
-        return found[0]  # a template of somebody else's
-    value = _look_up(root[0], path[root.end() :], scene)
-    for name, word in _FILTER.findall(found[2]):
+def _filled(token: Token, scene: Scene) -> Any:
+    path = _ROOT.fullmatch(token.path)
+    if path is None or path[1] not in _ROOTS:
+        return token.written  # a template of somebody else's
+    value = _look_up(path[1], path[2], scene)
+    for name, word in token.filters:
         apply = _FILTERS.get(name)
         if apply is None:
             raise _unfilled(f"there is no filter {name!r}")
@@ -115,19 +116,12 @@ def _look_up(root: str, rest: str, scene: Scene) -> Any:
 
 
 def _walk(value: Any, rest: str, name: str) -> Any:
-    at = 0
-    for step in _STEP.finditer(rest):
-        if step.start() != at:
-            break
-        at = step.end()
-        key = step[1]
-        try:
-            value = value[key] if key is not None else value[int(step[2] or step[3])]
-        except (KeyError, IndexError, TypeError) as error:
-            raise _unfilled(f"{name} is not there") from error
-    if at != len(rest) or value is None:
-        raise _unfilled(f"{name} is not there")
-    return value
+    if _STEPS.fullmatch(rest):
+        steps = [int(step) if step.isdecimal() else step for step in _STEP.findall(rest)]
+        match template.follow(steps, value):
+            case Found(found) if found is not None:
+                return found
+    raise _unfilled(f"{name} is not there")
 
 
 def _note(name: str, prompt: str) -> str:

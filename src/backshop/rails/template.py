@@ -4,50 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from backshop.base.canon import canonical
+from backshop.base.template import Found, Obstacle, Token, fill, follow, tokens, type_name
+
+__all__ = ["cut", "expressions", "lookup", "paths", "render", "resolve", "show", "type_name"]
 
 VALUE_MAX_BYTES = 2048
 TRUNCATED = "\n\n[TRUNCATED]"
 
 _IDENT = r"[A-Za-z_][A-Za-z0-9_]*"
 _PATH = re.compile(rf"{_IDENT}(?:\.{_IDENT})*")
-_BRACES = re.compile(r"\{\{([^{}]*)\}\}")
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The value a path leads to; None when it is missing or null."""
-
-    value: object
-
-
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """A segment on the way that is no object."""
-
-    segment: str
-    type_name: str
 
 
 def resolve(path: str, context: Mapping[str, object]) -> Found | Obstacle:
     """Follow a path: the exact flat key first, then segment by segment (R1.14, R1.19)."""
-    if path in context:
-        return Found(context[path])
-    here: object = context
-    behind = ""
-    for segment in path.split("."):
-        if isinstance(here, Mapping):
-            here = here.get(segment)
-        elif segment == "length" and isinstance(here, str | list | tuple):
-            here = len(here)
-        elif here is None:
-            return Found(None)
-        else:
-            return Obstacle(behind, type_name(here))
-        behind = segment
-    return Found(here)
+    return Found(context[path]) if path in context else follow(path.split("."), context)
 
 
 def lookup(path: str, context: Mapping[str, object]) -> object:
@@ -62,19 +34,18 @@ def lookup(path: str, context: Mapping[str, object]) -> object:
 def render(text: str, context: Mapping[str, object]) -> str:
     """Replace every token by its value, once; what is no token stays as written."""
 
-    def printed(match: re.Match[str]) -> str:
-        path = match[1]
-        if _PATH.fullmatch(path) is None:
-            return match[0]
-        match resolve(path, context):
+    def printed(token: Token) -> str:
+        if not _is_path(token):
+            return token.written
+        match resolve(token.path, context):
             case Found(None):
-                return f"[unset: {path}]"
+                return f"[unset: {token.path}]"
             case Found(value):
                 return show(value)
             case Obstacle(segment, name):
-                return f"[unset: {path} -- '{segment}' is {name}, not object]"
+                return f"[unset: {token.path} -- '{segment}' is {name}, not object]"
 
-    return _BRACES.sub(printed, text)
+    return fill(text, printed)
 
 
 def show(value: object) -> str:
@@ -96,30 +67,14 @@ def cut(text: str, max_bytes: int) -> str:
 
 def paths(text: str) -> Iterator[str]:
     """Yield the path of every token in `text`."""
-    for match in _BRACES.finditer(text):
-        if _PATH.fullmatch(match[1]) is not None:
-            yield match[1]
+    return (token.path for token in tokens(text) if _is_path(token))
 
 
 def expressions(text: str) -> Iterator[str]:
     """Yield what stands between double braces without being a path."""
-    for match in _BRACES.finditer(text):
-        if _PATH.fullmatch(match[1]) is None:
-            yield match[0]
+    return (token.written for token in tokens(text) if not _is_path(token))
 
 
-def type_name(value: object) -> str:
-    """Name a JSON type the way messages do."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list() | tuple():
-            return "list"
-        case _:
-            return "object"
+def _is_path(token: Token) -> bool:
+    """Say whether a workflow may say this: names and dots, no spaces, no filters."""
+    return not token.filters and _PATH.fullmatch(token.path) is not None
