@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from datetime import UTC, datetime
 
@@ -291,10 +292,39 @@ def test_files_and_lines_are_found(place):
 
 
 @pytest.mark.rule("P6.5")
-def test_a_pattern_without_end_is_stopped(folder):
+def test_a_pattern_that_backtracks_without_end_is_answered_at_once(folder):
     (folder / "trap.txt").write_text("a" * 40 + "b")
 
-    assert Place(folder).code("grep_files", pattern="(a|a|aa)+$") == "bad_pattern"
+    assert Place(folder).value("grep_files", pattern="(a|a|aa)+$")["total"] == 0
+
+
+@pytest.mark.rule("P6.5")
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("grep_files", {"pattern": "a[ab]{200}c"}),
+        ("glob_files", {"pattern": "*a" + "?" * 200 + "c"}),
+    ],
+)
+def test_a_pattern_that_takes_too_many_steps_is_told_as_that_and_not_as_no_match(
+    folder, tool, arguments
+):
+    letters = "".join(random.Random(1).choices("ab", k=20_000))
+    (folder / "trap.txt").write_text(letters)
+    for start in range(0, len(letters), 200):
+        (folder / letters[start : start + 200]).write_text("")
+
+    result = Place(folder).call(tool, **arguments)
+
+    assert result.code == "bad_pattern"
+    assert "pattern too costly" in result.message
+
+
+@pytest.mark.rule("P6.5")
+def test_grep_takes_flags_first_and_refuses_what_needs_backtracking(place):
+    assert place.value("grep_files", pattern="(?i)LINE TWO")["total"] == 1
+    assert place.code("grep_files", pattern=r"(?<=line )two") == "bad_pattern"
+    assert place.value("glob_files", pattern="**/" * 133)["total"] == 0
 
 
 @pytest.mark.rule("P6.5")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -132,6 +133,48 @@ def test_notes_are_checked_against_the_criteria(agent):
     assert blocked["blockers"][0]["pointer"]["contractRef"] == "wr.validationCriteria"
     assert "notes contain 'RISK'" in blocked["pending"]["prompt"]
     assert done["isComplete"] is True
+
+
+# 200 letters behind an `a`: more sets of places than may be visited, on letters without order
+COSTLY = "a[ab]{200}c"
+LETTERS = "".join(random.Random(1).choices("ab", k=5000))
+
+
+@pytest.mark.rule("R1.21", "R1.32")
+@pytest.mark.parametrize("wrap", [lambda rule: rule, lambda rule: {"not": rule}])
+def test_notes_whose_pattern_is_too_costly_are_told_so(agent, wrap):
+    rule = wrap({"type": "regex", "pattern": COSTLY, "message": "m"})
+    ann = agent(flow(step("s", validationCriteria=rule)))
+    blocked = ann.go(ann.start("user.flow"), LETTERS)
+
+    assert codes(blocked) == ["INVALID_REQUIRED_OUTPUT"]
+    assert "pattern too costly" in blocked["validation"]["issues"][0]
+    assert ann.go(blocked, "c")["isComplete"] is (wrap(1) != 1)
+
+
+@pytest.mark.rule("R1.18", "R1.21")
+def test_a_condition_that_is_too_costly_skips_its_step_and_says_so_in_the_trace(agent):
+    matching = {"var": "text", "matches": COSTLY}
+    ann = agent(
+        flow(
+            step("one", promptFragments=[{"id": "more", "when": matching, "text": "More."}]),
+            step("two", runCondition={"not": matching}),
+            step("end", requireConfirmation={"kind": "human_approval", "condition": matching}),
+        )
+    )
+    first = ann.start("user.flow", context={"text": LETTERS})
+    last = ann.go(first)
+    traced = [
+        entry.summary
+        for fact in facts(ann, first, "decision_trace_appended")
+        for entry in fact.entries
+        if entry.kind == "skipped_step"
+    ]
+
+    assert "[left out: more -- pattern too costly: /a[ab]{200}c/" in first["pending"]["prompt"]
+    assert last["pending"]["stepId"] == "end"
+    assert [line for line in traced if line.startswith("two: pattern too costly")]
+    assert codes(ann.go(last)) == ["USER_ONLY_DEPENDENCY"]
 
 
 @pytest.mark.rule("C62", "R8.25")

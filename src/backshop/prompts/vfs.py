@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from backshop.base.pattern import TooCostly
+
 from .builder import code, size_text
 from .errors import PromptValidationError
 from .filetools import (
@@ -377,11 +379,14 @@ def _listed(one: Known) -> dict[str, Any]:
 
 
 def _globbed(files: Sequence[Known], pattern: str, folder: str) -> list[Known]:
-    glob = Glob(pattern)
     by_name = "/" not in pattern
     start = len(folder.rstrip("/")) + 1 if folder.strip("/") else 0
-    return [
-        one
-        for one in files
-        if glob.matches(one.path.rpartition("/")[2] if by_name else one.path[start:])
-    ]
+    try:
+        glob = Glob(pattern)
+        return [
+            one
+            for one in files
+            if glob.matches(one.path.rpartition("/")[2] if by_name else one.path[start:])
+        ]
+    except TooCostly as error:
+        raise FileProblem("bad_pattern", str(error)) from error

@@ -1,7 +1,7 @@
 """The condition language of workflows: closed, total, without surprises (R1.18-R1.21).
 
 A condition stays the JSON object it was written as. `problems` says what is wrong with one,
-`holds` evaluates one, `describe` puts one into words for traces.
+`judged` evaluates one, `describe` puts one into words for traces.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from . import pattern, template
+from backshop.base import pattern
+from backshop.base.pattern import TooCostly
+
+from . import template
 
 Value = object
 Context = Mapping[str, object]
@@ -29,17 +32,33 @@ class Problem:
     message: str
 
 
+def judged(condition: Mapping[str, Value] | None, context: Context) -> bool | TooCostly:
+    """Say whether a condition holds, or why that cannot be said within the work there may be.
+
+    None and `{}` hold, a malformed one does not. What cannot be said of a part cannot be said of
+    the whole: under a `not`, "no match" would turn into a yes.
+    """
+    try:
+        return _holds(condition, context)
+    except TooCostly as error:
+        return error
+
+
 def holds(condition: Mapping[str, Value] | None, context: Context) -> bool:
-    """Say whether a condition holds; None and `{}` do, a malformed one does not."""
+    """Say whether a condition holds; one that cannot be judged does not (R1.21)."""
+    return judged(condition, context) is True
+
+
+def _holds(condition: Mapping[str, Value] | None, context: Context) -> bool:
     if not condition:
         return True
     match condition:
         case {"and": list() | tuple() as parts}:
-            return all(isinstance(part, Mapping) and holds(part, context) for part in parts)
+            return all(isinstance(part, Mapping) and _holds(part, context) for part in parts)
         case {"or": list() | tuple() as parts}:
-            return any(isinstance(part, Mapping) and holds(part, context) for part in parts)
+            return any(isinstance(part, Mapping) and _holds(part, context) for part in parts)
         case {"not": Mapping() as part}:
-            return not holds(part, context)
+            return not _holds(part, context)
         case {"var": str() as var, **rest}:
             value = template.lookup(var, context)
             if not rest:

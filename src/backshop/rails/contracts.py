@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from backshop.base import pattern
 from backshop.base.canon import canonical
 from backshop.base.limits import ISSUE_MAX_BYTES, ISSUES_MAX_BYTES, SUGGESTION_MAX_BYTES
+from backshop.base.pattern import TooCostly
 
-from . import conditions, form, pattern, template
+from . import conditions, form, template
 from .compile import Assessment, Compiled, CompiledStep, Contract
 from .errors import cut
 from .events import DimensionLevel, Fired, ValidationResult
@@ -142,7 +144,10 @@ def check_criteria(
     """Check the notes against the step's validation criteria (R1.32)."""
     if step.validation is None or step.contract is not None:
         return None
-    issues = list(_unmet(step.validation, sent.notes or "", context))
+    try:
+        issues = list(_unmet(step.validation, sent.notes or "", context))
+    except TooCostly as error:
+        issues = [f"whether the notes are valid cannot be said: {error}"]
     if not issues:
         return Check(contract_ref=CRITERIA_REF, result=ValidationResult(True, (), ()))
     return Check(
@@ -329,7 +334,7 @@ def _unmet(rule: Mapping[str, object], notes: str, context: Mapping[str, object]
                 yield "not allowed: " + ("; ".join(_described(part)) or "this")
         case _:
             condition = rule.get("condition")
-            if isinstance(condition, Mapping) and not conditions.holds(condition, context):
+            if isinstance(condition, Mapping) and conditions.judged(condition, context) is False:
                 return
             if not _meets(rule, notes):
                 wanted = "; ".join(_described(rule))

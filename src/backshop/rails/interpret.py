@@ -228,10 +228,11 @@ class _Walk:
         return self._enter(replace(frame, iteration=frame.iteration + 1, body_index=0), frame)
 
     def _eligible(self, step: CompiledStep, seen: Context, *, quiet: bool = False) -> bool:
-        if not conditions.holds(step.run_condition, seen):
+        verdict = conditions.judged(step.run_condition, seen)
+        if verdict is not True:
             if not quiet:
-                why = conditions.describe(step.run_condition)
-                self._note("skipped_step", f"{step.step_id}: not {why}", step)
+                said = verdict or f"not {conditions.describe(step.run_condition)}"
+                self._note("skipped_step", f"{step.step_id}: {said}", step)
             return False
         if not is_active(step, seen):
             self._note("skipped_step", f"{step.step_id}: no delegation is active", step)
@@ -278,11 +279,12 @@ class _Walk:
                     wanted, why = False, "the agent decided to stop before the first pass"
                     self._declined = False
             case LoopControl.CONDITION:
-                holds = conditions.holds(
+                verdict = conditions.judged(
                     loop.condition, scope(self._workflow, [*outer, frame], self._context)
                 )
-                wanted = holds is not (loop.type is LoopType.UNTIL)
-                why = f"{loop.type.value} {conditions.describe(loop.condition)} is {_word(holds)}"
+                wanted = (verdict is True) is not (loop.type is LoopType.UNTIL)
+                said = _word(verdict) if isinstance(verdict, bool) else f"not known: {verdict}"
+                why = f"{loop.type.value} {conditions.describe(loop.condition)} is {said}"
             case LoopControl.COUNT:
                 wanted, why = _counted(frame, loop, seen)
             case LoopControl.ITEMS:

@@ -92,7 +92,9 @@ def render(
 def confirmation_holds(step: CompiledStep, seen: Mapping[str, object]) -> bool:
     """Say whether a person should look first, in any mode (R7.27)."""
     wanted = step.require_confirmation
-    return wanted.kind is not ConfirmationKind.NONE and conditions.holds(wanted.condition, seen)
+    if wanted.kind is ConfirmationKind.NONE:
+        return False
+    return conditions.judged(wanted.condition, seen) is not False  # unknown: somebody looks
 
 
 def inputs_of(step: CompiledStep, seen: Mapping[str, object]) -> tuple[UserInput, ...]:
@@ -144,8 +146,11 @@ def _parts(
     yield _delegations(step, seen)
     judged = {**seen, "wr_autonomy": mode.autonomy, "wr_risk_policy": mode.risk_policy}
     for fragment in step.fragments:
-        if conditions.holds(fragment.when, judged):
+        verdict = conditions.judged(fragment.when, judged)
+        if verdict is True:
             yield template.render(fragment.text, seen)
+        elif verdict is not False:
+            yield f"[left out: {fragment.id} -- {verdict}]"
     guidance = [template.render(line, seen) for line in step.guidance]
     yield _bullets("Guidance:", guidance)
     yield _bullets("Required output:", list(_required(workflow, step, seen, mode)))

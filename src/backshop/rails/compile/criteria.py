@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from backshop.rails import pattern
+from backshop.base import pattern
 
 from .fields import Fields
 

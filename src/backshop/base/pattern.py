@@ -1,28 +1,36 @@
-"""Regular expressions of workflow authors, matched in bounded work whatever they say (R1.18).
+"""Patterns of authors and models, matched in bounded work whatever they say (R1.18, P6.5).
 
 The usual engine backtracks, so a hostile pattern can hold a process for hours and nothing can
 stop it. This one follows all possibilities at once: work grows with the text, is counted, and
-ends at a fixed number of steps. The same pattern and text therefore give the same answer on
-every machine. Not supported, because they need backtracking: back references and look-around.
+ends at a fixed number of steps with `TooCostly`. The same pattern and text therefore give the same
+answer on every machine. Not supported, because they need backtracking: back references and
+look-around.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 MAX_PATTERN_CHARS = 1000
 MAX_PROGRAM = 4000  # instructions after counted repeats are written out
-MAX_WORK = 100_000  # instructions visited in one search, at most about 0.1 s; beyond: no match
+MAX_WORK = 100_000  # instructions visited in one search, at most about 0.1 s
 MAX_REPEAT = 1000
 MAX_GROUPS = 50  # groups inside groups
+
+_FLAGS_FIRST = re.compile(r"\(\?([imsu]+)\)")
 
 Test = Callable[[str], bool]
 
 
 class BadPattern(ValueError):
     """The expression cannot be read, or needs what this engine does not do."""
+
+
+class TooCostly(ValueError):
+    """Whether the expression matches takes more steps than there may be: it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,7 @@ class _Assert:
 _Instruction = _Char | _Split | _Assert | None  # None: the end of the pattern is reached
 _START, _WORD, _NEWLINE, _OTHER = "start", "word", "newline", "other"
 _END = ""  # the character after the last one
+_FOUND = -1  # where a search ends that matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +67,17 @@ class Pattern:
     program: tuple[_Instruction, ...]
     multiline: bool
 
-    def search(self, text: str) -> bool:
-        """Say whether the expression matches anywhere in `text`."""
-        known: dict[tuple[frozenset[int], str, str], tuple[frozenset[int], bool]] = {}
-        state, before, work = frozenset[int](), _START, 0
-        for char in (*text, _END):
-            key = (state, before, char)
-            if key not in known:
-                reached, visited = self._reach(state, before, char)
-                work += visited
-                if work > MAX_WORK:
-                    return False
-                known[key] = self._step(reached, char)
-            state, found = known[key]
-            if found:
-                return True
-            before = _kind(char)
-        return False
+    source: str = ""
 
-    def _reach(self, state: frozenset[int], before: str, char: str) -> tuple[set[int], int]:
+    def search(self, text: str) -> bool:
+        """Say whether the expression matches anywhere in `text`.
+
+        Raises:
+            TooCostly: that takes more than `MAX_WORK` steps.
+        """
+        return Search(self, MAX_WORK).matches(text)
+
+    def reach(self, state: frozenset[int], before: str, char: str) -> tuple[set[int], int]:
         """Follow everything that consumes nothing; a match may begin at every place."""
         reached: set[int] = set()
         todo = [0, *state]
@@ -92,7 +93,8 @@ class Pattern:
                 todo.append(at + 1)
         return reached, len(reached)
 
-    def _step(self, reached: set[int], char: str) -> tuple[frozenset[int], bool]:
+    def step(self, reached: set[int], char: str) -> tuple[frozenset[int], bool]:
+        """Consume a character; say also whether the end was reached before it."""
         onwards, found = set(), False
         for at in reached:
             instruction = self.program[at]
@@ -119,19 +121,70 @@ class Pattern:
                 return (before == _WORD) == (after == _WORD)
 
 
+class Search:
+    """One pattern over any number of texts; what was worked out for one serves the others."""
+
+    def __init__(self, pattern: Pattern, most_work: int) -> None:
+        self._pattern = pattern
+        self._most = most_work
+        self._work = 0
+        self._known: list[dict[str, int]] = []  # by state: where a character leads
+        self._states: list[tuple[frozenset[int], str]] = []
+        self._numbers: dict[tuple[frozenset[int], str], int] = {}
+        self._number(frozenset(), _START)
+
+    def matches(self, text: str) -> bool:
+        """Say whether the pattern matches anywhere in a text.
+
+        Raises:
+            TooCostly: this search took more steps than it may, with the texts before.
+        """
+        known, state = self._known, 0
+        for char in text:
+            after = known[state].get(char)
+            state = self._learnt(state, char) if after is None else after
+            if state == _FOUND:
+                return True
+        end = known[state].get(_END)
+        return (self._learnt(state, _END) if end is None else end) == _FOUND
+
+    def _learnt(self, state: int, char: str) -> int:
+        places, before = self._states[state]
+        reached, visited = self._pattern.reach(places, before, char)
+        self._work += visited
+        if self._work > self._most:
+            said = self._pattern.source[:60]
+            raise TooCostly(f"pattern too costly: /{said}/ takes more than {self._most:,} steps")
+        onwards, found = self._pattern.step(reached, char)
+        after = _FOUND if found else self._number(onwards, _kind(char))
+        self._known[state][char] = after
+        return after
+
+    def _number(self, places: frozenset[int], before: str) -> int:
+        key = (places, before)
+        if key not in self._numbers:
+            self._numbers[key] = len(self._states)
+            self._states.append(key)
+            self._known.append({})
+        return self._numbers[key]
+
+
 @lru_cache(maxsize=256)
-def compiled(source: str, flags: str = "") -> Pattern:
-    """Return the pattern of an expression; flags are letters of `imsu`.
+def compiled(source: str, flags: str = "", *, max_chars: int = MAX_PATTERN_CHARS) -> Pattern:
+    """Return the pattern of an expression; flags are letters of `imsu`, or stand first: `(?i)`.
 
     Raises:
         BadPattern: it cannot be read, is too long, or asks for the unsupported.
     """
-    if len(source) > MAX_PATTERN_CHARS:
-        raise BadPattern(f"longer than {MAX_PATTERN_CHARS} characters")
+    if len(source) > max_chars:
+        raise BadPattern(f"longer than {max_chars} characters")
     if unknown := set(flags) - set("imsu"):
         raise BadPattern(f"unknown flag {''.join(sorted(unknown))!r}; known: i m s u")
-    reader = _Reader(source, ignore_case="i" in flags, dot_all="s" in flags)
-    return Pattern((*reader.whole(), None), "m" in flags)
+    first = _FLAGS_FIRST.match(source)
+    flags += first[1] if first else ""
+    rest = source[first.end() :] if first else source
+    reader = _Reader(rest, ignore_case="i" in flags, dot_all="s" in flags)
+    return Pattern((*reader.whole(), None), "m" in flags, source)
 
 
 _Code = list[_Instruction]
