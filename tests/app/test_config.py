@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,13 @@ from backshop.app.modelling import FileSettings
 from backshop.app.parsing import folders, json_list, json_object
 from backshop.app.settings import SETTINGS
 from backshop.base.errors import ValidationFailed
+from backshop.base.limits import CONTEXT_TIMEOUT_S
+from backshop.bench import BenchSettings
 from backshop.cli import main
+from backshop.formats import Limits as FormatLimits
 from backshop.models.providers import ProviderBook
+from backshop.rails import Settings as RailsSettings
+from backshop.workshop import Settings as WorkshopSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,6 +41,18 @@ def test_command_line_beats_environment_beats_file_beats_default(tmp_path):
     assert found["store.lock_wait_ms"] == (5, "command line")
     assert found["workflow_path"] == ((), "default")
     assert (config.home, config.home_source) == (tmp_path, "environment BACKSHOP_HOME")
+
+
+@pytest.mark.rule("S3.1")
+def test_settings_nobody_set_are_the_defaults_of_the_rooms_they_belong_to(tmp_path):
+    with Backshop.open(tmp_path) as shop:
+        defaults = BenchSettings()
+        bench = replace(shop.benches.desk.settings, default_model=defaults.default_model)
+        assert bench == defaults
+        assert shop.rails.settings == RailsSettings()
+        assert shop.workshops._settings == WorkshopSettings()
+        assert shop.contextual._timeout_s == CONTEXT_TIMEOUT_S
+        assert shop.formats.limits == FormatLimits()
 
 
 VARIABLES = {

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from backshop.base.limits import (
+    BATCH_FILES_MAX,
+    BATCH_MAX_BYTES,
+    BATCH_OPERATIONS_MAX,
+    BENCH_PROFILE,
     BLOCKED_ATTEMPTS_MAX,
+    CONTEXT_TIMEOUT_S,
+    DISK_RESERVE_BYTES,
     FILE_HARD_MAX_BYTES,
     FILE_MAX_BYTES,
+    FULL_VIEW_MAX_FILES,
     GIB,
     LOCK_WAIT_MS,
-    MIB,
+    LOOP_STOP_CALLS,
+    LOOP_WARNING_CALLS,
+    LOOP_WINDOW_CALLS,
     PREVIEW_CACHE_BYTES,
     PREVIEW_CACHE_HARD_MAX_BYTES,
+    RAILS_NOTES,
+    RAILS_PRESET,
+    RECALCULATE,
     RETENTION_DAYS,
+    REVISIONS_MAX,
     RUN_LEASE_S,
     STORE_CONNECTIONS,
     TEXT_HARD_MAX_BYTES,
     TEXT_MAX_BYTES,
+    TRASH_DAYS,
+    TURN_FLOW,
+    TURN_MAX_MINUTES,
 )
 
 from .parsing import (
@@ -142,14 +158,14 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="rails.preset",
-        default="guided",
+        default=RAILS_PRESET,
         parse=choice("guided", "full_auto", "full_auto_nonstop"),
         allowed="guided, full_auto, full_auto_nonstop",
         summary="The mode new runs begin with.",
     ),
     Setting(
         name="rails.notes",
-        default="encouraged",
+        default=RAILS_NOTES,
         parse=choice("encouraged", "required"),
         allowed="encouraged or required",
         summary="Whether a step may be acknowledged without notes.",
@@ -201,7 +217,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="workshop.flow",
-        default="rpi",
+        default=TURN_FLOW,
         parse=choice("rpi", "compat"),
         allowed="rpi or compat",
         summary="How turns are executed where a workbench says nothing else.",
@@ -215,9 +231,18 @@ SETTINGS: tuple[Setting, ...] = (
             summary=summary,
         )
         for name, default, least, most, summary in (
-            ("max_turn_minutes", 120, 1, 1440, "How long a turn may take before it waits for you."),
-            ("max_revisions", 200, 10, 1000, "States of Drafts one workbench can go back to."),
-            ("context_timeout_s", 120, 5, 3600, "How long making a context item may take."),
+            (
+                *("max_turn_minutes", TURN_MAX_MINUTES, 1, 1440),
+                "How long a turn may take before it waits for you.",
+            ),
+            (
+                *("max_revisions", REVISIONS_MAX, 10, 1000),
+                "States of Drafts one workbench can go back to.",
+            ),
+            (
+                *("context_timeout_s", CONTEXT_TIMEOUT_S, 5, 3600),
+                "How long making a context item may take.",
+            ),
         )
     ),
     *(
@@ -229,9 +254,15 @@ SETTINGS: tuple[Setting, ...] = (
             summary=f"How {summary}.",
         )
         for name, default, least, summary in (
-            ("window", 10, 2, "many of the agent's last tool calls are compared"),
-            ("warning", 3, 2, "often the same call is made before the agent is warned"),
-            ("stop", 5, 3, "often the same call is made before the agent is stopped"),
+            ("window", LOOP_WINDOW_CALLS, 2, "many of the agent's last tool calls are compared"),
+            (
+                *("warning", LOOP_WARNING_CALLS, 2),
+                "often the same call is made before the agent is warned",
+            ),
+            (
+                *("stop", LOOP_STOP_CALLS, 3),
+                "often the same call is made before the agent is stopped",
+            ),
         )
     ),
     Setting(
@@ -337,7 +368,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="bench.profile",
-        default="standard",
+        default=BENCH_PROFILE,
         parse=choice("classic", "standard", "large"),
         allowed="classic, standard, large",
         summary="The limits new workbenches begin with.",
@@ -351,15 +382,18 @@ SETTINGS: tuple[Setting, ...] = (
             summary=summary,
         )
         for name, default, most, summary in (
-            ("batch_operations", 500, 10_000, "Operations one write to a Draft may have."),
-            ("batch_files", 200, 10_000, "Files one write to a Draft may touch."),
-            ("batch_bytes", 256 * MIB, 64 * GIB, "Bytes one write to a Draft may bring."),
-            ("trash_days", 7, 3650, "How long a deleted workbench can be taken back."),
+            (
+                *("batch_operations", BATCH_OPERATIONS_MAX, 10_000),
+                "Operations one write to a Draft may have.",
+            ),
+            ("batch_files", BATCH_FILES_MAX, 10_000, "Files one write to a Draft may touch."),
+            ("batch_bytes", BATCH_MAX_BYTES, 64 * GIB, "Bytes one write to a Draft may bring."),
+            ("trash_days", TRASH_DAYS, 3650, "How long a deleted workbench can be taken back."),
         )
     ),
     Setting(
         name="bench.full_view_max",
-        default=0,
+        default=FULL_VIEW_MAX_FILES,
         parse=integer(0, 10**6),
         allowed="0 to 1000000",
         summary="Files up to which the Draft's folder holds every file without being asked; "
@@ -374,14 +408,14 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="bench.disk_reserve_bytes",
-        default=64 * MIB,
+        default=DISK_RESERVE_BYTES,
         parse=integer(0, 10**15),
         allowed="0 or more",
         summary="Free disk space below which nothing new is begun.",
     ),
     Setting(
         name="formats.recalculate",
-        default=True,
+        default=RECALCULATE,
         parse=flag,
         allowed="true or false",
         summary="Whether formulas are computed anew after a write; else their results only go.",

@@ -1,4 +1,8 @@
-"""Every number of the product, named with its unit."""
+"""Every number of the product, named with its unit, and the words settings begin with.
+
+What a person can set (S3) has its default here and nowhere else: `app.settings` shows it, the
+room it belongs to works with it.
+"""
 
 from __future__ import annotations
 
@@ -65,6 +69,18 @@ PDF_READ_MAX_PAGES = 20  # F11.1
 TEXT_CHUNK_LINES = 200
 TABLE_CHUNK_ROWS = 500
 EFFECTS_MAX = 200  # F16.13
+
+# workbenches
+BENCH_PROFILE = "standard"  # B6.4, bench.profile
+BATCH_OPERATIONS_MAX = 500  # B8.4, bench.batch_operations
+BATCH_FILES_MAX = 200  # bench.batch_files
+BATCH_MAX_BYTES = 256 * MIB  # bench.batch_bytes
+TRASH_DAYS = 7  # B5.6, bench.trash_days
+FULL_VIEW_MAX_FILES = 0  # B2.10, bench.full_view_max
+REVISIONS_MAX = 200  # B8.15, workshop.max_revisions
+DISK_RESERVE_BYTES = 64 * MIB  # B3.10, bench.disk_reserve_bytes
+RECALCULATE = True  # F24.11, formats.recalculate
+
 # models
 TOOL_DESCRIPTION_MAX_BYTES = 1200  # M9.1
 CALLS_PER_TURN_MAX = 50  # M9.8
@@ -143,6 +159,8 @@ RESUME_CANDIDATES_MAX = 5
 RESUME_SNIPPET_MAX_BYTES = 2 * KIB
 RESUME_DEEP_MAX_BYTES = 64 * KIB
 QUERY_MAX_CHARS = 256
+RAILS_PRESET = "guided"  # R8.13, rails.preset
+RAILS_NOTES = "encouraged"  # R8.11, rails.notes
 BLOCKED_ATTEMPTS_MAX = 10
 BLOCKED_ATTEMPTS_BUILTIN_MAX = 3
 BUNDLE_MAX_BYTES = 256 * MIB
@@ -151,6 +169,12 @@ DORMANT_DAYS = 3
 CALL_TIMEOUT_S = 30.0  # R7.3, kept by the MCP server
 
 # workshop
+TURN_FLOW = "rpi"  # workshop.flow
+TURN_MAX_MINUTES = 120  # W9, workshop.max_turn_minutes
+CONTEXT_TIMEOUT_S = 120  # B14.6, workshop.context_timeout_s
+LOOP_WINDOW_CALLS = 10  # W9.1, workshop.loop_window
+LOOP_WARNING_CALLS = 3  # workshop.loop_warning
+LOOP_STOP_CALLS = 5  # workshop.loop_stop
 RESEARCH_TURNS_MAX = 30  # W9: requests to the model in one phase
 PLAN_TURNS_MAX = 10
 IMPLEMENT_TURNS_MAX = 30  # one attempt at one item

@@ -23,6 +23,7 @@ from backshop.base.ids import (
     TreeId,
     check_id,
 )
+from backshop.base.limits import REVISIONS_MAX
 from backshop.base.paths import BenchPath
 from backshop.formats import Formats
 from backshop.store import Event, Fold, NewEvent, Pin, Store, StreamNotHealthy, Write
@@ -36,7 +37,7 @@ from .decide import Totals
 from .errors import BenchBusy, BenchDamaged
 from .events import BenchEvent, CheckpointsPruned
 from .fold import apply
-from .settings import MAX_REVISIONS, BenchSettings
+from .settings import BenchSettings
 from .soundness import Damage, Soundness
 from .state import BenchState
 from .views import Views
@@ -394,7 +395,7 @@ def written(
     blobs: Sequence[bytes] = (),
     keep: Sequence[BlobId] = (),
     lease: str | None = None,
-    max_revisions: int = MAX_REVISIONS,
+    max_revisions: int = REVISIONS_MAX,
 ) -> Write:
     """Return what a bench's stream gets for these facts: with retention, and the pins they need.
 

@@ -5,30 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from backshop.base.limits import (
+    BATCH_FILES_MAX,
+    BATCH_MAX_BYTES,
+    BATCH_OPERATIONS_MAX,
+    BENCH_PROFILE,
+    DISK_RESERVE_BYTES,
+    FULL_VIEW_MAX_FILES,
+    RECALCULATE,
+    REVISIONS_MAX,
+    TRASH_DAYS,
+)
+
 from .state import PROFILES
 from .styling import KEYWORDS
 from .values import Limits
-
-MIB = 1024 * 1024
-MAX_REVISIONS = 200  # B8.15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchSettings:
     """What new workbenches begin with, and bounds that hold for all of them."""
 
-    profile: str = "standard"
+    profile: str = BENCH_PROFILE
     limits: Limits | None = None
     """Limits of new workbenches in place of the profile's (B6.4)."""
-    batch_operations: int = 500  # B8.4
-    batch_files: int = 200
-    batch_bytes: int = 256 * MIB
-    trash_days: int = 7  # B5.6
-    full_view_max: int = 0  # B2.10
-    max_revisions: int = MAX_REVISIONS
+    batch_operations: int = BATCH_OPERATIONS_MAX
+    batch_files: int = BATCH_FILES_MAX
+    batch_bytes: int = BATCH_MAX_BYTES
+    trash_days: int = TRASH_DAYS
+    full_view_max: int = FULL_VIEW_MAX_FILES
+    max_revisions: int = REVISIONS_MAX
     checkpoint_max_bytes: int | None = None  # B10.6
-    disk_reserve_bytes: int = 64 * MIB  # B3.10
-    recalculate: bool = True  # F24.11
+    disk_reserve_bytes: int = DISK_RESERVE_BYTES
+    recalculate: bool = RECALCULATE
     style_keywords: Mapping[str, Sequence[str]] = field(default_factory=lambda: KEYWORDS)
     default_model: Callable[[], str | None] = lambda: None
     """Asked when a workbench is made: the model the person chose for new ones (M2.6)."""

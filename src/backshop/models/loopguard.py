@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from backshop.base.canon import canonical, sha256_hex
+from backshop.base.limits import LOOP_STOP_CALLS, LOOP_WARNING_CALLS, LOOP_WINDOW_CALLS
 
 _SQL_FIELDS = frozenset(("query", "sql"))
 _QUOTED = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")")
@@ -26,9 +27,9 @@ class Verdict(StrEnum):
 class LoopGuard:
     """The last calls of one loop. `see` gives a verdict and the guard after the call."""
 
-    window: int = 10
-    warning: int = 3
-    stop: int = 5
+    window: int = LOOP_WINDOW_CALLS
+    warning: int = LOOP_WARNING_CALLS
+    stop: int = LOOP_STOP_CALLS
     seen: tuple[str, ...] = ()
 
     def see(

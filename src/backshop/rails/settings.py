@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from backshop.base.limits import BLOCKED_ATTEMPTS_MAX, RETENTION_DAYS
+from backshop.base.limits import BLOCKED_ATTEMPTS_MAX, RAILS_NOTES, RAILS_PRESET, RETENTION_DAYS
 
 from .events import Driver
 
@@ -14,8 +14,8 @@ from .events import Driver
 class Settings:
     """The settings rails look at; tools are listed or not by their flags."""
 
-    preset: str = "guided"
-    notes: str = "encouraged"
+    preset: str = RAILS_PRESET
+    notes: str = RAILS_NOTES
     workspace: Path | None = None
     max_blocked: int = BLOCKED_ATTEMPTS_MAX
     retention_days: int = RETENTION_DAYS

@@ -8,6 +8,7 @@ from typing import Any
 
 from backshop.base.command import Command
 from backshop.base.errors import LimitExceeded, ValidationFailed
+from backshop.base.limits import CONTEXT_TIMEOUT_S
 from backshop.bench import (
     Bench,
     ContextItem,
@@ -30,7 +31,6 @@ from .facts import Artifacts, Facts
 
 TEXT_MAX_BYTES = 1024 * 1024  # B14.4
 NOTE_MAX_CHARS = 2000
-TIMEOUT_S = 120  # context_timeout_s
 WINDOW_SHARE = 0.6  # B14.6
 SOURCE_KINDS = frozenset({"text", "csv", "docx", "odt", "pdf", "pptx", "xlsx"})
 _PROBLEMS_SHOWN = 10
@@ -65,7 +65,9 @@ class _Taken:
 class Contextual:
     """Makes context items with the person's model. One per home."""
 
-    def __init__(self, benches: Bench, models: Models, *, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(
+        self, benches: Bench, models: Models, *, timeout_s: float = CONTEXT_TIMEOUT_S
+    ) -> None:
         self._benches = benches
         self._models = models
         self._timeout_s = timeout_s

@@ -8,6 +8,7 @@ from typing import Any
 
 from backshop.base.errors import BackshopError, ErrorInfo
 from backshop.base.ids import TurnId
+from backshop.base.limits import TURN_FLOW, TURN_MAX_MINUTES
 from backshop.bench import Author, Source, stream_of
 from backshop.models import (
     LoopGuard,
@@ -92,8 +93,8 @@ class Asked:
 class Settings:
     """The settings of the Workshop that turns look at."""
 
-    flow: str = "rpi"
-    max_turn_minutes: int = 120
+    flow: str = TURN_FLOW
+    max_turn_minutes: int = TURN_MAX_MINUTES
     guard: LoopGuard = field(default_factory=LoopGuard)
 
 

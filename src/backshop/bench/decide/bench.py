@@ -12,6 +12,7 @@ from backshop.base.ids import (
     MessageId,
     TreeId,
 )
+from backshop.base.limits import BENCH_PROFILE
 from backshop.base.tree import EMPTY
 from backshop.bench.errors import ConfirmationRequired
 from backshop.bench.events import (
@@ -71,7 +72,7 @@ def create(
     bench_id: BenchId,
     name: str,
     limits: Limits = PROFILES["standard"],
-    profile: str = "standard",
+    profile: str = BENCH_PROFILE,
     *,
     tree_id: TreeId = EMPTY,
     files: Sequence[FileFact] = (),
