@@ -9,11 +9,13 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from backshop.app import Backshop, Registry, fault_of
 from backshop.base.codec import schema
+from backshop.base.command import Command, Nothing, commands_of
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.store import COMMANDS
 
@@ -27,6 +29,55 @@ def test_a_name_is_registered_once():
 
     with pytest.raises(ValueError, match="twice"):
         registry.add(COMMANDS, None)
+
+
+@pytest.mark.rule("T6.6")
+def test_a_command_without_a_role_cannot_be_made():
+    told: dict[str, Any] = {
+        "request": Nothing,
+        "response": Nothing,
+        "run": lambda facade, request: None,
+    }
+
+    with pytest.raises(TypeError, match="role"):
+        Command(name="NewThing", summary="Do a new thing.", **told)
+    with pytest.raises(TypeError, match="role"):
+        cast("Any", commands_of("workbench"))("NewThing", "Do a new thing.", *told.values())
+    wrong: tuple[Any, ...] = (None, "", "admin", "none")
+    for role in wrong:
+        with pytest.raises(ValueError, match="NewThing needs a role"):
+            Command(name="NewThing", summary="Do a new thing.", role=role, **told)
+    beyond: tuple[dict[str, Any], ...] = ({"anybody": True}, {"makes": "session"})
+    for more in beyond:
+        with pytest.raises(ValueError, match="for the home's owner"):
+            Command(name="NewThing", summary="Do a new thing.", role="owner", **more, **told)
+
+
+@pytest.mark.rule("T6.6")
+def test_what_a_plugin_registers_is_a_command_with_a_role():
+    class Likeness:
+        name = "NewThing"
+
+    with pytest.raises(ValueError, match="is no command"):
+        Registry().add(cast("Any", [Likeness()]), None)
+
+
+@pytest.mark.rule("T6.4", "T6.6")
+def test_the_policy_of_every_command_is_the_one_that_was_agreed(tmp_path):
+    golden = json.loads((ROOT / "tests" / "golden" / "policy.json").read_text(encoding="utf-8"))
+    with Backshop.open(tmp_path / "home") as shop:
+        held = {
+            one.name: {
+                "role": one.role,
+                "anybody": one.anybody,
+                "makes": one.makes,
+                "server_paths": sorted(one.server_paths),
+                "writes": one.writes,
+            }
+            for one in (bound.command for bound in shop.commands)
+        }
+
+    assert held == golden
 
 
 @pytest.mark.rule("S5.1", "S2.4")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from backshop.app import Backshop
-from backshop.app.access import PATHS, PATHS_OF
+from backshop.base.command import Command
 from backshop.base.errors import AccessDenied
 
 SOUNDS_LIKE_A_PLACE = (
@@ -56,33 +56,32 @@ def names_of(kind: Any) -> Iterator[tuple[str, Any]]:
         yield from names_of(part)
 
 
-def is_known(command: str, name: str, *, about_a_bench: bool) -> bool:
+def is_known(command: Command[Any, Any, Any], name: str, *, about_a_bench: bool) -> bool:
     return (
-        name in PATHS
-        or name in PATHS_OF.get(command, ())
+        name in command.server_paths
         or (about_a_bench and name in OF_THE_BENCH)
-        or (command, name) in NO_PLACE
+        or (command.name, name) in NO_PLACE
         or ("*", name) in NO_PLACE
     )
 
 
 @pytest.mark.rule("S7.5", "T6.4")
 def test_every_field_that_could_be_a_path_of_the_server_is_known_to_be_one_or_not(shop):
-    unknown, seen = set(), set()
+    unknown, seen, declared = set(), set(), set()
     for bound in shop.commands:
-        command, found = bound.command.name, list(names_of(bound.command.request))
+        command, found = bound.command, list(names_of(bound.command.request))
+        declared |= {(command.name, one) for one in command.server_paths}
         about_a_bench = "workbench_id" in {name for name, _ in found}
         for name, kind in found:
-            seen.add((command, name))
+            seen.add((command.name, name))
             sounds = kind is not bool and any(one in name for one in SOUNDS_LIKE_A_PLACE)
             known = is_known(command, name, about_a_bench=about_a_bench)
             if (sounds or "pathlib" in repr(kind)) and not known:
-                unknown.add((command, name))
+                unknown.add((command.name, name))
 
-    names = {name for _, name in seen}
     assert unknown == set()
-    assert names >= PATHS, "a field that no request has any more"
-    assert seen >= {(command, one) for command, found in PATHS_OF.items() for one in found}
+    assert seen >= declared, "a field that no request has any more"
+    assert {name for _, name in declared} >= {"source_path", "workspace_path", "destination_dir"}
     assert {one for one in NO_PLACE if one[0] != "*"} <= seen
 
 

@@ -1,5 +1,7 @@
 """Who may run which command: the one place where that is decided (T6.4, T6.5).
 
+What each command needs is said where it is registered (`base.command.Command`).
+
 A call without a user is the home's owner: the person at the machine, a script, the login link. A
 call with one is checked here before the command runs, whatever door it came through.
 """
@@ -20,41 +22,6 @@ from .people import People, Role
 
 if TYPE_CHECKING:
     from backshop.rails import Rails
-
-# Everybody with a token may do this; lists show only what the person may read.
-ANYBODY = frozenset(
-    {
-        *("EngineGetInfo", "ModelsGetCapabilities", "ModelsListSupported", "ProvidersGetStatus"),
-        *("PromptsGet", "PromptsLint", "PromptsList", "PromptsRender"),
-        *("RailsBuiltinsList", "RailsSessionImport", "RailsSessionsList", "RailsWorkflowSource"),
-        *("RailsWorkflowValidate", "UserGetConsentMode", "UserGetDefaultModel"),
-        *("WorkbenchCreate", "WorkbenchCreateSample", "WorkbenchList"),
-        *("inspect_workflow", "list_workflows", "resume_session", "start_session"),
-        "start_workflow",
-    }
-)
-# What changes Published, lets content leave, or decides about the thing as a whole.
-PUBLISH = frozenset(
-    {
-        *("AccessSet", "CheckpointRestore", "DraftPublish", "EgressGrantWorkshopConsent"),
-        *("EgressRevokeConsent", "PublishedReconcile", "PublishedRepair", "RailsSessionDelete"),
-        *("WorkbenchDelete", "WorkbenchFileRename", "WorkbenchFilesAdd", "WorkbenchFilesRemove"),
-        *("RailsSessionSetKeep", "WorkbenchRename", "WorkbenchSetLimits", "WorkbenchUndelete"),
-    }
-)
-# Reads that hand out more than a look: a fork is a new bench, an extract writes to the machine.
-OWN_ROLE = {"WorkbenchFork": Role.READ, "RailsRunFork": Role.WRITE}
-# What makes a bench or a session; it belongs to whoever asked.
-MAKING = frozenset(
-    {
-        *("RailsSessionImport", "WorkbenchCreate", "WorkbenchCreateSample", "WorkbenchFork"),
-        *("start_session", "start_workflow"),
-    }
-)
-# Fields that name a place on the server's disk, whatever the request and however deep in it.
-PATHS = frozenset({"destination_dir", "source_path", "source_paths", "workspace_path"})
-# And those that do so in these commands alone: elsewhere the word means a path of the bench.
-PATHS_OF = {"RailsWorkflowValidate": frozenset({"path"}), "StoreBackup": frozenset({"path"})}
 
 
 class Gate:
@@ -81,12 +48,13 @@ class Gate:
         if user not in state.users:
             raise AccessDenied("this token is not valid any more", reason="user_removed")
         self._limiter.count(user)
-        self.require_no_path(user, command.name, request)
+        self.require_no_path(user, command, request)
         if getattr(request, "reuse", False):  # what is there may be somebody else's
             raise AccessDenied("only the home's owner reuses a workbench", reason="owner_only")
-        subjects, role = self._subjects(request), role_for(command)
-        if not subjects and command.name not in ANYBODY:
+        subjects = self._subjects(request)
+        if command.role == "owner" or not (subjects or command.anybody):
             raise AccessDenied("this is for the home's owner", reason="owner_only")
+        role = Role(command.role)
         for subject in sorted(subjects):
             has = state.role(user, subject)
             if not has.includes(role):
@@ -116,7 +84,9 @@ class Gate:
         if user is not None and not self._people.state.role(user, subject).includes(role):
             raise AccessDenied(f"this needs the role {role.value!r}", reason="role")
 
-    def require_no_path(self, user: UserId | None, command: str, request: Any) -> None:
+    def require_no_path(
+        self, user: UserId | None, command: Command[Any, Any, Any], request: Any
+    ) -> None:
         """Refuse a person who names a path of the server, whatever their role (S7.5).
 
         Raises:
@@ -129,7 +99,7 @@ class Gate:
         """Return who follows events, and so hears of their own alone; None hears all."""
         return None if user is None else Listener(user, lambda: self._people.state)
 
-    def facade(self, facade: Any, command: str, user: UserId) -> Any:
+    def facade(self, facade: Any, command: Command[Any, Any, Any], user: UserId) -> Any:
         """Return the facade as this person has it: what they see, and what they make, is theirs.
 
         Going back changes Published or not by what is asked and what happened before, so the rule
@@ -140,7 +110,7 @@ class Gate:
         from backshop.rails import Rails
         from backshop.workshop import Workshop
 
-        giving = self._people.giving(user) if command in MAKING else None
+        giving = self._people.giving(user) if command.makes else None
         state = self._people.state
 
         def visible(subject: str) -> bool:
@@ -170,20 +140,12 @@ class Gate:
         return self._rails().sessions_of(request)
 
 
-def role_for(command: Command[Any, Any, Any]) -> Role:
-    """Return the role a command needs on whatever it is about."""
-    if command.name in PUBLISH:
-        return Role.PUBLISH
-    usual = Role.WRITE if command.writes else Role.READ
-    return OWN_ROLE.get(command.name, usual)
-
-
-def names_server_path(command: str, request: object) -> bool:
+def names_server_path(command: Command[Any, Any, Any], request: object) -> bool:
     """Say whether a decoded request names a path of the machine the server runs on.
 
     Free JSON in it, such as the context of a run, is data: nothing there is opened.
     """
-    return _names(request, PATHS | PATHS_OF.get(command, frozenset()))
+    return bool(command.server_paths) and _names(request, frozenset(command.server_paths))
 
 
 def _names(value: object, names: frozenset[str]) -> bool:

@@ -50,8 +50,10 @@ class Registry:
         self._loading = threading.RLock()
 
     def add(self, commands: Iterable[Command[Any, Any, Any]], facade: Any) -> None:
-        """Register a room's commands; a name that is taken is a defect."""
+        """Register commands; a name that is taken is a defect, and so is what has no policy."""
         for command in commands:
+            if not isinstance(command, Command):
+                raise ValueError(f"{command!r} is no command: nothing says who may run it")
             if command.name in self._bound:
                 raise ValueError(f"the command {command.name} is registered twice")
             self._bound[command.name] = Bound(command, facade)
@@ -130,11 +132,12 @@ class Registry:
         if self._gate is None or user is None:
             return bound.facade
         self._gate.admit(bound.command, request, user)
-        return self._gate.facade(bound.facade, bound.command.name, user)
+        return self._gate.facade(bound.facade, bound.command, user)
 
     def names_server_path(self, name: str, data: object) -> bool:
         """Say whether a call names a path of this machine; one that cannot be run names none."""
         try:
-            return names_server_path(name, decode(self.find(name).command.request, data))
+            command = self.find(name).command
+            return names_server_path(command, decode(command.request, data))
         except (NotFound, ValidationFailed):
             return False

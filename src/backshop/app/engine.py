@@ -188,6 +188,8 @@ COMMANDS: tuple[Command[Engine, Any, Any], ...] = (
         request=Nothing,
         response=EngineInfo,
         run=Engine.info,
+        role="read",
+        anybody=True,
     ),
     Command(
         name="EngineGetLastError",
@@ -195,6 +197,7 @@ COMMANDS: tuple[Command[Engine, Any, Any], ...] = (
         request=LastErrorRequest,
         response=LastError,
         run=Engine.last_error,
+        role="read",
     ),
     Command(
         name="SettingsGet",
@@ -203,6 +206,7 @@ COMMANDS: tuple[Command[Engine, Any, Any], ...] = (
         response=AllSettings,
         run=Engine.settings,
         phase="settings",
+        role="owner",
     ),
     Command(
         name="SettingsSet",
@@ -212,6 +216,7 @@ COMMANDS: tuple[Command[Engine, Any, Any], ...] = (
         run=Engine.set,
         phase="settings",
         writes=True,
+        role="owner",
     ),
     Command(
         name="SettingsSetOnboarding",
@@ -221,5 +226,6 @@ COMMANDS: tuple[Command[Engine, Any, Any], ...] = (
         run=Engine.set_onboarding,
         phase="settings",
         writes=True,
+        role="owner",
     ),
 )

@@ -426,10 +426,24 @@ _command = commands_of("settings")
 _changing = partial(_command, writes=True)
 
 COMMANDS: tuple[Command[People, Any, Any], ...] = (
-    _changing("UserAdd", "Let somebody in with a token.", UserAdd, UserMade, People.user_add),
-    _command("UserList", "List the people who have a token.", Nothing, Users, People.user_list),
     _changing(
-        "UserRemove", "End somebody's token and rights.", UserRemove, Settled, People.user_remove
+        "UserAdd", "Let somebody in with a token.", UserAdd, UserMade, People.user_add, role="owner"
+    ),
+    _command(
+        "UserList",
+        "List the people who have a token.",
+        Nothing,
+        Users,
+        People.user_list,
+        role="owner",
+    ),
+    _changing(
+        "UserRemove",
+        "End somebody's token and rights.",
+        UserRemove,
+        Settled,
+        People.user_remove,
+        role="owner",
     ),
     _changing(
         "UserLogout",
@@ -437,9 +451,22 @@ COMMANDS: tuple[Command[People, Any, Any], ...] = (
         UserLogout,
         Settled,
         People.user_logout,
+        role="owner",
     ),
     _changing(
-        "AccessSet", "Give somebody a role, or take it.", AccessSet, Settled, People.access_set
+        "AccessSet",
+        "Give somebody a role, or take it.",
+        AccessSet,
+        Settled,
+        People.access_set,
+        role="publish",
     ),
-    _command("AccessList", "List who may do what.", AccessList, AccessGrants, People.access_list),
+    _command(
+        "AccessList",
+        "List who may do what.",
+        AccessList,
+        AccessGrants,
+        People.access_list,
+        role="read",
+    ),
 )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
 
 Facade = TypeVar("Facade")
 Request = TypeVar("Request")
 Response = TypeVar("Response")
+
+Needed = Literal["read", "write", "publish", "owner"]
+Made = Literal["workbench", "session"]
 
 _NAME = re.compile(r"[A-Z][A-Za-z]+|[a-z][a-z_]+")
 
@@ -20,6 +23,12 @@ class Command(Generic[Facade, Request, Response]):
 
     `phase` goes into the envelope of its errors (M11.2); `writes` says whether it can change
     anything. `summary` is one sentence for help texts and the reference.
+
+    The rest is its policy for people who share a home (T6.4). `role` is what they need on every
+    workbench and session a request names; `owner`: no role is enough, it is for the home's owner.
+    A request that names none is for the home's owner too, except where `anybody` may ask. What the
+    command `makes` belongs to whoever asked. `server_paths` are the fields of its request, however
+    deep, that name a place on the server's disk, which only the home's owner may (S7.5).
     """
 
     name: str
@@ -27,12 +36,20 @@ class Command(Generic[Facade, Request, Response]):
     request: type[Request]
     response: Any
     run: Callable[[Facade, Request], Response] = field(repr=False)
+    role: Needed
+    anybody: bool = False
+    makes: Made | None = None
+    server_paths: tuple[str, ...] = ()
     phase: str = "workbench"
     writes: bool = False
 
     def __post_init__(self) -> None:
         if _NAME.fullmatch(self.name) is None:
             raise ValueError(f"{self.name!r} is not a command name")
+        if self.role not in get_args(Needed):
+            raise ValueError(f"{self.name} needs a role: one of {', '.join(get_args(Needed))}")
+        if self.role == "owner" and (self.anybody or self.makes):
+            raise ValueError(f"{self.name} is for the home's owner and cannot be for anybody")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +68,10 @@ class Making(Protocol):
         response: Any,
         run: Callable[[Any, Any], Any],
         *,
+        role: Needed,
+        anybody: bool = False,
+        makes: Made | None = None,
+        server_paths: tuple[str, ...] = (),
         phase: str = ...,
         writes: bool = False,
     ) -> Command[Any, Any, Any]: ...
@@ -66,6 +87,10 @@ def commands_of(phase: str) -> Making:
         response: Any,
         run: Callable[[Any, Any], Any],
         *,
+        role: Needed,
+        anybody: bool = False,
+        makes: Made | None = None,
+        server_paths: tuple[str, ...] = (),
         phase: str = phase,
         writes: bool = False,
     ) -> Command[Any, Any, Any]:
@@ -75,6 +100,10 @@ def commands_of(phase: str) -> Making:
             request=request,
             response=response,
             run=run,
+            role=role,
+            anybody=anybody,
+            makes=makes,
+            server_paths=server_paths,
             phase=phase,
             writes=writes,
         )

@@ -117,7 +117,7 @@ def _rails_tools(shop: Backshop, seat: Outside | None) -> list[OfferedTool]:
 
     def admitted(name: str, user: UserId, request: Any) -> Rails:
         if seat is not None and seat.is_about(request):
-            shop.gate.require_no_path(user, name, request)
+            shop.gate.require_no_path(user, shop.commands.find(name).command, request)
             shop.gate.admit_to(user, seat.bench_id, Role.WRITE)
             return seat.rails
         found: Rails = shop.commands.admitted(name, request, user)

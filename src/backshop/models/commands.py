@@ -46,6 +46,8 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Nothing,
         ProvidersStatus,
         lambda models, _: models.providers.status(),
+        role="read",
+        anybody=True,
     ),
     _command(
         "ProvidersSetApiKey",
@@ -54,6 +56,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         StatusOnly,
         lambda models, request: models.providers.set_api_key(request),
         writes=True,
+        role="owner",
     ),
     _command(
         "ProvidersClearApiKey",
@@ -62,6 +65,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         StatusOnly,
         lambda models, request: models.providers.clear_api_key(request),
         writes=True,
+        role="owner",
     ),
     _command(
         "ProvidersMoveKeys",
@@ -70,6 +74,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         KeysMoved,
         lambda models, request: models.providers.move_keys(request),
         writes=True,
+        role="owner",
     ),
     _command(
         "ProvidersSetEnabled",
@@ -78,6 +83,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         StatusOnly,
         lambda models, request: models.providers.set_enabled(request),
         writes=True,
+        role="owner",
     ),
     _command(
         "ProvidersValidate",
@@ -86,6 +92,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Validated,
         lambda models, request: models.providers.validate(request),
         writes=True,
+        role="owner",
     ),
     _command(
         "ProvidersSetReasoningEffort",
@@ -94,6 +101,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Done,
         lambda models, request: models.providers.set_reasoning_effort(request),
         writes=True,
+        role="owner",
     ),
     _command(
         "ProvidersUpsertLocal",
@@ -102,6 +110,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         StatusOnly,
         lambda models, request: models.providers.upsert_local(request),
         writes=True,
+        role="owner",
     ),
     _command(
         "ProvidersProbe",
@@ -110,6 +119,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Probed,
         lambda models, request: models.providers.probe(request),
         writes=True,
+        role="owner",
     ),
     _command(
         "ProvidersRemove",
@@ -118,6 +128,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Done,
         lambda models, request: models.providers.remove(request),
         writes=True,
+        role="owner",
     ),
     _command(
         "ModelsListSupported",
@@ -125,6 +136,8 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Nothing,
         ModelList,
         lambda models, _: models.models(),
+        role="read",
+        anybody=True,
     ),
     _command(
         "ModelsGetCapabilities",
@@ -132,6 +145,8 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         ModelRequestById,
         ModelCapabilities,
         lambda models, request: models.capabilities(request),
+        role="read",
+        anybody=True,
     ),
     _command(
         "UserGetDefaultModel",
@@ -139,6 +154,8 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Nothing,
         DefaultModel,
         lambda models, _: models.default_model(),
+        role="read",
+        anybody=True,
     ),
     _command(
         "UserSetDefaultModel",
@@ -147,6 +164,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Done,
         lambda models, request: models.set_default_model(request),
         writes=True,
+        role="owner",
     ),
     _command(
         "UserGetConsentMode",
@@ -154,6 +172,8 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Nothing,
         Mode,
         lambda models, _: models.permissions.mode(),
+        role="read",
+        anybody=True,
     ),
     _command(
         "UserSetConsentMode",
@@ -162,6 +182,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Done,
         lambda models, request: models.permissions.set_mode(request),
         writes=True,
+        role="owner",
     ),
     _command(
         "EgressGetConsentStatus",
@@ -169,6 +190,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         ConsentQuery,
         ConsentStatus,
         lambda models, request: models.permissions.status(request),
+        role="read",
     ),
     _command(
         "EgressGrantWorkshopConsent",
@@ -177,6 +199,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Done,
         lambda models, request: models.permissions.grant(request),
         writes=True,
+        role="publish",
     ),
     _command(
         "EgressRevokeConsent",
@@ -185,6 +208,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         Done,
         lambda models, request: models.permissions.revoke(request),
         writes=True,
+        role="publish",
     ),
     _command(
         "EgressListEvents",
@@ -192,6 +216,7 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         ListEgress,
         EgressList,
         lambda models, request: models.permissions.egress_events(request),
+        role="read",
     ),
     _command(
         "UsageGet",
@@ -199,5 +224,6 @@ COMMANDS: tuple[Command[Models, Any, Any], ...] = (
         UsageQuery,
         UsageReport,
         lambda models, request: models.permissions.usage(request),
+        role="read",
     ),
 )

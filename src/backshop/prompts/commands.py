@@ -174,6 +174,8 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
         Nothing,
         PromptList,
         lambda prompts, _: PromptList(prompts=prompts.list()),
+        role="read",
+        anybody=True,
     ),
     _command(
         "PromptsGet",
@@ -181,6 +183,8 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
         Which,
         PromptShown,
         lambda prompts, wish: prompts.get(wish.namespace, wish.key),
+        role="read",
+        anybody=True,
     ),
     _command(
         "PromptsRender",
@@ -195,6 +199,8 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
             response_format=wish.response_format,
             budget_tokens=wish.budget_tokens,
         ),
+        role="read",
+        anybody=True,
     ),
     _command(
         "PromptsLint",
@@ -202,6 +208,8 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
         Some,
         Findings,
         lambda prompts, wish: Findings(findings=prompts.lint(wish.namespace, wish.key)),
+        role="read",
+        anybody=True,
     ),
     _command(
         "PromptOverridesList",
@@ -209,6 +217,7 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
         Some,
         TagList,
         lambda prompts, wish: TagList(tags=prompts.overrides_list(wish.namespace, wish.key)),
+        role="owner",
     ),
     _command(
         "PromptOverridesGet",
@@ -218,6 +227,7 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
         lambda prompts, wish: Stored(
             document=prompts.overrides_get(wish.namespace, wish.key, wish.tag)
         ),
+        role="owner",
     ),
     _command(
         "PromptOverridesSet",
@@ -237,6 +247,7 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
             )
         ),
         writes=True,
+        role="owner",
     ),
     _command(
         "PromptOverridesUnset",
@@ -254,6 +265,7 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
             )
         ),
         writes=True,
+        role="owner",
     ),
     _command(
         "PromptOverridesDelete",
@@ -262,6 +274,7 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
         Nothing,
         _delete,
         writes=True,
+        role="owner",
     ),
     _command(
         "PromptOverridesSeed",
@@ -272,6 +285,7 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
             document=prompts.overrides_seed(wish.namespace, wish.key, wish.tag)
         ),
         writes=True,
+        role="owner",
     ),
     _command(
         "PromptOverridesExport",
@@ -281,6 +295,7 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
         lambda prompts, wish: Bundle(
             bundle=prompts.overrides_export(wish.namespace, wish.key, wish.tag)
         ),
+        role="owner",
     ),
     _command(
         "PromptOverridesImport",
@@ -291,6 +306,7 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
             written=prompts.overrides_import(wish.bundle, wish.on_conflict)
         ),
         writes=True,
+        role="owner",
     ),
     _command(
         "PromptOverridesDoctor",
@@ -300,6 +316,7 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
         lambda prompts, wish: Doctored(
             entries=prompts.overrides_doctor(wish.namespace, wish.key, wish.tag)
         ),
+        role="owner",
     ),
     _command(
         "PromptOverridesRebase",
@@ -310,5 +327,6 @@ COMMANDS: tuple[Command[Prompts, Any, Any], ...] = (
             wish.namespace, wish.key, wish.tag, wish.section, confirm=wish.confirm
         ),
         writes=True,
+        role="owner",
     ),
 )

@@ -20,6 +20,10 @@ def _tool(tool: RailsTool) -> Command[Rails, Any, Any]:
         request=tool.request,
         response=tool.answer,
         run=lambda rails, request: tool.run(rails, request).structured,
+        role=tool.role,
+        anybody=tool.anybody,
+        makes=tool.makes,
+        server_paths=tool.server_paths,
         phase=PHASE,
         writes=not tool.read_only,
     )

@@ -315,6 +315,9 @@ DEFINITION_COMMANDS: tuple[Command[Definitions, Any, Any], ...] = (
         WorkflowValidate,
         WorkflowValidated,
         Definitions.workflow_validate,
+        role="read",
+        anybody=True,
+        server_paths=("path", "workspace_path"),
     ),
     _command(
         "RailsWorkflowSource",
@@ -322,6 +325,9 @@ DEFINITION_COMMANDS: tuple[Command[Definitions, Any, Any], ...] = (
         WorkflowSource,
         WorkflowText,
         Definitions.workflow_source,
+        role="read",
+        anybody=True,
+        server_paths=("workspace_path",),
     ),
     _command(
         "RailsWorkflowSave",
@@ -330,6 +336,8 @@ DEFINITION_COMMANDS: tuple[Command[Definitions, Any, Any], ...] = (
         WorkflowSaved,
         Definitions.workflow_save,
         writes=True,
+        role="owner",
+        server_paths=("workspace_path",),
     ),
     _command(
         "RailsWorkflowCopy",
@@ -338,6 +346,8 @@ DEFINITION_COMMANDS: tuple[Command[Definitions, Any, Any], ...] = (
         WorkflowSaved,
         Definitions.workflow_copy,
         writes=True,
+        role="owner",
+        server_paths=("workspace_path",),
     ),
     _command(
         "RailsWorkflowNew",
@@ -346,6 +356,8 @@ DEFINITION_COMMANDS: tuple[Command[Definitions, Any, Any], ...] = (
         WorkflowSaved,
         Definitions.workflow_new,
         writes=True,
+        role="owner",
+        server_paths=("workspace_path",),
     ),
     _command(
         "RailsWorkflowDelete",
@@ -354,6 +366,8 @@ DEFINITION_COMMANDS: tuple[Command[Definitions, Any, Any], ...] = (
         WorkflowDeleted,
         Definitions.workflow_delete,
         writes=True,
+        role="owner",
+        server_paths=("workspace_path",),
     ),
     _command(
         "RailsSourcesSync",
@@ -362,6 +376,7 @@ DEFINITION_COMMANDS: tuple[Command[Definitions, Any, Any], ...] = (
         SourcesSynced,
         Definitions.sources_sync,
         writes=True,
+        role="owner",
     ),
     _command(
         "RailsBuiltinsList",
@@ -369,5 +384,7 @@ DEFINITION_COMMANDS: tuple[Command[Definitions, Any, Any], ...] = (
         Nothing,
         BuiltinsListed,
         Definitions.builtins_list,
+        role="read",
+        anybody=True,
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from backshop.base.ambient import Clock, SystemClock
 from backshop.base.codec import encode
-from backshop.base.command import Command, Nothing
+from backshop.base.command import Command, Made, Needed, Nothing
 from backshop.base.ids import did
 
 from . import events as ev
@@ -317,6 +317,9 @@ def _command(
     request: type,
     run: Callable[[Studio, Any], Any],
     *,
+    role: Needed,
+    anybody: bool = False,
+    makes: Made | None = None,
     writes: bool = False,
 ) -> Command[Rails, Any, Any]:
     return Command(
@@ -325,29 +328,47 @@ def _command(
         request=request,
         response=Json,
         run=lambda rails, asked: run(Studio(rails), asked),
+        role=role,
+        anybody=anybody,
+        makes=makes,
         phase=PHASE,
         writes=writes,
     )
 
 
 STUDIO_COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
-    _command("RailsSessionsList", "List sessions.", SessionsList, Studio.sessions_list),
-    _command("RailsSessionGet", "Show a session.", SessionGet, Studio.session_get),
-    _command("RailsRunGet", "Show a run as a graph.", RunGet, Studio.run_get),
-    _command("RailsNodeGet", "Show one node of a run.", NodeGet, Studio.node_get),
+    _command(
+        "RailsSessionsList",
+        "List sessions.",
+        SessionsList,
+        Studio.sessions_list,
+        role="read",
+        anybody=True,
+    ),
+    _command("RailsSessionGet", "Show a session.", SessionGet, Studio.session_get, role="read"),
+    _command("RailsRunGet", "Show a run as a graph.", RunGet, Studio.run_get, role="read"),
+    _command("RailsNodeGet", "Show one node of a run.", NodeGet, Studio.node_get, role="read"),
     _command(
         "RailsWorkflowPinned",
         "Show a workflow as a run keeps it.",
         WorkflowPinned,
         Studio.workflow_pinned,
+        role="owner",
     ),
-    _command("RailsRunFork", "Get tokens that branch from a node.", NodeGet, Studio.run_fork),
+    _command(
+        "RailsRunFork",
+        "Get tokens that branch from a node.",
+        NodeGet,
+        Studio.run_fork,
+        role="write",
+    ),
     _command(
         "RailsRunSetPreferences",
         "Change the mode of a run.",
         RunSetPreferences,
         Studio.run_set_preferences,
         writes=True,
+        role="write",
     ),
     _command(
         "RailsRunSetContext",
@@ -355,6 +376,7 @@ STUDIO_COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
         RunSetContext,
         Studio.run_set_context,
         writes=True,
+        role="write",
     ),
     _command(
         "RailsUserInputRecord",
@@ -362,25 +384,39 @@ STUDIO_COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
         UserInputRecord,
         Studio.user_input_record,
         writes=True,
+        role="write",
     ),
-    _command("RailsGapResolve", "Close a gap.", GapResolve, Studio.gap_resolve, writes=True),
+    _command(
+        "RailsGapResolve", "Close a gap.", GapResolve, Studio.gap_resolve, writes=True, role="write"
+    ),
     _command(
         "RailsSessionSetKeep",
         "Keep a session for good, or not.",
         SessionSetKeep,
         Studio.session_set_keep,
         writes=True,
+        role="publish",
     ),
     _command(
-        "RailsSessionDelete", "Delete a session.", SessionDelete, Studio.session_delete, writes=True
+        "RailsSessionDelete",
+        "Delete a session.",
+        SessionDelete,
+        Studio.session_delete,
+        writes=True,
+        role="publish",
     ),
-    _command("RailsSessionExport", "Export a session.", SessionExport, Studio.session_export),
+    _command(
+        "RailsSessionExport", "Export a session.", SessionExport, Studio.session_export, role="read"
+    ),
     _command(
         "RailsSessionImport",
         "Import a session from a bundle.",
         SessionImport,
         Studio.session_import,
         writes=True,
+        role="write",
+        anybody=True,
+        makes="session",
     ),
     _command(
         "RailsSessionsExpire",
@@ -388,6 +424,7 @@ STUDIO_COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
         SessionsExpire,
         Studio.sessions_expire,
         writes=True,
+        role="owner",
     ),
     _command(
         "RailsKeysRotate",
@@ -395,5 +432,6 @@ STUDIO_COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
         Nothing,
         Studio.keys_rotate,
         writes=True,
+        role="owner",
     ),
 )

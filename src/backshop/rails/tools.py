@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from backshop.base.codec import compact, schema
+from backshop.base.command import Made, Needed
 from backshop.base.errors import BackshopError, Retry, RetryKind
 
 from . import answers, requests
@@ -27,7 +28,10 @@ _LOG = logging.getLogger("backshop.rails")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RailsTool:
-    """One tool. `answer` is the class its structured content is described by."""
+    """One tool. `answer` is the class its structured content is described by.
+
+    `role`, `anybody`, `makes` and `server_paths` are those of its command.
+    """
 
     name: str
     title: str
@@ -35,6 +39,10 @@ class RailsTool:
     request: type
     answer: Any
     run: Callable[[Rails, Any], Answer] = field(repr=False)
+    role: Needed
+    anybody: bool = False
+    makes: Made | None = None
+    server_paths: tuple[str, ...] = ()
     read_only: bool = False
     idempotent: bool = True
     hidden: tuple[str, ...] = ()  # arguments that do not exist here (R11.11)
@@ -137,6 +145,9 @@ TOOLS: tuple[RailsTool, ...] = (
         answer=answers.Listed,
         run=lambda rails, request: rails.list_workflows(request),
         read_only=True,
+        role="read",
+        anybody=True,
+        server_paths=("workspace_path",),
     ),
     RailsTool(
         name="inspect_workflow",
@@ -150,6 +161,9 @@ TOOLS: tuple[RailsTool, ...] = (
         answer=answers.Inspected,
         run=lambda rails, request: rails.inspect_workflow(request),
         read_only=True,
+        role="read",
+        anybody=True,
+        server_paths=("workspace_path",),
     ),
     RailsTool(
         name="start_workflow",
@@ -165,6 +179,10 @@ TOOLS: tuple[RailsTool, ...] = (
         answer=answers.Execution,
         run=lambda rails, request: rails.start_workflow(request),
         idempotent=False,
+        role="write",
+        anybody=True,
+        makes="session",
+        server_paths=("workspace_path",),
     ),
     RailsTool(
         name="continue_workflow",
@@ -184,6 +202,7 @@ TOOLS: tuple[RailsTool, ...] = (
         request=requests.ContinueWorkflow,
         answer=answers.Execution,
         run=lambda rails, request: rails.continue_workflow(request),
+        role="write",
     ),
     RailsTool(
         name="checkpoint_workflow",
@@ -196,6 +215,7 @@ TOOLS: tuple[RailsTool, ...] = (
         request=requests.CheckpointWorkflow,
         answer=answers.Execution | answers.SessionAnswer,
         run=lambda rails, request: rails.checkpoint_workflow(request),
+        role="write",
     ),
     RailsTool(
         name="resume_session",
@@ -208,6 +228,9 @@ TOOLS: tuple[RailsTool, ...] = (
         answer=answers.Resumed,
         run=lambda rails, request: rails.resume_session(request),
         read_only=True,
+        role="read",
+        anybody=True,
+        server_paths=("workspace_path",),
     ),
     RailsTool(
         name="start_session",
@@ -221,5 +244,9 @@ TOOLS: tuple[RailsTool, ...] = (
         answer=answers.SessionAnswer,
         run=lambda rails, request: rails.start_session(request),
         idempotent=False,
+        role="write",
+        anybody=True,
+        makes="session",
+        server_paths=("workspace_path",),
     ),
 )

@@ -178,6 +178,8 @@ COMMANDS: tuple[Command[Any, Any, Any], ...] = (
         response=Copied,
         run=_backup,
         phase="settings",
+        role="owner",
+        server_paths=("path",),
     ),
     Command(
         name="StoreGc",
@@ -187,6 +189,7 @@ COMMANDS: tuple[Command[Any, Any, Any], ...] = (
         run=_collect,
         phase="settings",
         writes=True,
+        role="owner",
     ),
     Command(
         name="StoreDoctor",
@@ -195,5 +198,6 @@ COMMANDS: tuple[Command[Any, Any, Any], ...] = (
         response=Findings,
         run=_examine,
         phase="settings",
+        role="owner",
     ),
 )

@@ -130,5 +130,6 @@ CLUTTER_COMMANDS: tuple[Command[Cluttering, Any, Any], ...] = (
         request=requests.WorkbenchOnly,
         response=ClutterBar,
         run=Cluttering.get_clutter,
+        role="read",
     ),
 )

@@ -214,5 +214,7 @@ CONTEXT_COMMANDS: tuple[Command[Contextual, Any, Any], ...] = (
         run=Contextual.process,
         phase="workbench",
         writes=True,
+        role="write",
+        server_paths=("source_path",),
     ),
 )

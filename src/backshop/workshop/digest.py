@@ -311,7 +311,12 @@ _command = commands_of("workshop")
 
 DIGEST_COMMANDS: tuple[Command[Digests, Any, Any], ...] = (
     _command(
-        "DigestGet", "Show what prompts say about the files.", DigestGet, DigestShown, Digests.get
+        "DigestGet",
+        "Show what prompts say about the files.",
+        DigestGet,
+        DigestShown,
+        Digests.get,
+        role="read",
     ),
     _command(
         "DigestRefresh",
@@ -320,14 +325,32 @@ DIGEST_COMMANDS: tuple[Command[Digests, Any, Any], ...] = (
         DigestWritten,
         Digests.refresh,
         writes=True,
+        role="write",
     ),
-    _command("DigestSet", "Write the digest by hand.", DigestSet, Done, Digests.set, writes=True),
-    _command("DigestClear", "Forget the digest.", DigestGet, Done, Digests.clear, writes=True),
+    _command(
+        "DigestSet",
+        "Write the digest by hand.",
+        DigestSet,
+        Done,
+        Digests.set,
+        writes=True,
+        role="write",
+    ),
+    _command(
+        "DigestClear",
+        "Forget the digest.",
+        DigestGet,
+        Done,
+        Digests.clear,
+        writes=True,
+        role="write",
+    ),
     _command(
         "PromptShow",
         "Show the prompt a model received.",
         PromptShow,
         SentPrompt,
         Digests.prompt_show,
+        role="read",
     ),
 )
