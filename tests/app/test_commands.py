@@ -50,7 +50,16 @@ def test_a_command_without_a_role_cannot_be_made():
     beyond: tuple[dict[str, Any], ...] = ({"anybody": True}, {"makes": "session"})
     for more in beyond:
         with pytest.raises(ValueError, match="for the home's owner"):
-            Command(name="NewThing", summary="Do a new thing.", role="owner", **more, **told)
+            Command(
+                name="NewThing",
+                summary="Do a new thing.",
+                role="owner",
+                for_caller=True,
+                **more,
+                **told,
+            )
+    with pytest.raises(ValueError, match="takes none"):
+        Command(name="NewThing", summary="Do a new thing.", role="write", makes="session", **told)
 
 
 @pytest.mark.rule("T6.6")

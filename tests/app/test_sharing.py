@@ -74,9 +74,9 @@ def test_what_somebody_was_making_when_they_were_removed_is_nobodys(shop):
     ada, ben = person(shop, "Ada"), person(shop, "Ben")
     command = shop.commands.find("WorkbenchCreate").command
     request = decode(command.request, {"name": "Late"})
-    admitted = shop.commands.admitted("WorkbenchCreate", request, ada)
+    caller = shop.commands.admitted("WorkbenchCreate", request, ada)
     shop.call("UserRemove", {"user_id": ada})
-    made = command.run(admitted, request).workbench_id
+    made = command.answer(shop.benches, request, caller).workbench_id
     about = {"workbench_id": made}
     shop.call("AccessSet", {**about, "user_id": ben, "role": "read"})
 

@@ -137,7 +137,7 @@ def test_folders_nested_without_end_are_looked_at_salvaged_and_removed(shop, clo
 
 
 @pytest.mark.rule("B5.6")
-def test_two_programs_may_find_the_same_bench_past_its_time(shop, clock, tmp_path):
+def test_two_programs_may_find_the_same_bench_past_its_time(shop, clock, tmp_path, monkeypatch):
     room = Room(shop, tmp_path)
     room.call("WorkbenchDelete", confirm=room.id)
     clock.move(TRASH_MS)
@@ -147,7 +147,7 @@ def test_two_programs_may_find_the_same_bench_past_its_time(shop, clock, tmp_pat
             other.call("WorkbenchList", {})
             return ()
 
-        shop.benches.sisters = meanwhile
+        monkeypatch.setattr(shop.benches.conversations, "sisters", meanwhile)
         listed = shop.call("WorkbenchList", {"include_trash": True})["workbenches"]
 
     assert listed == []

@@ -112,7 +112,7 @@ def test_a_file_that_became_something_else_is_compared_as_bytes(room):
 
 
 @pytest.mark.rule("B13.1", "B22.62")
-def test_a_summary_is_the_files_own_else_the_drafts_else_said_to_be_missing(room, use):
+def test_a_summary_is_the_files_own_else_the_drafts_else_said_to_be_missing(room, use, monkeypatch):
     room.add({"a.md": "one\n", "b.md": "two\n"})
     edits = [{"search": "one", "replace": "ONE"}]
     done(use("edit_text_file", path="a.md", edits=edits, change_note="Louder."))
@@ -120,7 +120,8 @@ def test_a_summary_is_the_files_own_else_the_drafts_else_said_to_be_missing(room
 
     own = room.call("ReviewGetSummary", path="a.md")
     none = room.call("ReviewGetSummary", path="b.md")
-    room.shop.benches.summarise = lambda state: f"About {state.name}."
+    said = room.shop.benches.conversations
+    monkeypatch.setattr(said, "summarise", lambda state: f"About {state.name}.")
     whole = room.call("ReviewGetSummary", path="b.md")
 
     assert (own["summary_markdown"], own["source"]) == ("Louder.", "file")

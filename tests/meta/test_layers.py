@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,20 @@ PURE = {
 # Longer than we like, each by name with its size. The list may only shrink.
 LONG_FUNCTIONS: dict[str, int] = {}
 FUNCTION_MAX_LINES = 60
+PARAMETERS_MAX = 10
+# What people write down in one call; what a section can be told is listed there (P1).
+AUTHORED = {"Section", "MarkdownSection", "WorkspaceDigest"}
+# The rooms that put others together; the objects they may still change after making them.
+UPPER_ROOMS = ("app", "cli", "mcp", "web")
+MAY_BE_SET = {
+    "app.state.site",  # where Starlette keeps what an application is made of
+    "door(ctx).as_json",  # options that click reads one by one
+    "door(ctx).home",
+    "logger.propagate",
+    "permits.left",  # a count of the module's own
+    "record.exc_text",
+    "thread.daemon",
+}
 
 
 def contracts() -> configparser.ConfigParser:
@@ -100,3 +115,59 @@ def test_functions_stay_small():
 
     assert {n: s for n, s in wordy.items() if s > LONG_FUNCTIONS.get(n, FUNCTION_MAX_LINES)} == {}
     assert LONG_FUNCTIONS.keys() <= wordy.keys(), "some function has shrunk: take it off the list"
+
+
+def _parsed(rooms: Iterable[str]) -> Iterator[tuple[str, ast.Module]]:
+    for room in rooms:
+        for path in sorted((SOURCE / room).rglob("*.py")):
+            name = str(path.relative_to(SOURCE))
+            yield name, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_constructors_take_few_parameters():
+    wide = {}
+    for name, module in _parsed(ROOMS):
+        for made in (node for node in ast.walk(module) if isinstance(node, ast.ClassDef)):
+            for node in made.body:
+                if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+                    given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                    if len(given) - 1 > PARAMETERS_MAX and made.name not in AUTHORED:
+                        wide[f"{name}:{made.name}"] = len(given) - 1
+
+    assert wide == {}
+
+
+def _targets(node: ast.AST) -> Iterator[ast.expr]:
+    found: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        found = node.targets
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+        found = [node.target]
+    for one in found:
+        yield from one.elts if isinstance(one, ast.Tuple | ast.List) else (one,)
+
+
+def test_nothing_is_set_from_above_after_construction():
+    late = set()
+    for name, module in _parsed(UPPER_ROOMS):
+        for node in ast.walk(module):
+            for target in _targets(node):
+                is_own = isinstance(target, ast.Attribute) and (
+                    isinstance(target.value, ast.Name) and target.value.id in ("self", "cls")
+                )
+                if isinstance(target, ast.Attribute) and not is_own:
+                    late.add((name, ast.unparse(target)))
+
+    assert {(name, one) for name, one in late if one not in MAY_BE_SET} == set()
+    assert {one for _, one in late} == MAY_BE_SET, "take off the list what nobody sets any more"
+
+
+def test_no_facade_is_copied_for_somebody():
+    copied = [
+        f"{name}:{node.lineno}"
+        for name, module in _parsed(ROOMS)
+        for node in ast.walk(module)
+        if isinstance(node, ast.Call) and ast.unparse(node) == "copy.copy(self)"
+    ]
+
+    assert copied == []

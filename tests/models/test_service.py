@@ -44,6 +44,7 @@ from backshop.models.requests import (
     UsageQuery,
 )
 from backshop.models.response import PromptEvaluationError
+from backshop.models.service import KeyPlaces
 from backshop.models.stream import Wire
 from backshop.models.vaults import FileVault
 from backshop.models.wires import openai_chat
@@ -97,8 +98,7 @@ class Shop:
             clock=clock,
             mint=Mint(clock),
             scopes=self.scopes,
-            environ=self.environ,
-            vault=FileVault(self.home),
+            keys=KeyPlaces(environ=self.environ, vault=FileVault(self.home)),
             plugins=self.plugins,
             offline=self.offline,
             **network,

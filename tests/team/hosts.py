@@ -38,11 +38,11 @@ def script(delay_ms: int) -> list[dict[str, Any]]:
     return steps
 
 
-def opened(wish: dict[str, Any]) -> Backshop:
+def opened(wish: dict[str, Any], *, door: str = "python") -> Backshop:
     """Open one machine's home with the story's model."""
     clock = SkewedClock(wish.get("skew_ms", 0))
     settings = {"model.default": "scripted:story", **wish["settings"]}
-    shop = Backshop.open(wish["home"], settings=settings, clock=clock)
+    shop = Backshop.open(wish["home"], settings=settings, clock=clock, door=door)
     shop.models.play("story", wish.get("script") or script(wish.get("delay_ms", 0)))
     return shop
 
@@ -116,7 +116,7 @@ def _child(wish: dict[str, Any], environment: dict[str, str], log: str, ready: A
         vars(worker)["STORE_TRIES"] = wish["store_tries"]
     if "version" in wish:
         vars(queue)["__version__"] = vars(home)["__version__"] = wish["version"]
-    with opened(wish) as shop:
+    with opened(wish, door="worker") as shop:
         shop.work(turns=4, grace_s=wish.get("grace_s", 0), ready=ready.set)
 
 

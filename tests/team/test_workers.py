@@ -231,7 +231,7 @@ class Ada:
     def remove(self, *, dies_between: bool = False) -> None:
         with self.team.server() as other:
             if dies_between:  # the removal stands, and nobody is left to ask the turn to stop
-                other.people._gone = lambda user: None
+                other.people._told.clear()
             other.call("UserRemove", {"user_id": self.user})
 
     def check_stopped(self, before: int, calls: int) -> None:

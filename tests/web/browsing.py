@@ -95,7 +95,7 @@ def serving(
 ) -> Iterator[Served]:
     """Serve a home on a free port until the block ends."""
     with (
-        Backshop.open(home, clock=clock, settings=settings) as shop,
+        Backshop.open(home, clock=clock, settings=settings, door="web") as shop,
         socket.create_server(("127.0.0.1", 0)) as listening,
     ):
         door = Door(host=host, port=listening.getsockname()[1])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from backshop.base.command import Command
 from backshop.base.errors import AccessDenied
 from backshop.base.ids import UserId
+from backshop.store import NOTHING_BESIDE, Caller
 
 from .hub import Listener
 from .limiting import Limiter
@@ -99,31 +100,20 @@ class Gate:
         """Return who follows events, and so hears of their own alone; None hears all."""
         return None if user is None else Listener(user, lambda: self._people.state)
 
-    def facade(self, facade: Any, command: Command[Any, Any, Any], user: UserId) -> Any:
-        """Return the facade as this person has it: what they see, and what they make, is theirs.
+    def caller(self, command: Command[Any, Any, Any], user: UserId) -> Caller:
+        """Return for whom the command runs: what they see, and that what they make is theirs.
 
         Going back changes Published or not by what is asked and what happened before, so the rule
         that decides it is told who may (`WorkshopUndoToMessage`, `WorkshopRegenerate`,
         `WorkshopRedo`).
         """
-        from backshop.bench import Bench  # loaded by now if the command is one of theirs
-        from backshop.rails import Rails
-        from backshop.workshop import Workshop
-
-        giving = self._people.giving(user) if command.makes else None
         state = self._people.state
-
-        def visible(subject: str) -> bool:
-            return state.role(user, subject).includes(Role.READ)
-
-        if isinstance(facade, Workshop):
-            return facade.only(lambda bench: state.role(user, bench).includes(Role.PUBLISH))
-        if isinstance(facade, Rails):
-            return facade.only(visible, whose=user, giving=giving)
-        if isinstance(facade, Bench):
-            seen = facade.only(visible)
-            return seen if giving is None else seen.giving(giving)
-        return facade
+        return Caller(
+            user=user,
+            sees=lambda subject: state.role(user, subject).includes(Role.READ),
+            may_publish=lambda bench: state.role(user, bench).includes(Role.PUBLISH),
+            beginning=self._people.giving(user) if command.makes else NOTHING_BESIDE,
+        )
 
     def filtered(self, response: Any) -> Any:
         """Leave out of an answer to a person the places on the disk."""

@@ -1,46 +1,57 @@
-"""What the bench room needs to know of the settings."""
+"""What the bench room needs of the rest: the settings, and what conversations say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from backshop.bench import KEYWORDS, BenchSettings, Limits
+from backshop.base.ids import MessageId
+from backshop.bench import KEYWORDS, BenchSettings, Limits, Retold
+from backshop.store import Store
 
 from .config import Config, in_force
 
 if TYPE_CHECKING:
-    from backshop.bench import Bench
     from backshop.bench.state import BenchState
-    from backshop.workshop import Workshop
 
 
-def ask_conversation(bench: Bench, workshop: Callable[[], Workshop]) -> None:
-    """Let the bench ask the conversation what only that knows."""
+class LoggedConversations:
+    """What the bench asks of conversations, read from the log alone, not from the agent (B11.8)."""
 
-    def summarise(state: BenchState) -> str | None:
-        if state.draft is None or state.draft.source.kind != "workshop":
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def summarise(self, state: BenchState) -> str | None:
+        """Say what the Draft is about."""
+        if not _is_of_a_turn(state):
             return None
-        from backshop.workshop import draft_summary  # the log of it, not the agent (B11.8)
+        from backshop.workshop import draft_summary  # loaded when there is something to say
 
-        return draft_summary(bench.desk.store, str(state.bench_id))
+        return draft_summary(self._store, str(state.bench_id))
 
-    def vouch(state: BenchState) -> tuple[str, ...]:
-        if state.draft is None or state.draft.source.kind != "workshop":
+    def vouch(self, state: BenchState) -> tuple[str, ...]:
+        """Say what is true of the turn that made the Draft."""
+        if not _is_of_a_turn(state):
             return ()
-        from backshop.workshop import draft_facts  # the log of it, not the agent (B11.8)
+        from backshop.workshop import draft_facts  # loaded when there is something to say
 
-        return draft_facts(bench.desk.store, str(state.bench_id))
+        return draft_facts(self._store, str(state.bench_id))
 
-    def sisters(bench_id: str) -> Iterable[str]:
+    def retell(self, bench_id: str, until: MessageId | None) -> Retold:
+        """Tell a conversation again for a fork of its workbench."""
+        from backshop.workshop import retell  # loaded when a bench is forked
+
+        return retell(self._store, bench_id, until)
+
+    def sisters(self, bench_id: str) -> Iterable[str]:
+        """Name the streams that go with a workbench."""
         from backshop.workshop import sister_streams  # loaded when a bench is gone for good
 
         return sister_streams(bench_id)
 
-    bench.summarise = summarise
-    bench.vouch = vouch
-    bench.sisters = sisters
-    bench.retell = lambda bench_id, until: workshop().retell(bench_id, until)
+
+def _is_of_a_turn(state: BenchState) -> bool:
+    return state.draft is not None and state.draft.source.kind == "workshop"
 
 
 def bench_settings(config: Config) -> BenchSettings:

@@ -14,6 +14,7 @@ from backshop.base.command import Command
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import UserId
 from backshop.base.telemetry import watch
+from backshop.store import THE_OWNER, Caller
 
 from .access import Gate, names_server_path
 from .engine import LastErrors
@@ -26,9 +27,9 @@ class Bound:
     command: Command[Any, Any, Any]
     facade: Any
 
-    def run(self, request: Any) -> Any:
-        """Run with a typed request."""
-        return self.command.run(self.facade, request)
+    def run(self, request: Any, caller: Caller = THE_OWNER) -> Any:
+        """Run with a typed request for somebody."""
+        return self.command.answer(self.facade, request, caller)
 
 
 Offer = tuple[Iterable[Command[Any, Any, Any]], Any]
@@ -110,10 +111,10 @@ class Registry:
     def _run(self, name: str, data: object, user: UserId | None) -> Any:
         bound = self.find(name)
         request = decode(bound.command.request, data)
-        facade = self.admitted(name, request, user)
+        caller = self.admitted(name, request, user)
         try:
             with acting(user):
-                answer = bound.command.run(facade, request)
+                answer = bound.run(request, caller)
         except BackshopError as error:
             self.errors.note(data, error.info(bound.command.phase))
             raise
@@ -121,8 +122,8 @@ class Registry:
             answer = self._gate.filtered(answer)
         return answer
 
-    def admitted(self, name: str, request: Any, user: UserId | None) -> Any:
-        """Return a command's facade as somebody has it, if they may run it with this request.
+    def admitted(self, name: str, request: Any, user: UserId | None) -> Caller:
+        """Return for whom a command runs, if they may run it with this request.
 
         Raises:
             AccessDenied: they may not.
@@ -130,9 +131,9 @@ class Registry:
         """
         bound = self.find(name)
         if self._gate is None or user is None:
-            return bound.facade
+            return THE_OWNER
         self._gate.admit(bound.command, request, user)
-        return self._gate.facade(bound.facade, bound.command, user)
+        return self._gate.caller(bound.command, user)
 
     def names_server_path(self, name: str, data: object) -> bool:
         """Say whether a call names a path of this machine; one that cannot be run names none."""

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import BackshopError
@@ -33,6 +33,21 @@ _PAGE = 500
 _LOG = logging.getLogger("backshop")
 
 Wake = Callable[[], None]
+
+
+class Heard(Protocol):
+    """Takes a signal: its name, what it carries, and what it is about."""
+
+    def __call__(
+        self,
+        name: str,
+        payload: Mapping[str, Any],
+        *,
+        workbench_id: str | None,
+        session_id: str | None,
+    ) -> None:
+        """Pass it on."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +164,44 @@ class Subscription:
             self._wake()
 
 
+class Signals:
+    """Signals on their way to whoever follows, here and in other processes (W4.1, T6.3)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._listeners: list[Heard] = []
+
+    def listen(self, heard: Heard) -> None:
+        """Hear every signal that this process sends."""
+        self._listeners.append(heard)
+
+    def send(
+        self,
+        name: str,
+        payload: Mapping[str, Any],
+        *,
+        workbench_id: str | None = None,
+        session_id: str | None = None,
+    ) -> None:
+        """Send a signal: it has no position and is not replayed."""
+        if self._store.bulletin is not None:
+            about = {"workbench_id": workbench_id, "session_id": session_id}
+            self._store.bulletin.send({"name": name, "payload": dict(payload), **about})
+        for heard in self._listeners:
+            heard(name, payload, workbench_id=workbench_id, session_id=session_id)
+
+    def announce(self, bench_id: str, name: str, payload: Mapping[str, Any]) -> None:
+        """Send a signal about a bench."""
+        self.send(name, payload, workbench_id=bench_id)
+
+
 class Hub:
     """The one place notifications come from. Threads start with the first subscriber."""
 
-    def __init__(self, store: Store, look: Look, clock: Clock) -> None:
+    def __init__(self, store: Store, look: Look, clock: Clock, signals: Signals) -> None:
         self._store = store
+        self._signals = signals
+        signals.listen(self._signal)
         self._look = look
         self._clock = clock
         self._last: dict[tuple[str, str | None], float] = {}
@@ -207,10 +255,7 @@ class Hub:
         session_id: str | None = None,
     ) -> None:
         """Send a signal: it has no position and is not replayed (W4.1)."""
-        if self._store.bulletin is not None:  # subscribers of other processes (T6.3)
-            about = {"workbench_id": workbench_id, "session_id": session_id}
-            self._store.bulletin.send({"name": name, "payload": dict(payload), **about})
-        self._signal(name, payload, workbench_id=workbench_id, session_id=session_id)
+        self._signals.send(name, payload, workbench_id=workbench_id, session_id=session_id)
 
     def _signal(
         self,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
+from typing import Protocol
 
 from backshop.base.acting import acting_user
 from backshop.base.ambient import Clock
@@ -55,6 +56,37 @@ class _Permits:
     until: float
 
 
+class Usage(Protocol):
+    """Knows what is used now."""
+
+    def turns_of(self, user: UserId) -> int:
+        """Return how many turns are being worked on for somebody."""
+        ...
+
+    def bytes_of(self, bench_id: str) -> int:
+        """Return how much Published of a workbench holds."""
+        ...
+
+
+class LoggedUsage:
+    """What is used, as the log and the leases have it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def turns_of(self, user: UserId) -> int:
+        """Return how many turns are being worked on for somebody."""
+        from backshop.workshop import turns_of  # loaded where turns are limited (S2.4)
+
+        return len(turns_of(self._store, user))
+
+    def bytes_of(self, bench_id: str) -> int:
+        """Return how much Published of a workbench holds."""
+        from backshop.bench import published_bytes  # loaded where bytes are limited (S2.4)
+
+        return published_bytes(self._store, bench_id)
+
+
 class Limiter:
     """Refuses what goes beyond a limit. Safe for threads."""
 
@@ -64,16 +96,13 @@ class Limiter:
         people: People,
         clock: Clock,
         limits: Limits,
-        *,
-        turns_of: Callable[[UserId], int],
-        bytes_of: Callable[[str], int],
+        usage: Usage | None = None,
     ) -> None:
         self._store = store
         self._people = people
         self._clock = clock
         self._limits = limits
-        self._turns_of = turns_of
-        self._bytes_of = bytes_of
+        self._usage = usage or LoggedUsage(store)
         self._permits: dict[str, _Permits] = {}
         self._lock = threading.Lock()
 
@@ -102,7 +131,7 @@ class Limiter:
             LimitExceeded: `user_limit`, with the name of the setting.
         """
         most = self._limits.turns
-        if most and user is not None and self._turns_of(user) >= most:
+        if most and user is not None and self._usage.turns_of(user) >= most:
             raise _refusal("team.turns", f"{most} turns are running", TURN_WAIT_MS)
 
     def require_room(self, bench_id: str, more_bytes: int) -> None:
@@ -123,7 +152,7 @@ class Limiter:
         if owner is None:
             return
         theirs = [of for of, who in grants if who == owner and of.startswith("wb_")]
-        if sum(map(self._bytes_of, theirs)) + more_bytes > most:
+        if sum(map(self._usage.bytes_of, theirs)) + more_bytes > most:
             text = f"more than {most} bytes would be stored"
             raise _refusal("team.stored_bytes", text, None)
 

@@ -13,7 +13,7 @@ from backshop.store import Store
 from .notices import Data
 
 if TYPE_CHECKING:  # loaded with the first record somebody hears of (S2.4)
-    from backshop.workshop import Workshop
+    from backshop.workshop import Book
 
 
 Call = Callable[[str, dict[str, Any]], Any]
@@ -22,9 +22,9 @@ Call = Callable[[str, dict[str, Any]], Any]
 class Looker:
     """Records and Drafts of benches; a bench that cannot be read has neither."""
 
-    def __init__(self, store: Store, workshop: Callable[[], Workshop], call: Call) -> None:
+    def __init__(self, store: Store, book: Callable[[], Book], call: Call) -> None:
         self._store = store
-        self._workshop = workshop
+        self._book = book
         self._call = call
         self._bars: dict[str, tuple[str, float]] = {}
 
@@ -32,7 +32,7 @@ class Looker:
         """Return a record of the conversation and the position of the fact that made it."""
         from backshop.workshop import message_of
 
-        book = self._workshop().book
+        book = self._book()
         try:
             found = book.state(workbench_id).records.get(MessageId(message_id))
             names = book.desk.names()
@@ -45,7 +45,7 @@ class Looker:
     def has_draft(self, workbench_id: str) -> bool:
         """Say whether there is a Draft now."""
         try:
-            return self._workshop().book.state(workbench_id).bench.draft is not None
+            return self._book().state(workbench_id).bench.draft is not None
         except BackshopError:  # thrown away or damaged
             return False
 

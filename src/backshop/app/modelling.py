@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backshop.bench import Bench, scope_texts
 from backshop.models import Scope, ScopeFile, ScopeText
 
 from .config import Config, in_force, save, update
-
-if TYPE_CHECKING:
-    from backshop.workshop import Workshop
 
 
 class FileSettings:
@@ -36,9 +33,8 @@ class FileSettings:
 class BenchScopes:
     """What the person brought into a workbench: imported files and texts of context (M4.6)."""
 
-    def __init__(self, benches: Bench, workshop: Callable[[], Workshop]) -> None:
+    def __init__(self, benches: Bench) -> None:
         self._benches = benches
-        self._workshop = workshop
 
     def scope(self, workbench_id: str) -> Scope:
         """Return the scope of a workbench now.
@@ -51,7 +47,8 @@ class BenchScopes:
         texts = scope_texts(self._benches.desk, workbench_id)
         return Scope(tuple(files), tuple(ScopeText(*one) for one in texts))
 
-    def model(self, workbench_id: str) -> str:
-        """Return the model that answers next in a workbench (M2.1)."""
-        workshop = self._workshop()
-        return workshop.model_of(workshop.book.state(workbench_id))
+    def model(self, workbench_id: str) -> str | None:
+        """Return the model that was chosen for a workbench (M2.1)."""
+        from backshop.workshop import chosen_model  # loaded on first use (S2.4)
+
+        return chosen_model(self._benches.desk.store, workbench_id)

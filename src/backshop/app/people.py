@@ -249,10 +249,14 @@ class Settled:
 class People:
     """The people of one home."""
 
-    def __init__(self, store: Store, mint: Mint, gone: Callable[[UserId], None]) -> None:
+    def __init__(self, store: Store, mint: Mint) -> None:
         self._store = store
         self._mint = mint
-        self._gone = gone  # told of everybody who was removed
+        self._told: list[Callable[[UserId], None]] = []
+
+    def on_removal(self, told: Callable[[UserId], None]) -> None:
+        """Be told of everybody whom this process removes from now on, after it is recorded."""
+        self._told.append(told)
 
     @property
     def state(self) -> PeopleState:
@@ -312,7 +316,8 @@ class People:
             yield UserRemoved(user_id=user_id)
 
         self._commit(rule)
-        self._gone(user_id)
+        for told in self._told:
+            told(user_id)
         return Settled()
 
     def user_logout(self, request: UserLogout) -> Settled:

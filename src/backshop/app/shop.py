@@ -22,7 +22,7 @@ from .commands import Registry
 from .config import Config, load
 from .filing import open_formats
 from .handle import BenchWorkshop
-from .hub import Hub
+from .hub import Hub, Signals
 from .limiting import Limiter, limits_of
 from .logs import guard
 from .looking import Looker
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for 
     from backshop.models import Models
     from backshop.prompts import Prompts
     from backshop.rails import Definitions, Rails, Studio
-    from backshop.workshop import Contextual, Digests, Gatherer, Workshop
+    from backshop.workshop import Book, Contextual, Digests, Gatherer, Workshop
 
     from .queue import TurnQueue
     from .written import Workflows
@@ -56,7 +56,7 @@ class Backshop:
         self.store = store
         self.clock = clock
         self.mint = mint
-        store.blobs.copies = self._copies
+        store.blobs.heal_from(self._copies)
 
     def _copies(self, blob: BlobId) -> Iterable[Path]:
         """Name files that may hold a damaged content, also where no workbench was asked for yet."""
@@ -74,7 +74,7 @@ class Backshop:
     ) -> Backshop:
         """Open a home, creating it if need be; `settings` go before environment and file.
 
-        `door` is what events say about how things came in (T1.6).
+        `door` is what events say about how things came in (T1.6); of a `worker` also which it is.
 
         Raises:
             ValidationFailed: a setting is unknown or malformed.
@@ -92,8 +92,8 @@ class Backshop:
             mint=mint,
             lock_wait_ms=config["store.lock_wait_ms"],
             connections=config["store.connections"],
+            place=By(door=door, worker=_process() if door == "worker" else None),
         )
-        store.place = By(door=door)
         return cls(config, store, clock, mint)
 
     @cached_property
@@ -146,18 +146,23 @@ class Backshop:
         """Files, Draft, review and checkpoints."""
         from backshop.bench import Bench
 
-        from .benching import ask_conversation, bench_settings
+        from .benching import LoggedConversations, bench_settings
 
-        made = Bench(self.store, self.formats, self.mint, self.clock, bench_settings(self.config))
-        ask_conversation(made, lambda: self.workshops)
-        made.desk.announce = self._announce
-        made.desk.names = lambda: self.people.names()
-        if self.config["team.stored_bytes"]:
-            made.desk.room = self.limiter.require_room
-        return made
+        return Bench(
+            self.store,
+            self.formats,
+            self.mint,
+            self.clock,
+            bench_settings(self.config),
+            conversations=LoggedConversations(self.store),
+            announce=self._signals.announce,
+            room=self.limiter.require_room if self.config["team.stored_bytes"] else None,
+            names=self.people.names,
+        )
 
-    def _announce(self, bench_id: str, name: str, payload: Mapping[str, Any]) -> None:
-        self.hub.publish_signal(name, payload, workbench_id=bench_id)
+    @cached_property
+    def _signals(self) -> Signals:
+        return Signals(self.store)
 
     @cached_property
     def prompts(self) -> Prompts:
@@ -185,7 +190,7 @@ class Backshop:
             clock=self.clock,
             mint=self.mint,
             offline=self.config["offline"],
-            scopes=BenchScopes(self.benches, lambda: self.workshops),
+            scopes=BenchScopes(self.benches),
             plugins=load_plugins(),
             formats=tuple(kind.value for kind in Kind),
             proxy=self.config["network.proxy"],
@@ -195,7 +200,8 @@ class Backshop:
     @cached_property
     def hub(self) -> Hub:
         """Notifications of everything that is committed, here or by another process."""
-        return Hub(self.store, Looker(self.store, lambda: self.workshops, self.call), self.clock)
+        look = Looker(self.store, lambda: self._book, self.call)
+        return Hub(self.store, look, self.clock, self._signals)
 
     @cached_property
     def contextual(self) -> Contextual:
@@ -210,6 +216,19 @@ class Backshop:
         return BenchWorkshop(self.bench_id(bench), self.commands.run, lambda: self.benches)
 
     @cached_property
+    def _book(self) -> Book:
+        from backshop.workshop import Book
+
+        return Book(
+            self.benches,
+            self.mint,
+            self.clock,
+            self.config["team.lease_s"],
+            program=__version__,
+            gone=lambda user_id: user_id not in self.people.state.users,
+        )
+
+    @cached_property
     def workshops(self) -> Workshop:
         """The conversation of every workbench, and the built-in agent."""
         from backshop.models import LoopGuard
@@ -217,12 +236,10 @@ class Backshop:
 
         config = self.config
         return Workshop(
-            self.benches,
+            self._book,
             self.models,
             self.rails,
-            self.mint,
-            self.clock,
-            publish=self._announce,
+            publish=self._signals.announce,
             settings=Settings(
                 flow=config["workshop.flow"],
                 max_turn_minutes=config["workshop.max_turn_minutes"],
@@ -234,12 +251,9 @@ class Backshop:
             ),
             overrides=self.prompts.overrides,
             gatherer=self.gatherer,
-            stop_digest=lambda bench_id: self.digests.cancel(bench_id),
+            stop_digest=self.digests.cancel,
             admit=self.limiter.require_turn,
             hands=self.queue if config["team.workers"] == "external" else None,
-            lease_s=config["team.lease_s"],
-            program=__version__,
-            gone=lambda user_id: user_id not in self.people.state.users,
         )
 
     @cached_property
@@ -260,17 +274,14 @@ class Backshop:
     @cached_property
     def digests(self) -> Digests:
         """What prompts say about the files of each workbench."""
-        from backshop.workshop import Digests
+        from backshop.workshop import Digests, chosen_model
 
-        workshop = self.workshops
         return Digests(
-            workshop.book,
+            self._book,
             self.gatherer,
             self.prompts.overrides,
             lambda bench_id, workspace: self.models.adapter(
-                workshop.model_of(workshop.book.state(bench_id)),
-                workbench_id=bench_id,
-                workspace=workspace,
+                chosen_model(self.store, bench_id), workbench_id=bench_id, workspace=workspace
             ),
         )
 
@@ -282,7 +293,9 @@ class Backshop:
     @cached_property
     def people(self) -> People:
         """Who shares this home."""
-        return People(self.store, self.mint, lambda user: self.workshops.stop_turns_of(user))
+        made = People(self.store, self.mint)
+        made.on_removal(lambda user: self.workshops.stop_turns_of(user))  # loaded then (S2.4)
+        return made
 
     @cached_property
     def gate(self) -> Gate:
@@ -292,22 +305,14 @@ class Backshop:
     @cached_property
     def limiter(self) -> Limiter:
         """What each person may use."""
-        return Limiter(
-            self.store,
-            self.people,
-            self.clock,
-            limits_of(self.config),
-            turns_of=lambda user: len(self.workshops.turns_of(user)),
-            bytes_of=lambda bench_id: self.benches.desk.published_bytes(bench_id),
-        )
+        return Limiter(self.store, self.people, self.clock, limits_of(self.config))
 
     def call(self, name: str, request: object, *, user: UserId | None = None) -> Any:
         """Run a command by name on parsed JSON for somebody, or for the home's owner."""
         return self.commands.call(name, request, user=user)
 
     def work(self, *, turns: int, grace_s: float, ready: Callable[[], None]) -> None:
-        """Be a worker until told to stop by a signal (T6.2)."""
-        self.store.place = By(door="worker", worker=f"{socket.gethostname()}:{os.getpid()}")
+        """Be a worker until told to stop by a signal (T6.2); for a home opened as one's `door`."""
         self.queue.prepare()
         self.queue.close()  # the worker has connections of its own to it
         from .worker import Worker  # after the queue: it says what is missing
@@ -335,3 +340,7 @@ class Backshop:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _process() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"

@@ -21,8 +21,10 @@ _NAME = re.compile(r"[A-Z][A-Za-z]+|[a-z][a-z_]+")
 class Command(Generic[Facade, Request, Response]):
     """A named operation: typed request in, typed response out, run against one facade.
 
-    `phase` goes into the envelope of its errors (M11.2); `writes` says whether it can change
-    anything. `summary` is one sentence for help texts and the reference.
+    `run` gets the facade and the request and, with `for_caller`, whoever calls: their lists show
+    what they may see, and what they make is theirs. `phase` goes into the envelope of its errors
+    (M11.2); `writes` says whether it can change anything. `summary` is one sentence for help texts
+    and the reference.
 
     The rest is its policy for people who share a home (T6.4). `role` is what they need on every
     workbench and session a request names; `owner`: no role is enough, it is for the home's owner.
@@ -35,21 +37,30 @@ class Command(Generic[Facade, Request, Response]):
     summary: str
     request: type[Request]
     response: Any
-    run: Callable[[Facade, Request], Response] = field(repr=False)
+    run: Callable[..., Response] = field(repr=False)
     role: Needed
     anybody: bool = False
     makes: Made | None = None
     server_paths: tuple[str, ...] = ()
     phase: str = "workbench"
     writes: bool = False
+    for_caller: bool = False
 
     def __post_init__(self) -> None:
         if _NAME.fullmatch(self.name) is None:
             raise ValueError(f"{self.name!r} is not a command name")
         if self.role not in get_args(Needed):
             raise ValueError(f"{self.name} needs a role: one of {', '.join(get_args(Needed))}")
+        if self.makes and not self.for_caller:
+            raise ValueError(f"{self.name} makes what belongs to its caller, and takes none")
         if self.role == "owner" and (self.anybody or self.makes):
             raise ValueError(f"{self.name} is for the home's owner and cannot be for anybody")
+
+    def answer(self, facade: Facade, request: Request, caller: object) -> Response:
+        """Run for somebody."""
+        if self.for_caller:
+            return self.run(facade, request, caller)
+        return self.run(facade, request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +77,7 @@ class Making(Protocol):
         summary: str,
         request: type[Any],
         response: Any,
-        run: Callable[[Any, Any], Any],
+        run: Callable[..., Any],
         *,
         role: Needed,
         anybody: bool = False,
@@ -74,6 +85,7 @@ class Making(Protocol):
         server_paths: tuple[str, ...] = (),
         phase: str = ...,
         writes: bool = False,
+        for_caller: bool = False,
     ) -> Command[Any, Any, Any]: ...
 
 
@@ -85,7 +97,7 @@ def commands_of(phase: str) -> Making:
         summary: str,
         request: type[Any],
         response: Any,
-        run: Callable[[Any, Any], Any],
+        run: Callable[..., Any],
         *,
         role: Needed,
         anybody: bool = False,
@@ -93,6 +105,7 @@ def commands_of(phase: str) -> Making:
         server_paths: tuple[str, ...] = (),
         phase: str = phase,
         writes: bool = False,
+        for_caller: bool = False,
     ) -> Command[Any, Any, Any]:
         return Command(
             name=name,
@@ -106,6 +119,7 @@ def commands_of(phase: str) -> Making:
             server_paths=server_paths,
             phase=phase,
             writes=writes,
+            for_caller=for_caller,
         )
 
     return made

@@ -37,7 +37,17 @@ from .context import (
     scope_texts,
     take_file,
 )
-from .desk import CALLS, CONVERSATION, Commit, Committed, Desk, stream_of, written
+from .conversations import Conversations
+from .desk import (
+    CALLS,
+    CONVERSATION,
+    Commit,
+    Committed,
+    Desk,
+    published_bytes,
+    stream_of,
+    written,
+)
 from .drafting import Author, Put
 from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
 from .forking import Retold
@@ -97,6 +107,7 @@ __all__ = [
     "BenchBusy",
     "BenchDamaged",
     "Commit",
+    "Conversations",
     "Committed",
     "Desk",
     "Done",
@@ -147,6 +158,7 @@ __all__ = [
     "scope_texts",
     "take_file",
     "named_paths",
+    "published_bytes",
     "stream_of",
     "written",
 ]

@@ -15,14 +15,14 @@ _command = commands_of("workbench")
 FOUND = dict[str, Any]  # what a format answers, in the shape of its kind (F5, F27, F29)
 
 COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
-    _command("WorkbenchCreate", "Make an empty workbench.", requests.WorkbenchCreate, answers.Created, Bench.create, writes=True, role="write", anybody=True, makes="workbench"),
-    _command("WorkbenchCreateSample", "Make a workbench with files to try things on.", requests.WorkbenchCreateSample, answers.SampleCreated, Bench.create_sample, writes=True, role="write", anybody=True, makes="workbench"),
+    _command("WorkbenchCreate", "Make an empty workbench.", requests.WorkbenchCreate, answers.Created, Bench.create, writes=True, role="write", anybody=True, makes="workbench", for_caller=True),
+    _command("WorkbenchCreateSample", "Make a workbench with files to try things on.", requests.WorkbenchCreateSample, answers.SampleCreated, Bench.create_sample, writes=True, role="write", anybody=True, makes="workbench", for_caller=True),
     _command("WorkbenchOpen", "Open a workbench.", requests.BenchRequest, answers.Opened, Bench.open, role="read"),
-    _command("WorkbenchList", "List workbenches.", requests.WorkbenchList, answers.BenchList, Bench.list, role="read", anybody=True),
+    _command("WorkbenchList", "List workbenches.", requests.WorkbenchList, answers.BenchList, Bench.list, role="read", anybody=True, for_caller=True),
     _command("WorkbenchRename", "Give a workbench another name.", requests.WorkbenchRename, answers.Done, Bench.rename, writes=True, role="publish"),
     _command("WorkbenchDelete", "Throw a workbench away.", requests.WorkbenchDelete, answers.Done, Bench.delete, writes=True, role="publish"),
     _command("WorkbenchUndelete", "Take a workbench out of the trash.", requests.BenchRequest, answers.Done, Bench.undelete, writes=True, role="publish"),
-    _command("WorkbenchFork", "Make another workbench from this one.", requests.WorkbenchFork, answers.Created, Bench.fork, writes=True, role="read", makes="workbench"),
+    _command("WorkbenchFork", "Make another workbench from this one.", requests.WorkbenchFork, answers.Created, Bench.fork, writes=True, role="read", makes="workbench", for_caller=True),
     _command("WorkbenchGetScope", "Say how much a workbench may hold.", requests.BenchRequest, answers.Scope, Bench.get_scope, role="read"),
     _command("WorkbenchGetSize", "Say what a workbench takes on disk.", requests.BenchRequest, answers.BenchSize, Bench.get_size, role="read"),
     _command("WorkbenchSetLimits", "Change how much a workbench may hold.", requests.WorkbenchSetLimits, answers.Scope, Bench.set_limits, writes=True, role="publish"),

@@ -26,7 +26,17 @@ from backshop.base.ids import (
 from backshop.base.limits import REVISIONS_MAX
 from backshop.base.paths import BenchPath
 from backshop.formats import Formats
-from backshop.store import Event, Fold, NewEvent, Pin, Store, StreamNotHealthy, Write
+from backshop.store import (
+    NOTHING_BESIDE,
+    Beginning,
+    Event,
+    Fold,
+    NewEvent,
+    Pin,
+    Store,
+    StreamNotHealthy,
+    Write,
+)
 
 from . import decide
 from .answers import Names
@@ -48,6 +58,10 @@ Room = Callable[[str, int], None]
 """Refuses so many bytes more in Published of a bench when that is too much for its owner (T6.5)."""
 Rule = Callable[[BenchState], Sequence[object]]
 """Decides facts of the bench; facts of the conversation may stand among them."""
+
+
+def unheard(bench_id: str, name: str, payload: Mapping[str, Any]) -> None:
+    """Nobody follows."""
 
 
 _TOTALS_KEPT = 10_000
@@ -87,6 +101,10 @@ class Desk:
         clock: Clock,
         formats: Formats,
         settings: BenchSettings | None = None,
+        *,
+        announce: Announce = unheard,
+        room: Room | None = None,
+        names: Callable[[], Names] = dict,
     ) -> None:
         self.store = store
         self.settings = settings or BenchSettings()
@@ -95,13 +113,11 @@ class Desk:
         self.views = Views(store, clock, self.settings.full_view_max)
         self.soundness = Soundness(store)
         self.copies = Copies(store, self.views, self.state)
-        store.blobs.copies = self.copies.of
-        self.announce: Announce = _unheard
-        """Set by whoever carries signals to those who follow a bench."""
-        self.room: Room | None = None
-        """Set by whoever knows whose bench it is and what they may store."""
-        self.names: Callable[[], Names] = dict
-        """Set by whoever knows the people of the home; without, nobody has a name."""
+        store.blobs.heal_from(self.copies.of)
+        self.announce = announce
+        self.room = room
+        self.names = names
+        """What the people of the home are called; without them, nobody has a name."""
         self._mint = mint
         self._totals: dict[TreeId, Totals] = {}
 
@@ -154,10 +170,7 @@ class Desk:
 
     def raw_state(self, bench_id: str) -> BenchState:
         """Return the state even of a bench in the trash."""
-        try:
-            return self.store.state(stream_of(bench_id), FOLD)
-        except StreamNotHealthy as error:
-            raise BenchDamaged(error.message, reason=error.reason) from error
+        return raw_state(self.store, bench_id)
 
     def entries(self, tree_id: TreeId) -> dict[BenchPath, tree.File]:
         """Return every file of a tree."""
@@ -181,13 +194,6 @@ class Desk:
             raise ValidationFailed(
                 "a file of this name is there already", reason="path_collision", detail=path
             )
-
-    def published_bytes(self, bench_id: str) -> int:
-        """Return how much Published holds, also in the trash; of a damaged bench nobody knows."""
-        try:
-            return self.raw_state(bench_id).files.total_bytes
-        except BenchDamaged:
-            return 0
 
     def totals(self, state: BenchState) -> Totals:
         """Return how much Published holds."""
@@ -304,11 +310,13 @@ class Desk:
         blobs: Sequence[bytes] = (),
         keep: Sequence[BlobId] = (),
         lease: str | None = None,
+        beginning: Beginning = NOTHING_BESIDE,
     ) -> Committed:
         """Append what the rule decides as one transaction, then bring the folders along.
 
         `blobs` are stored with it; `keep` names those among them that no tree leads to. With a
-        `lease` it is refused when the run lease has passed to somebody else.
+        `lease` it is refused when the run lease has passed to somebody else. A bench that it
+        makes has `beginning` beside it.
         """
         tx_id = self.new_tx()
 
@@ -327,7 +335,7 @@ class Desk:
         self.require_room(bench_id, known, rule(known))  # refuses before the lock makes a folder
         with self.views.locked(BenchId(check_id(bench_id, "wb"))):
             before = self.store.position(stream_of(bench_id))
-            state, _done = self.store.update(stream_of(bench_id), FOLD, write)
+            state, _done = self.store.update(stream_of(bench_id), FOLD, write, beginning=beginning)
             if self.store.position(stream_of(bench_id)) == before or not state.exists:
                 return Committed(state)
             warnings = tuple(self.views.project(state))
@@ -356,10 +364,6 @@ class Desk:
     def grow(self, base: TreeId, changes: dict[BenchPath, tree.File | None]) -> tree.Built:
         """Return a changed tree; its new nodes are stored with the commit."""
         return tree.change(base, changes, self.store.load_tree)
-
-
-def _unheard(bench_id: str, name: str, payload: Mapping[str, Any]) -> None:
-    """Nobody follows."""
 
 
 def damaged(lost: Sequence[Damage]) -> BenchDamaged:
@@ -408,6 +412,26 @@ def written(
     fresh, stale = decide.pins(state, after)
     pins = [Pin(ref, "tree") for ref in fresh] + [Pin(ref, "review") for ref in keep]
     return Write(events, pins, blobs, lease, stale)
+
+
+def raw_state(store: Store, bench_id: str) -> BenchState:
+    """Return the state of a bench, even of one in the trash.
+
+    Raises:
+        BenchDamaged: its log cannot be read.
+    """
+    try:
+        return store.state(stream_of(bench_id), FOLD)
+    except StreamNotHealthy as error:
+        raise BenchDamaged(error.message, reason=error.reason) from error
+
+
+def published_bytes(store: Store, bench_id: str) -> int:
+    """Return how much Published holds, also in the trash; of a damaged bench nobody knows."""
+    try:
+        return raw_state(store, bench_id).files.total_bytes
+    except BenchDamaged:
+        return 0
 
 
 def stream_of(bench_id: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import MessageId, TreeId, check_id
+from backshop.store import Caller
 
 from . import decide, requests
 from .answers import Created
@@ -29,12 +30,7 @@ Retell = Callable[[str, MessageId | None], Retold]
 """Tells a bench's conversation again, to its end or up to a record."""
 
 
-def no_conversation(bench_id: str, message_id: MessageId | None) -> Retold:
-    """Refuse: nobody here knows conversations."""
-    raise ValidationFailed("there is no such way to fork", reason="bad_mode")
-
-
-def fork(desk: Desk, request: requests.WorkbenchFork, retell: Retell) -> Created:
+def fork(desk: Desk, request: requests.WorkbenchFork, retell: Retell, caller: Caller) -> Created:
     """Make the bench, with files only, with context items too, or with the conversation."""
     until = None
     if request.from_message_id is not None:
@@ -58,7 +54,7 @@ def fork(desk: Desk, request: requests.WorkbenchFork, retell: Retell) -> Created
             is_cut=until is not None,
         )
         facts = [*decide.fork(state, wish), *(told.facts if told else ())]
-        desk.commit(bench_id, lambda _: facts)
+        desk.commit(bench_id, lambda _: facts, beginning=caller.beginning)
     return Created(workbench_id=bench_id)
 
 

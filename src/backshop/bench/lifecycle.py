@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backshop.base.ambient import timestamp
 from backshop.base.errors import BackshopError, DiskFull, ValidationFailed
 from backshop.base.ids import BenchId, RevisionId
 from backshop.formats import Kind
-from backshop.store import WriteFailed
+from backshop.store import Caller, WriteFailed
 
 from . import decide, noting, requests
 from .answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope, acted
@@ -25,7 +25,7 @@ _LOOKED_AT_FILES = 20_000  # of one page of the list; the rest of it is judged b
 _DAY_MS = 86_400_000
 
 
-def create(desk: Desk, request: requests.WorkbenchCreate) -> Created:
+def create(desk: Desk, request: requests.WorkbenchCreate, caller: Caller) -> Created:
     """Make an empty bench."""
     bench_id = desk.new_bench()
     if request.profile is not None and request.profile not in PROFILES:
@@ -33,7 +33,7 @@ def create(desk: Desk, request: requests.WorkbenchCreate) -> Created:
     limits, profile = desk.settings.new_limits(request.profile)
     model_id = desk.settings.default_model()
     facts = decide.create(bench_id, request.name, limits, profile, model_id=model_id)
-    desk.commit(bench_id, lambda _: facts)
+    desk.commit(bench_id, lambda _: facts, beginning=caller.beginning)
     return Created(workbench_id=bench_id)
 
 
@@ -104,17 +104,15 @@ def _salvaged(desk: Desk, state: BenchState) -> list[str]:
     return ["altered_bytes_salvaged"] if desk.views.salvage_blobs(state.bench_id, named) else []
 
 
-def list_benches(
-    desk: Desk, request: requests.WorkbenchList, visible: Callable[[str], bool]
-) -> BenchList:
-    """List the benches that are visible, damaged ones too, newest change first (B5.3)."""
+def list_benches(desk: Desk, request: requests.WorkbenchList, caller: Caller) -> BenchList:
+    """List the benches that the caller sees, damaged ones too, newest change first (B5.3)."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 200 workbenches", reason="bad_params")
     found: list[BenchInfo] = []
     states: dict[str, BenchState] = {}
     for head in reversed(desk.store.streams("bench")):
         bench_id = head.stream.partition(":")[2]
-        if not visible(bench_id):
+        if not caller.sees(bench_id):
             continue
         try:
             state = desk.raw_state(bench_id)

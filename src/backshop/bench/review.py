@@ -33,7 +33,6 @@ SUMMARY_UNAVAILABLE = "Summary unavailable."
 Hint = dict[str, Any]
 Hints = Callable[[Change], Hint | None]
 Summarise = Callable[[BenchState], str | None]
-Vouch = Callable[[BenchState], tuple[str, ...]]
 _TYPES = {
     "text": "text",
     "csv": "text",

@@ -10,6 +10,7 @@ from backshop.base import tree
 from backshop.base.ids import BenchId
 from backshop.base.paths import bench_path
 from backshop.formats import write_samples
+from backshop.store import Caller
 
 from . import decide, requests
 from .answers import SampleCreated
@@ -20,7 +21,7 @@ from .values import FileFact
 NAME = "Sample Workbench"
 
 
-def create(desk: Desk, request: requests.WorkbenchCreateSample) -> SampleCreated:
+def create(desk: Desk, request: requests.WorkbenchCreateSample, caller: Caller) -> SampleCreated:
     """Make a workbench with the sample files; it is there whole or not at all."""
     taken = _names(desk)
     if request.reuse and NAME in taken:
@@ -50,6 +51,7 @@ def create(desk: Desk, request: requests.WorkbenchCreateSample) -> SampleCreated
         bench_id,
         lambda _: created,
         blobs=tuple(built.nodes.values()),
+        beginning=caller.beginning,
     )
     return SampleCreated(workbench_id=bench_id, name=name, created=True)
 

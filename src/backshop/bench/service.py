@@ -5,14 +5,13 @@ One method for each command, named after it. The work is in the modules beside t
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from backshop.base import paths
 from backshop.base.ambient import Clock, Mint
 from backshop.formats import Formats
-from backshop.store import Beginning, Store
+from backshop.store import THE_OWNER, Caller, Store
 
 from . import (
     adding,
@@ -52,6 +51,7 @@ from .answers import (
     DraftState,
     Extracted,
     FileList,
+    Names,
     Opened,
     Published,
     Reconciled,
@@ -63,12 +63,12 @@ from .answers import (
     Scope,
 )
 from .context import Artifact, ContextItem, ContextItems
-from .desk import Desk
+from .conversations import Conversations, NoConversations
+from .desk import Announce, Desk, Room, unheard
 from .diffing import Diff, Differ
 from .drafting import Author, Put
-from .review import ChangeEntry, ChangeSet, Confirmed, Summarise, Summary, Vouch
+from .review import ChangeEntry, ChangeSet, Confirmed, Summary
 from .settings import BenchSettings
-from .state import BenchState
 from .viewing import Viewer
 
 
@@ -82,49 +82,38 @@ class Bench:
         mint: Mint,
         clock: Clock,
         settings: BenchSettings | None = None,
+        *,
+        conversations: Conversations | None = None,
+        announce: Announce = unheard,
+        room: Room | None = None,
+        names: Callable[[], Names] = dict,
     ) -> None:
-        self.desk = Desk(store, mint, clock, formats, settings)
+        self.desk = Desk(
+            store, mint, clock, formats, settings, announce=announce, room=room, names=names
+        )
         self.formats = formats
         self.viewer = Viewer(self.desk, formats)
         self.differ = Differ(self.desk, formats)
-        self.summarise: Summarise = _unsaid
-        self.vouch: Vouch = _unvouched
-        """Says what a Draft is about; set by whoever keeps the conversation (B13.2)."""
-        self.retell: forking.Retell = forking.no_conversation
-        """Tells the conversation again for a fork; set by the same."""
-        self.sisters: trash.Sisters = trash.no_sisters
-        """Names the streams that go with a workbench; set by the same."""
-        self._visible: Callable[[str], bool] = _everything
+        self.conversations = conversations or NoConversations()
 
-    def only(self, visible: Callable[[str], bool]) -> Bench:
-        """Return the same benches for somebody whose lists show only some of them."""
-        shared = copy.copy(self)
-        shared._visible = visible
-        return shared
-
-    def giving(self, beginning: Beginning) -> Bench:
-        """Return the same benches for somebody who gets what they make."""
-        shared = copy.copy(self)
-        shared.desk = copy.copy(self.desk)
-        shared.desk.store = self.desk.store.giving(beginning)
-        return shared
-
-    def create(self, request: requests.WorkbenchCreate) -> Created:
+    def create(self, request: requests.WorkbenchCreate, caller: Caller = THE_OWNER) -> Created:
         """Make an empty workbench."""
-        return lifecycle.create(self.desk, request)
+        return lifecycle.create(self.desk, request, caller)
 
-    def create_sample(self, request: requests.WorkbenchCreateSample) -> SampleCreated:
+    def create_sample(
+        self, request: requests.WorkbenchCreateSample, caller: Caller = THE_OWNER
+    ) -> SampleCreated:
         """Make a workbench with files to try things on."""
-        return sample.create(self.desk, request)
+        return sample.create(self.desk, request, caller)
 
     def open(self, request: requests.BenchRequest) -> Opened:
         """Open a workbench, repairing its folders if a crash left them behind."""
         return lifecycle.open_bench(self.desk, request)
 
-    def list(self, request: requests.WorkbenchList) -> BenchList:
+    def list(self, request: requests.WorkbenchList, caller: Caller = THE_OWNER) -> BenchList:
         """List workbenches."""
-        trash.purge(self.desk, self.sisters)
-        return lifecycle.list_benches(self.desk, request, self._visible)
+        trash.purge(self.desk, self.conversations.sisters)
+        return lifecycle.list_benches(self.desk, request, caller)
 
     def rename(self, request: requests.WorkbenchRename) -> Done:
         """Give a workbench another name."""
@@ -136,11 +125,11 @@ class Bench:
 
     def undelete(self, request: requests.BenchRequest) -> Done:
         """Take a workbench out of the trash."""
-        return trash.undelete(self.desk, request, self.sisters)
+        return trash.undelete(self.desk, request, self.conversations.sisters)
 
-    def fork(self, request: requests.WorkbenchFork) -> Created:
+    def fork(self, request: requests.WorkbenchFork, caller: Caller = THE_OWNER) -> Created:
         """Make another workbench from this one."""
-        return forking.fork(self.desk, request, self.retell)
+        return forking.fork(self.desk, request, self.conversations.retell, caller)
 
     def get_scope(self, request: requests.BenchRequest) -> Scope:
         """Say how much a workbench may hold."""
@@ -276,8 +265,12 @@ class Bench:
 
     def review_get_change_set(self, request: requests.ReviewGetChangeSet) -> ChangeSet:
         """List what the Draft changes."""
-        found = review.change_set(self.desk, request, self.differ.hint_of, self.summarise)
-        return replace(found, draft_facts=self.vouch(self.desk.state(request.workbench_id)))
+        found = review.change_set(
+            self.desk, request, self.differ.hint_of, self.conversations.summarise
+        )
+        return replace(
+            found, draft_facts=self.conversations.vouch(self.desk.state(request.workbench_id))
+        )
 
     def review_get_diff(self, request: glance.ReviewPath) -> Diff:
         """Return the best diff there is for a path."""
@@ -293,7 +286,7 @@ class Bench:
 
     def review_get_summary(self, request: glance.ReviewPath) -> Summary:
         """Return what a file's change is about."""
-        return review.summary(self.desk, request, self.summarise)
+        return review.summary(self.desk, request, self.conversations.summarise)
 
     def review_get_deletion_confirmations(self, request: requests.BenchRequest) -> Confirmed:
         """Return the deletions the person agreed to."""
@@ -338,12 +331,3 @@ class Bench:
 def _everything(_: str) -> bool:
     """Nothing is kept from whoever asks."""
     return True
-
-
-def _unvouched(_: BenchState) -> tuple[str, ...]:
-    """Say nothing of a Draft that no conversation knows."""
-    return ()
-
-
-def _unsaid(_: BenchState) -> None:
-    """Nobody says what a Draft is about."""

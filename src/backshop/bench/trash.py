@@ -29,11 +29,6 @@ Sisters = Callable[[str], Iterable[str]]
 """Names the streams beside a bench's own that tell of it and go with it."""
 
 
-def no_sisters(bench_id: str) -> Iterable[str]:
-    """Nobody keeps anything beside."""
-    return ()
-
-
 @event("bench.purged")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchPurged:

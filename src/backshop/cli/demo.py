@@ -34,10 +34,11 @@ def demo(door: Door, setup_only: bool, host: str, port: int, no_browser: bool) -
     """
     with door.shop() as shop:
         made = set_up(shop)
-        if setup_only:
-            door.show(made, _told)
-            return
-        click.echo(_told(made), err=True)
+    if setup_only:
+        door.show(made, _told)
+        return
+    click.echo(_told(made), err=True)
+    with door.shop(door="web") as shop:
         run_web(shop, host=host, port=port, browser=not no_browser)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from backshop.base.acting import acting
 from backshop.base.canon import parse
+from backshop.base.codec import decode, encode
 from backshop.base.errors import BackshopError
 
 from .door import Door, DoorGroup, clean, clean_lines, given, pass_door, read_text, table
@@ -85,8 +86,10 @@ def start(
         preferences=given(autonomy=autonomy, riskPolicy=risk_policy) or None,
     )
     with door.shop() as shop:
-        shop.rails.settings = replace(shop.rails.settings, driver="cli")  # the record says who
-        door.show(shop.call("start_workflow", request), _step)
+        asked = decode(shop.commands.find("start_workflow").command.request, request)
+        with acting(None):  # the record says who, and through which program
+            answer = shop.rails.start_workflow(asked, driver="cli")
+        door.show(encode(answer.structured), _step)
 
 
 @run.command("continue")

@@ -32,7 +32,7 @@ WEB_PORT = 8421
 @pass_door
 def serve(door: Door, host: str, port: int, no_browser: bool) -> None:
     """Run the web app and print the link that lets a browser in, once."""
-    with door.shop() as shop:
+    with door.shop(door="web") as shop:
         run_web(shop, host=host, port=port, browser=not no_browser)
 
 
@@ -144,7 +144,7 @@ def worker(door: Door, turns: int, grace: float) -> None:
     Any number of workers share one PostgreSQL database. A turn whose worker dies is gone on with
     by another one, from where it stood.
     """
-    with door.shop(settings={"team.workers": "inside"}) as shop:
+    with door.shop(settings={"team.workers": "inside"}, door="worker") as shop:
         shop.work(
             turns=turns,
             grace_s=grace,

@@ -21,7 +21,6 @@ from .offer import Called, OfferedTool
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
-    from backshop.rails import Rails
     from backshop.workshop import Outside
 
 TOOL_SETS = ("rails", "bench")
@@ -111,23 +110,23 @@ class Offering:
 
 def _rails_tools(shop: Backshop, seat: Outside | None) -> list[OfferedTool]:
     from backshop.app import Role  # loaded after the client is greeted
-    from backshop.rails import RailsTool, offered
+    from backshop.rails import Asker, RailsTool, offered
 
-    rails = shop.rails if seat is None else seat.rails
+    rails = shop.rails
 
-    def admitted(name: str, user: UserId, request: Any) -> Rails:
+    def admitted(name: str, user: UserId | None, request: Any) -> Asker:
+        if user is None:
+            return Asker() if seat is None else seat.asker
         if seat is not None and seat.is_about(request):
             shop.gate.require_no_path(user, shop.commands.find(name).command, request)
             shop.gate.admit_to(user, seat.bench_id, Role.WRITE)
-            return seat.rails
-        found: Rails = shop.commands.admitted(name, request, user)
-        return found
+            return seat.asker
+        return Asker(caller=shop.commands.admitted(name, request, user))
 
     def adapted(tool: RailsTool) -> OfferedTool:
         def call(arguments: Mapping[str, Any], user: UserId | None) -> Called:
-            admit = partial(admitted, tool.name, user) if user is not None else None
             with acting(user):
-                answer = tool.call(rails, arguments, admit)
+                answer = tool.call(rails, arguments, partial(admitted, tool.name, user))
             return Called(answer.texts, dict(answer.structured), answer.is_error)
 
         return OfferedTool(

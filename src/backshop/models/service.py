@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,14 @@ class ModelAdapter(AdapterBase):
         self._caller.check_consent(self.model_id, self.workbench_id)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPlaces:
+    """Where keys come from: the environment, and where the key of the stored ones is kept."""
+
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    vault: Vault | None = None
+
+
 class Models:
     """Providers and models of one home: what there is, what is allowed, and the calls."""
 
@@ -105,10 +114,8 @@ class Models:
         home: Path,
         clock: Clock,
         mint: Mint,
-        offline: bool = False,
         scopes: Scopes | None = None,
-        environ: Mapping[str, str] | None = None,
-        vault: Vault | None = None,
+        keys: KeyPlaces | None = None,
         plugins: Mapping[str, Plugin] | None = None,
         formats: tuple[str, ...] = (),
         redactor: Redactor | None = None,
@@ -117,15 +124,16 @@ class Models:
         self.redactor = redactor or Redactor()
         self._mint = mint
         self._formats = formats
-        env = os.environ if environ is None else environ
+        places = keys or KeyPlaces()
+        env = places.environ
         passphrase = env.get(UNLOCK_ENV) or None
         self.redactor.learn([passphrase] if passphrase else [])
-        secrets = Secrets(home, clock=clock, vault=vault, passphrase=passphrase)
+        secrets = Secrets(home, clock=clock, vault=places.vault, passphrase=passphrase)
         self._choice = Choice(settings, secrets, self.redactor, env, plugins or {})
         self._ledger = Ledger(store, mint)
         self._gate = ConsentGate(self._choice, self._ledger, scopes)
         self._wires = wires = Wires(plugins=plugins or {})
-        egress = Egress(clock=clock, gate=self._gate, offline=offline, keep=self._keep, **network)
+        egress = Egress(clock=clock, gate=self._gate, keep=self._keep, **network)
         self.redactor.learn([egress.proxy.password] if egress.proxy else [])
         self.providers = Providers(
             choice=self._choice,

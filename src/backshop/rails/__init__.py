@@ -2,6 +2,7 @@
 
 from .artifact import Shown
 from .artifact import shown as shown_artifact
+from .asker import Asker
 from .asks import (
     SessionDelete,
     SessionExport,
@@ -56,6 +57,7 @@ __all__ = [
     "Builtin",
     "Catalog",
     "Checked",
+    "Asker",
     "Company",
     "CheckpointWorkflow",
     "ContinueWorkflow",

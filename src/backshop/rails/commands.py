@@ -6,6 +6,7 @@ from typing import Any
 
 from backshop.base.command import Command
 
+from .asker import Asker
 from .service import Rails
 from .studio import STUDIO_COMMANDS
 from .tools import TOOLS, RailsTool
@@ -19,7 +20,10 @@ def _tool(tool: RailsTool) -> Command[Rails, Any, Any]:
         summary=f"{tool.title}.",
         request=tool.request,
         response=tool.answer,
-        run=lambda rails, request: tool.run(rails, request).structured,
+        run=lambda rails, request, caller: (
+            tool.run(rails, request, Asker(caller=caller)).structured
+        ),
+        for_caller=True,
         role=tool.role,
         anybody=tool.anybody,
         makes=tool.makes,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from backshop.base.limits import BLOCKED_ATTEMPTS_BUILTIN_MAX, NOTES_KEPT_MAX_BYTES
+from backshop.store import THE_OWNER, Caller
 
 from . import (
     decide,
@@ -26,6 +26,7 @@ from . import tokens as tk
 from . import workspace as places
 from .advance import Acknowledge, Policy, spent, still_open
 from .advance import advance as decide_advance
+from .asker import PERSON, Asker
 from .beside import Beside
 from .catalog import Catalog
 from .company import Company
@@ -50,31 +51,29 @@ _RESUME_REF = re.compile(r"r-[a-z2-7]{10}")
 class Execution:
     """What tokens can do."""
 
-    company: Company | None = None
-    voice: inputs.Voice = "person"
-
     def __init__(self, sessions: Sessions, catalog: Catalog, settings: Settings) -> None:
         self.sessions = sessions
         self.settings = settings
         self._drift = Drift(catalog)
         self._workspaces: dict[str, Path | None] = {}
 
-    def over(self, sessions: Sessions) -> Execution:
-        """Return the same over another view of the sessions."""
-        shared = copy.copy(self)
-        shared.sessions = sessions
-        return shared
-
-    def continue_workflow(self, request: requests.ContinueWorkflow) -> Answer:
+    def continue_workflow(
+        self, request: requests.ContinueWorkflow, asker: Asker = PERSON
+    ) -> Answer:
         """Acknowledge the pending step, or fetch it again without changing anything."""
         if request.ack_token is not None:
             wanted = Request(
                 context=inputs.context(request.context),
                 output=requests.raw_output(request.output),
                 preferences=mode_change(request.preferences),
-                by=self.voice,
+                by=asker.voice,
             )
-            return self.advance(request.ack_token, wanted, state_token=request.state_token)
+            return self.advance(
+                request.ack_token,
+                wanted,
+                state_token=request.state_token,
+                company=asker.company,
+            )
         for name in ("output", "context", "preferences"):
             if getattr(request, name) is not None:
                 raise invalid(
@@ -88,7 +87,7 @@ class Execution:
                 "Send the stateToken and ackToken of the last answer; if they are lost, call"
                 " resume_session.",
             )
-        return self.rehydrate(request.state_token)
+        return self.rehydrate(request.state_token, asker.caller)
 
     def advance(
         self,
@@ -98,6 +97,7 @@ class Execution:
         state_token: str | None = None,
         is_intended_fork: bool = False,
         beside: Beside | None = None,
+        company: Company | None = None,
     ) -> Answer:
         """Count the pending step as done, once, however often it is asked (R7.22)."""
         keys = self.sessions.keyring.keys()
@@ -118,9 +118,9 @@ class Execution:
             _require_attempt(located.node, attempt, "ack", located.node.advances)
         attempts = self._attempts(located)
         kept = _together(attempts)
-        if beside is None and self.company is not None:
+        if beside is None and company is not None:
             whole = replace(request, output=inputs.effective(request.output, kept))
-            beside = self.company.beside(located, whole)
+            beside = company.beside(located, whole)
         workflow = self.sessions.workflow(located.node.workflow_hash)
         workspace = self._workspace_of(located.session_id)
         wish = Acknowledge(
@@ -148,10 +148,10 @@ class Execution:
         self.sessions.remember(decided.snapshot)
         return respond.filled(keys, decided.body)
 
-    def rehydrate(self, state_token: str) -> Answer:
+    def rehydrate(self, state_token: str, caller: Caller = THE_OWNER) -> Answer:
         """Return a node's pending step, recap and branches; nothing is written (R7.23)."""
         if _RESUME_REF.fullmatch(state_token.strip()):
-            return self._rehydrated(self._by_resume_ref(state_token.strip()))
+            return self._rehydrated(self._by_resume_ref(state_token.strip(), caller))
         token = tk.verify(self.sessions.keyring.keys(), state_token, tk.Kind.STATE)
         return self._rehydrated(self.located(token))
 
@@ -387,8 +387,8 @@ class Execution:
             )
         return located
 
-    def _by_resume_ref(self, ref: str) -> Located:
-        for session_id in reversed(self.sessions.ids()):
+    def _by_resume_ref(self, ref: str, caller: Caller) -> Located:
+        for session_id in reversed(self.sessions.ids(caller)):
             try:
                 state = self.sessions.state(session_id)
             except RailsError:  # a damaged session is no answer to a resumeRef

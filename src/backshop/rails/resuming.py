@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from backshop.base.limits import RESUME_SNIPPET_MAX_BYTES
+from backshop.store import Caller
 
 from . import graph, resume
 from . import tokens as tk
@@ -32,11 +33,11 @@ class _Source:
     tip: NodeState | None = None
 
 
-def resumed(sessions: Sessions, asked: resume.Asked) -> Answer:
+def resumed(sessions: Sessions, asked: resume.Asked, caller: Caller) -> Answer:
     """Return the work a question means, with the call that takes it up again."""
     sources: dict[tuple[str, str | None], _Source] = {}
     works = []
-    for source in _sources(sessions):
+    for source in _sources(sessions, caller):
         try:
             work = _work(sessions, source)
         except RailsError:  # lost, or written by a later program: no candidate either (R4.18)
@@ -80,8 +81,8 @@ def status_of(sessions: Sessions, state: SessionState, run: RunState) -> str:
     return graph.status(run, tip, is_complete=is_complete)
 
 
-def _sources(sessions: Sessions) -> Iterator[_Source]:
-    for session_id in sessions.ids():
+def _sources(sessions: Sessions, caller: Caller) -> Iterator[_Source]:
+    for session_id in sessions.ids(caller):
         try:
             state = sessions.state(session_id)
         except RailsError:  # damaged sessions are never candidates (R4.18)

@@ -6,13 +6,12 @@ data; refusals are `RailsError`.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backshop.base.ambient import random_bits
 from backshop.base.ids import b32, did
-from backshop.store import Beginning, Store
+from backshop.store import Store
 
 from . import (
     belonging,
@@ -31,9 +30,9 @@ from . import compile as pinned
 from . import events as ev
 from . import tokens as tk
 from . import workspace as places
+from .asker import PERSON, Asker
 from .beside import Beside
 from .catalog import Catalog
-from .company import Company
 from .decide import Decided, Start
 from .errors import mismatch, other_request, unknown_node
 from .execution import Execution, mode_change
@@ -65,42 +64,7 @@ class Rails:
         self.sessions = Sessions(store)
         self.execution = Execution(self.sessions, catalog, self.settings)
         self.announce = wholes.announcing(store)
-        self._company: Company | None = None
         self._random = random
-        self._whose: tuple[str, ...] = ()
-
-    def only(
-        self,
-        visible: Callable[[str], bool],
-        *,
-        whose: str = "",
-        giving: Beginning | None = None,
-    ) -> Rails:
-        """Return the same rails for somebody who sees only some sessions.
-
-        `whose` keeps the names that follow from their own keys (R7.6) apart from everybody else's;
-        `giving` goes beside each session they begin.
-        """
-        shared = copy.copy(self)
-        shared.sessions = self.sessions.only(visible, giving)
-        shared.execution = self.execution.over(shared.sessions)
-        shared._whose = (whose,) if whose else ()
-        return shared
-
-    def accompanied(self, company: Company) -> Rails:
-        """Return the same rails with somebody beside the runs that are driven through them."""
-        shared = copy.copy(self)
-        shared._company = company
-        shared.execution = self.execution.over(self.sessions)
-        shared.execution.company = company
-        return shared
-
-    def for_agent(self) -> Rails:
-        """Return the same rails for calls an agent makes: its word is not the person's (R8.4)."""
-        shared = copy.copy(self)
-        shared.execution = self.execution.over(self.sessions)
-        shared.execution.voice = "agent"
-        return shared
 
     def acknowledges(self, ack_token: str) -> tuple[str, str] | None:
         """Return the run and node an ack token belongs to; None for one that is refused."""
@@ -137,22 +101,34 @@ class Rails:
     # ------------------------------------------------------------ start
 
     def start_workflow(
-        self, request: requests.StartWorkflow, *, driver: ev.Driver | None = None
+        self,
+        request: requests.StartWorkflow,
+        asker: Asker = PERSON,
+        *,
+        driver: ev.Driver | None = None,
     ) -> Answer:
         """Begin a run and return its first step (R7.21)."""
-        if self._company is not None:
-            return self._company.start(request, lambda: self._started(request, driver))
-        return self._started(request, driver)
+        if asker.company is not None:
+            return asker.company.start(request, lambda: self._started(request, asker, driver))
+        return self._started(request, asker, driver)
 
-    def _started(self, request: requests.StartWorkflow, driver: ev.Driver | None) -> Answer:
+    def _started(
+        self, request: requests.StartWorkflow, asker: Asker, driver: ev.Driver | None
+    ) -> Answer:
         session_id, parent = self._session_for(request)
         key = request.idempotency_key
         if session_id is None and key:
-            session_id = did("sess", "start", key, request.workflow_id, *self._whose)
+            session_id = did("sess", "start", key, request.workflow_id, *asker.whose)
         session_id = session_id or self._id("sess")
         run_id = did("run", session_id, key, request.workflow_id) if key else self._id("run")
         return self.begin(
-            request, session_id, run_id, parent=parent, driver=driver, is_same=_same_request
+            request,
+            session_id,
+            run_id,
+            asker,
+            parent=parent,
+            driver=driver,
+            is_same=_same_request,
         )
 
     def begin(
@@ -160,6 +136,7 @@ class Rails:
         request: requests.StartWorkflow,
         session_id: str,
         run_id: str,
+        asker: Asker = PERSON,
         *,
         parent: ev.Parent | None = None,
         driver: ev.Driver | None = None,
@@ -168,7 +145,7 @@ class Rails:
     ) -> Answer:
         """Begin a run under these ids, making the session if it is new; once, if asked twice."""
         driven = driver or self.settings.driver
-        wanted = self._start_request(request, driven)
+        wanted = self._start_request(request, driven, asker)
         workspace = self._workspace(request)
         listing = self.catalog.look(workspace)
         found = listing.load(request.workflow_id)
@@ -196,7 +173,7 @@ class Rails:
                     driver=driven,
                     request=wanted,
                     request_digest=digest,
-                    baseline=self._baseline(state, driven),
+                    baseline=self._baseline(state, driven, asker),
                     observations=seen,
                     references=references,
                     parent=parent,
@@ -205,7 +182,7 @@ class Rails:
                 ),
             )
 
-        state, decided = self.sessions.decide(session_id, rule, beside)
+        state, decided = self.sessions.decide(session_id, rule, beside, asker.caller)
         if decided is None:
             return self._again(session_id, state.runs[run_id], digest, is_same)
         self.sessions.remember(decided.snapshot)
@@ -222,14 +199,16 @@ class Rails:
     def _told(self, body: bytes, session_id: str) -> Answer:
         return respond.filled(self.sessions.keyring.keys(), body, with_session=session_id)
 
-    def _start_request(self, request: requests.StartWorkflow, driver: ev.Driver) -> Request:
+    def _start_request(
+        self, request: requests.StartWorkflow, driver: ev.Driver, asker: Asker
+    ) -> Request:
         context = dict(request.context or {})
         if request.goal is not None and request.goal.strip():
             context.setdefault("goal", request.goal)
         return Request(
             context=inputs.context(context),
             preferences=mode_change(request.preferences),
-            by="builtin" if driver == "builtin" else self.execution.voice,
+            by="builtin" if driver == "builtin" else asker.voice,
         )
 
     def _session_for(self, request: requests.StartWorkflow) -> tuple[str | None, ev.Parent | None]:
@@ -255,35 +234,41 @@ class Rails:
             self.sessions.state(session_id)  # refuses a damaged session
         return session_id, parent
 
-    def _baseline(self, state: SessionState, driver: ev.Driver) -> ev.Effective:
+    def _baseline(self, state: SessionState, driver: ev.Driver, asker: Asker) -> ev.Effective:
         """Return the mode a run begins with: the session's, else the configured one (R8.29)."""
         configured = preferences.PRESETS[self.settings.preset].values
         if driver != "builtin":
             for run_id in state.run_order:
                 run = state.runs[run_id]
                 if run.started.driver != "builtin" and run.baseline is not None:
-                    return self._session_mode(run, configured)
+                    return self._session_mode(run, configured, asker)
         return configured
 
-    def _session_mode(self, first: RunState, configured: ev.Effective) -> ev.Effective:
+    def _session_mode(
+        self, first: RunState, configured: ev.Effective, asker: Asker
+    ) -> ev.Effective:
         """Return what the first run of a session gives to a later one.
 
         What was allowed in a run that an agent began holds for that run; the agent's next one
         begins no bolder than what the person configured (R8.4).
         """
         assert first.baseline is not None
-        is_agents = self.execution.voice == "agent" and first.started.driver != "cli"
+        is_agents = asker.voice == "agent" and first.started.driver != "cli"
         if is_agents and not self.settings.agent_may_automate:
             return preferences.lowest(first.baseline, configured)
         return first.baseline
 
     # ------------------------------------------------------------ execution and sessions
 
-    def continue_workflow(self, request: requests.ContinueWorkflow) -> Answer:
+    def continue_workflow(
+        self, request: requests.ContinueWorkflow, asker: Asker = PERSON
+    ) -> Answer:
         """Acknowledge the pending step, or fetch it again without changing anything."""
-        if self._company is None:
-            return self.execution.continue_workflow(request)
-        return self._company.go_on(request, lambda: self.execution.continue_workflow(request))
+        if asker.company is None:
+            return self.execution.continue_workflow(request, asker)
+        return asker.company.go_on(
+            request, lambda: self.execution.continue_workflow(request, asker)
+        )
 
     def progress(self, answer: Json) -> tuple[int, int]:
         """Return how many of the workflow's steps are done where an answer stands, and of how many.
@@ -302,11 +287,11 @@ class Rails:
         """Record progress without advancing."""
         return self.execution.checkpoint_workflow(request)
 
-    def start_session(self, request: requests.StartSession) -> Answer:
+    def start_session(self, request: requests.StartSession, asker: Asker = PERSON) -> Answer:
         """Make a session for notes outside any run (R7.9)."""
         workspace = self._workspace(request)
         key = request.idempotency_key
-        session_id = did("sess", "session", key, *self._whose) if key else self._id("sess")
+        session_id = did("sess", "session", key, *asker.whose) if key else self._id("sess")
         seen = places.observations(workspace, request.title)
 
         def rule(state: SessionState) -> Plan | None:
@@ -319,13 +304,13 @@ class Rails:
 
         was_there = bool(key) and self.sessions.exists(session_id)
         with outside_tokens():
-            state = self.sessions.update(session_id, rule)
+            state = self.sessions.update(session_id, rule, asker.caller)
         if was_there and not _is_titled(state, seen):
             raise other_request(None)
         self.execution.remember_workspace(session_id, workspace)
         return discovery.session_answer(self.sessions.keyring.keys(), session_id, state, 0)
 
-    def resume_session(self, request: requests.ResumeSession) -> Answer:
+    def resume_session(self, request: requests.ResumeSession, asker: Asker = PERSON) -> Answer:
         """Find earlier work from a new chat; read-only (R7.10)."""
         workspace = self._workspace(request)
         seen = {one.key: str(one.value["value"]) for one in places.observations(workspace)}
@@ -339,7 +324,7 @@ class Rails:
             repo_root_hash=seen.get("repo_root_hash"),
             same_workspace_only=request.same_workspace_only,
         )
-        return resuming.resumed(self.sessions, asked)
+        return resuming.resumed(self.sessions, asked, asker.caller)
 
     def rotate_keys(self) -> None:
         """Sign with a new key from now on (R6.3)."""

@@ -5,7 +5,6 @@ Everything the store can raise becomes one of the codes of R7.3 here.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -16,7 +15,8 @@ from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.limits import NOTES_KEPT_MAX_BYTES
 from backshop.store import (
-    Beginning,
+    THE_OWNER,
+    Caller,
     Event,
     Fold,
     Head,
@@ -92,17 +92,9 @@ class Sessions:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.keyring = Keyring(store)
-        self._visible: Callable[[str], bool] | None = None
         self._workflows: Kept[Workflow] = Kept(_WORKFLOWS_KEPT)
         self._snapshots: Kept[Snapshot] = Kept(_SNAPSHOTS_KEPT)
         self._checked: set[str] = set()
-
-    def only(self, visible: Callable[[str], bool], giving: Beginning | None = None) -> Sessions:
-        """Return the same sessions for somebody who sees some of them and gets what they begin."""
-        shared = copy.copy(self)
-        shared._visible = visible
-        shared.store = self.store if giving is None else self.store.giving(giving)
-        return shared
 
     # ------------------------------------------------------------ reading
 
@@ -167,17 +159,15 @@ class Sessions:
         noted = replace(self.local(session_id), workspace=workspace)
         self.store.set_local(stream_of(session_id), local.written(noted))
 
-    def heads(self) -> list[Head]:
-        """Return where every session stands that may be seen, the least recently written first."""
+    def heads(self, caller: Caller = THE_OWNER) -> list[Head]:
+        """Return where every session stands that they see, the least recently written first."""
         with translated():
             found = self.store.streams(STREAM)
-        if self._visible is None:
-            return found
-        return [head for head in found if self._visible(head.stream.partition(":")[2])]
+        return [head for head in found if caller.sees(head.stream.partition(":")[2])]
 
-    def ids(self) -> list[str]:
-        """Return the ids of all sessions, in the same order."""
-        return [head.stream.partition(":")[2] for head in self.heads()]
+    def ids(self, caller: Caller = THE_OWNER) -> list[str]:
+        """Return the ids of these sessions, in the same order."""
+        return [head.stream.partition(":")[2] for head in self.heads(caller)]
 
     def home_of(self, node_id: str) -> str | None:
         """Return the session a node lies in, None if there is no such node."""
@@ -295,8 +285,16 @@ class Sessions:
 
     # ------------------------------------------------------------ writing
 
-    def update(self, session_id: str, rule: Callable[[SessionState], Plan | None]) -> SessionState:
-        """Let a rule decide under the session's lock and append what it wants."""
+    def update(
+        self,
+        session_id: str,
+        rule: Callable[[SessionState], Plan | None],
+        caller: Caller = THE_OWNER,
+    ) -> SessionState:
+        """Let a rule decide under the session's lock and append what it wants.
+
+        A session that it begins is the caller's.
+        """
         stream = stream_of(session_id)
 
         def write(state: SessionState) -> Write:
@@ -305,13 +303,14 @@ class Sessions:
 
         with translated():
             self._require_healthy(stream)
-            return self.store.update(stream, FOLD, write)[0]
+            return self.store.update(stream, FOLD, write, beginning=caller.beginning)[0]
 
     def decide(
         self,
         session_id: str,
         rule: Callable[[SessionState], Decided | None],
         beside: Beside | None = None,
+        caller: Caller = THE_OWNER,
     ) -> tuple[SessionState, Decided | None]:
         """Do the same with a rule that also decides the answer; None changes nothing."""
         last: list[Decided | None] = [None]
@@ -321,7 +320,7 @@ class Sessions:
             return None if last[0] is None else last[0].plan
 
         if beside is None:
-            return self.update(session_id, plan), last[0]
+            return self.update(session_id, plan, caller), last[0]
         stream, other = stream_of(session_id), beside
 
         def together(states: tuple[Any, ...]) -> StorePlan | None:
@@ -335,7 +334,8 @@ class Sessions:
         with translated():
             self._require_healthy(stream)
             targets = ((stream, FOLD), (other.stream, other.fold))
-            return self.store.update_many(targets, together)[0][0], last[0]
+            states, _ = self.store.update_many(targets, together, beginning=caller.beginning)
+            return states[0], last[0]
 
     def remember(self, snapshot: Snapshot) -> None:
         """Keep what was just written at hand."""

@@ -10,6 +10,7 @@ from backshop.base.ambient import Clock, SystemClock
 from backshop.base.codec import encode
 from backshop.base.command import Command, Made, Needed, Nothing
 from backshop.base.ids import did
+from backshop.store import THE_OWNER, Caller
 
 from . import events as ev
 from . import (
@@ -62,7 +63,7 @@ class Studio:
         self._clock = clock or SystemClock()
         self._sessions = rails.sessions
 
-    def sessions_list(self, request: SessionsList) -> Json:
+    def sessions_list(self, request: SessionsList, caller: Caller = THE_OWNER) -> Json:
         """Return a page of sessions, the most recently used first."""
         start = page_start(request.cursor)
         wanted = views.Filter(
@@ -73,7 +74,7 @@ class Studio:
             health=request.health,
             query=request.query,
         )
-        found_rows = views.session_rows(self._sessions, wanted, self._clock.now_ms())
+        found_rows = views.session_rows(self._sessions, wanted, self._clock.now_ms(), caller)
         rows = list(islice(found_rows, start, start + request.limit + 1))
         found: Json = {"sessions": rows[: request.limit]}
         if len(rows) > request.limit:
@@ -204,9 +205,9 @@ class Studio:
                 )
         return {"sessionId": request.session_id, "format": request.format, "text": text}
 
-    def session_import(self, request: SessionImport) -> Json:
+    def session_import(self, request: SessionImport, caller: Caller = THE_OWNER) -> Json:
         """Bring a session in from a bundle; nothing is stored unless all of it is right."""
-        session_id = transfer.imported(self._sessions, request.bundle)
+        session_id = transfer.imported(self._sessions, request.bundle, caller)
         return {"sessionId": session_id}
 
     def sessions_expire(self, request: SessionsExpire) -> Json:
@@ -315,24 +316,26 @@ def _command(
     name: str,
     summary: str,
     request: type,
-    run: Callable[[Studio, Any], Any],
+    run: Callable[..., Any],
     *,
     role: Needed,
     anybody: bool = False,
     makes: Made | None = None,
     writes: bool = False,
+    for_caller: bool = False,
 ) -> Command[Rails, Any, Any]:
     return Command(
         name=name,
         summary=summary,
         request=request,
         response=Json,
-        run=lambda rails, asked: run(Studio(rails), asked),
+        run=lambda rails, *asked: run(Studio(rails), *asked),
         role=role,
         anybody=anybody,
         makes=makes,
         phase=PHASE,
         writes=writes,
+        for_caller=for_caller,
     )
 
 
@@ -344,6 +347,7 @@ STUDIO_COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
         Studio.sessions_list,
         role="read",
         anybody=True,
+        for_caller=True,
     ),
     _command("RailsSessionGet", "Show a session.", SessionGet, Studio.session_get, role="read"),
     _command("RailsRunGet", "Show a run as a graph.", RunGet, Studio.run_get, role="read"),
@@ -417,6 +421,7 @@ STUDIO_COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
         role="write",
         anybody=True,
         makes="session",
+        for_caller=True,
     ),
     _command(
         "RailsSessionsExpire",

@@ -17,6 +17,7 @@ from backshop.base.command import Made, Needed
 from backshop.base.errors import BackshopError, Retry, RetryKind
 
 from . import answers, requests
+from .asker import PERSON, Asker
 from .errors import SHARED_CODES, RailsError
 from .respond import Answer, details_text
 from .service import Rails
@@ -38,7 +39,7 @@ class RailsTool:
     description: str
     request: type
     answer: Any
-    run: Callable[[Rails, Any], Answer] = field(repr=False)
+    run: Callable[[Rails, Any, Asker], Answer] = field(repr=False)
     role: Needed
     anybody: bool = False
     makes: Made | None = None
@@ -64,17 +65,16 @@ class RailsTool:
         self,
         rails: Rails,
         arguments: Mapping[str, object],
-        admit: Callable[[Any], Rails] | None = None,
+        admit: Callable[[Any], Asker] = lambda _: PERSON,
     ) -> Answer:
-        """Run the tool; whatever goes wrong comes back as an error answer.
+        """Run the tool for an agent; whatever goes wrong comes back as an error answer.
 
-        `admit` decides about somebody who shares the home, and gives the rails as they have them.
+        `admit` decides about somebody who shares the home, and says for whom the call is.
         """
         try:
             with translated():
                 asked: Any = requests.parsed(self.request, self.name, arguments, hidden=self.hidden)
-                chosen = rails if admit is None else admit(asked)
-                return self.run(chosen.for_agent(), asked)
+                return self.run(rails, asked, replace(admit(asked), voice="agent"))
         except RailsError as error:
             return refused(error)
         except BackshopError as error:
@@ -143,7 +143,7 @@ TOOLS: tuple[RailsTool, ...] = (
         ),
         request=requests.ListWorkflows,
         answer=answers.Listed,
-        run=lambda rails, request: rails.list_workflows(request),
+        run=lambda rails, request, _: rails.list_workflows(request),
         read_only=True,
         role="read",
         anybody=True,
@@ -159,7 +159,7 @@ TOOLS: tuple[RailsTool, ...] = (
         ),
         request=requests.InspectWorkflow,
         answer=answers.Inspected,
-        run=lambda rails, request: rails.inspect_workflow(request),
+        run=lambda rails, request, _: rails.inspect_workflow(request),
         read_only=True,
         role="read",
         anybody=True,
@@ -177,7 +177,7 @@ TOOLS: tuple[RailsTool, ...] = (
         ),
         request=requests.StartWorkflow,
         answer=answers.Execution,
-        run=lambda rails, request: rails.start_workflow(request),
+        run=lambda rails, request, asker: rails.start_workflow(request, asker),
         idempotent=False,
         role="write",
         anybody=True,
@@ -201,7 +201,7 @@ TOOLS: tuple[RailsTool, ...] = (
         ),
         request=requests.ContinueWorkflow,
         answer=answers.Execution,
-        run=lambda rails, request: rails.continue_workflow(request),
+        run=lambda rails, request, asker: rails.continue_workflow(request, asker),
         role="write",
     ),
     RailsTool(
@@ -214,7 +214,7 @@ TOOLS: tuple[RailsTool, ...] = (
         ),
         request=requests.CheckpointWorkflow,
         answer=answers.Execution | answers.SessionAnswer,
-        run=lambda rails, request: rails.checkpoint_workflow(request),
+        run=lambda rails, request, _: rails.checkpoint_workflow(request),
         role="write",
     ),
     RailsTool(
@@ -226,7 +226,7 @@ TOOLS: tuple[RailsTool, ...] = (
         ),
         request=requests.ResumeSession,
         answer=answers.Resumed,
-        run=lambda rails, request: rails.resume_session(request),
+        run=lambda rails, request, asker: rails.resume_session(request, asker),
         read_only=True,
         role="read",
         anybody=True,
@@ -242,7 +242,7 @@ TOOLS: tuple[RailsTool, ...] = (
         ),
         request=requests.StartSession,
         answer=answers.SessionAnswer,
-        run=lambda rails, request: rails.start_session(request),
+        run=lambda rails, request, asker: rails.start_session(request, asker),
         idempotent=False,
         role="write",
         anybody=True,

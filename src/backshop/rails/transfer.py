@@ -8,7 +8,7 @@ from importlib.metadata import version
 from backshop.base.ambient import SystemClock, timestamp
 from backshop.base.canon import canonical
 from backshop.base.ids import BlobId
-from backshop.store import NewEvent, Part, Pin, Plan, wire
+from backshop.store import Caller, NewEvent, Part, Pin, Plan, wire
 
 from . import arrival, bundle, local, proof, wholes
 from .arrival import Arrival
@@ -37,7 +37,7 @@ def lines(sessions: Sessions, session_id: str) -> str:
     return "".join(canonical(wire_form(session_id, wire(one))).decode() + "\n" for one in events)
 
 
-def imported(sessions: Sessions, text: str) -> str:
+def imported(sessions: Sessions, text: str, caller: Caller) -> str:
     """Store a bundle's session and return its id, a new one if the old is taken (R9.4)."""
     content = bundle.checked(text)
     coming = arrival.as_it_is(content)
@@ -51,7 +51,7 @@ def imported(sessions: Sessions, text: str) -> str:
                     "VALIDATION_ERROR", "imported too often", "Delete earlier imports first."
                 )
         coming = arrival.as_new(content, number)
-    _store(sessions, content, coming)
+    _store(sessions, content, coming, caller)
     sessions.forget(coming.session_id)
     return coming.session_id
 
@@ -62,7 +62,7 @@ def wire_form(session_id: str, event: Json) -> Json:
     return {**found, "sessionId": session_id}
 
 
-def _store(sessions: Sessions, content: Content, coming: Arrival) -> None:
+def _store(sessions: Sessions, content: Content, coming: Arrival, caller: Caller) -> None:
     origin = Origin(
         bundle_id=content.bundle_id,
         session_id=content.session_id,
@@ -84,7 +84,8 @@ def _store(sessions: Sessions, content: Content, coming: Arrival) -> None:
     part = Part(stream_of(coming.session_id), events, expected=-1, pins=pins, local=noted)
     told = SessionChanged(session_id=coming.session_id, reason="imported")
     with outside_tokens(), translated():
-        sessions.store.append(Plan((part, wholes.part(told)), coming.blobs))
+        plan = Plan((part, wholes.part(told)), coming.blobs)
+        sessions.store.append(plan, beginning=caller.beginning)
 
 
 def _content(sessions: Sessions, session_id: str, *, salvage: bool) -> Content:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from backshop.base.ambient import timestamp
 from backshop.base.codec import encode
 from backshop.base.limits import DORMANT_DAYS
-from backshop.store import Head
+from backshop.store import Caller, Head
 
 from . import graph, preferences, template
 from .errors import RailsError
@@ -40,9 +40,9 @@ class Filter:
     query: str | None = None
 
 
-def session_rows(sessions: Sessions, wanted: Filter, now_ms: int) -> Iterator[Json]:
+def session_rows(sessions: Sessions, wanted: Filter, now_ms: int, caller: Caller) -> Iterator[Json]:
     """Yield a row per session, the most recently used first; damaged ones are shown as such."""
-    for head in reversed(sessions.heads()):
+    for head in reversed(sessions.heads(caller)):
         row = _row(sessions, head, now_ms)
         if _fits(row, wanted):
             row.pop("_words", None)

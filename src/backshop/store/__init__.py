@@ -2,8 +2,9 @@
 
 from .alive import whereabouts
 from .backup import restore_backup, write_backup
-from .beginning import Beginning
+from .beginning import NOTHING_BESIDE, Beginning
 from .blobs import Blobs
+from .caller import THE_OWNER, Caller
 from .commands import COMMANDS, Finding, Findings, examine_store
 from .contents import Lost
 from .copying import Copied
@@ -42,6 +43,9 @@ __all__ = [
     "QUEUE_LOCK",
     "Alarm",
     "Beginning",
+    "Caller",
+    "NOTHING_BESIDE",
+    "THE_OWNER",
     "DatabaseAway",
     "Lost",
     "ReadOnlyHome",

@@ -30,3 +30,6 @@ class Beginning:
         begun = [p.stream for p in plan.parts if cursor.one("head", {"stream": p.stream}) is None]
         parts = [part for stream in begun if (part := self.part(stream)) is not None]
         return replace(plan, parts=(*plan.parts, *parts))
+
+
+NOTHING_BESIDE = Beginning()

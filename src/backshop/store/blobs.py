@@ -76,9 +76,12 @@ class Blobs:
         self._verified: dict[BlobId, _Print] = {}
         self._lock = threading.Lock()
         self.copies: Copies = _nowhere
-        """Set by whoever makes files from contents: where one may be found when it is damaged."""
         self._healing = threading.local()
         self._aside: tempfile.TemporaryDirectory[str] | None = None
+
+    def heal_from(self, copies: Copies) -> None:
+        """Look there for a damaged content; for whoever makes files from contents."""
+        self.copies = copies
 
     def close_for_writing(self) -> None:
         """Take nothing in any more: the home is read-only. What needs a file gets one elsewhere."""

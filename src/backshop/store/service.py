@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from backshop.base.limits import (
 )
 
 from . import append, engine, gc, health, keyring, log, migrations
-from .beginning import Beginning
+from .beginning import NOTHING_BESIDE, Beginning
 from .blobs import Blobs, make_home
 from .connection import Cursor
 from .errors import ReadOnlyHome, StoreUnavailable
@@ -62,7 +61,15 @@ class Store:
     """Events and blobs of one home. Safe for threads; other processes may use the same home."""
 
     def __init__(
-        self, home: Path, database: engine.Database, blobs: Blobs, clock: Clock, mint: Mint
+        self,
+        home: Path,
+        database: engine.Database,
+        blobs: Blobs,
+        clock: Clock,
+        mint: Mint,
+        *,
+        mark: Mark | None = None,
+        place: By | None = None,
     ) -> None:
         self.home = home
         self.database = database
@@ -77,9 +84,8 @@ class Store:
         self._nodes = Nodes(blobs)
         self.leases = Leases(database, clock)
         self.quotas = Quotas(database, clock)
-        self._beginning = Beginning()
-        self._mark: Mark | None = None
-        self.place = By()
+        self._mark = mark
+        self.place = place or By()
         """Where this process is: its door, and which worker of a team it is (T1.6)."""
 
     @property
@@ -100,12 +106,6 @@ class Store:
         """Return who acts, and through which door."""
         return replace(acting_by(), door=self.place.door, worker=self.place.worker)
 
-    def giving(self, beginning: Beginning) -> Store:
-        """Return the same store, in which every stream that is begun is given to somebody."""
-        made = copy.copy(self)
-        made._beginning = beginning
-        return made
-
     @classmethod
     def open(
         cls,
@@ -118,10 +118,12 @@ class Store:
         lock_wait_ms: int = LOCK_WAIT_MS,
         alarm: Alarm = Alarm.RAISE,
         connections: int = STORE_CONNECTIONS,
+        place: By | None = None,
     ) -> Store:
         """Open the store of a home, creating or upgrading it first.
 
-        `alarm` says what is done where the database has less than it is known to have had.
+        `alarm` says what is done where the database has less than it is known to have had; `place`
+        is what events say about the process.
 
         Raises:
             StoreUnavailable: the database cannot be reached, or a later program was here.
@@ -152,9 +154,7 @@ class Store:
             raise
         if database.is_read_only and blobs_url is None:
             blobs.close_for_writing()
-        made = cls(home, database, blobs, clock, mint or Mint(clock))
-        made._mark = mark
-        return made
+        return cls(home, database, blobs, clock, mint or Mint(clock), mark=mark, place=place)
 
     def close(self) -> None:
         """Close the database."""
@@ -170,18 +170,19 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def append(self, plan: Plan) -> Appended:
+    def append(self, plan: Plan, *, beginning: Beginning = NOTHING_BESIDE) -> Appended:
         """Commit a plan: all parts and pins, or nothing (T2.1).
 
+        `beginning` goes beside the streams it begins; so it does in the methods below.
         A plan whose key events are all recorded changes nothing and returns the recorded facts.
         """
         log.check_plan(plan)
         self._put_large(plan.blobs)
-        streams = self._to_hold([part.stream for part in plan.parts])
+        streams = {*(part.stream for part in plan.parts), *beginning.streams}
 
         def work(cursor: Cursor) -> Appended:
             self._check_healthy(cursor, streams)
-            whole = self._beginning.beside(cursor, plan)
+            whole = beginning.beside(cursor, plan)
             ready = append.prepare(cursor, whole, self._clock, self._mint, self._by())
             return ready if isinstance(ready, Appended) else append.commit(cursor, ready)
 
@@ -189,7 +190,14 @@ class Store:
         self._committed(appended)
         return appended
 
-    def update(self, stream: str, fold: Fold[S], rule: Rule[S]) -> tuple[S, Appended]:
+    def update(
+        self,
+        stream: str,
+        fold: Fold[S],
+        rule: Rule[S],
+        *,
+        beginning: Beginning = NOTHING_BESIDE,
+    ) -> tuple[S, Appended]:
         """Fold the stream, let the rule decide, append what it returns: one transaction (T2.3).
 
         The rule is pure and may be called again. Returning no events appends nothing.
@@ -203,23 +211,29 @@ class Store:
             part = Part(stream, write.events, None, write.pins, write.unpins, write.lease)
             return Plan((part,), write.blobs)
 
-        states, appended = self.update_many(((stream, fold),), decide)
+        states, appended = self.update_many(((stream, fold),), decide, beginning=beginning)
         return states[0], appended
 
     def update_many(
-        self, targets: Sequence[tuple[str, Fold[Any]]], rule: ManyRule
+        self,
+        targets: Sequence[tuple[str, Fold[Any]]],
+        rule: ManyRule,
+        *,
+        beginning: Beginning = NOTHING_BESIDE,
     ) -> tuple[tuple[Any, ...], Appended]:
         """Do the same over several streams; the rule gets their states and returns a plan."""
         stored: set[bytes] = set()
-        streams = self._to_hold([log.check_stream(stream) for stream, _ in targets])
+        streams = {*(log.check_stream(stream) for stream, _ in targets), *beginning.streams}
+
+        def work(cursor: Cursor) -> tuple[list[Folded[Any]], Appended]:
+            return self._decide_and_append(cursor, targets, rule, stored, beginning)
+
         for stream, fold in targets:
             if self._cache.get(stream, fold).last is None:
                 self.state(stream, fold)  # a long history is not folded while others wait
         while True:
             try:
-                done = self._in_transaction(
-                    streams, lambda cursor: self._decide_and_append(cursor, targets, rule, stored)
-                )
+                done = self._in_transaction(streams, work)
             except _LargeBlobs as wanted:  # files are synced before a transaction begins (T2.6)
                 self._put_large(wanted.blobs)
                 stored.update(wanted.blobs)
@@ -242,8 +256,9 @@ class Store:
         targets: Sequence[tuple[str, Fold[Any]]],
         rule: ManyRule,
         stored: set[bytes],
+        beginning: Beginning,
     ) -> tuple[list[Folded[Any]], Appended]:
-        held = self._to_hold(stream for stream, _ in targets)
+        held = {*(stream for stream, _ in targets), *beginning.streams}
         self._check_healthy(cursor, held)
         states = [
             forward(cursor, stream, fold, self._cache.get(stream, fold)) for stream, fold in targets
@@ -255,7 +270,7 @@ class Store:
         large = [b for b in plan.blobs if len(b) > INLINE_BLOB_MAX_BYTES and b not in stored]
         if large:
             raise _LargeBlobs(large)
-        plan = self._beginning.beside(cursor, plan)
+        plan = beginning.beside(cursor, plan)
         more = {part.stream for part in plan.parts} - held
         cursor.hold(sorted(more))
         self._check_healthy(cursor, more)
@@ -285,10 +300,6 @@ class Store:
         large = [blob for blob in blobs if len(blob) > INLINE_BLOB_MAX_BYTES]
         if large:
             self.blobs.put_many(large)
-
-    def _to_hold(self, streams: Iterable[str]) -> set[str]:
-        """Return what a write to these streams holds: also those that tell whose it is."""
-        return {*streams, *self._beginning.streams}
 
     def _check_healthy(self, cursor: Cursor, streams: Iterable[str]) -> None:
         """Look at the ends of held streams the first time: nobody else moves them now."""

@@ -18,7 +18,7 @@ from backshop.rails import (
     RailsError,
     Settings,
 )
-from backshop.store import Store
+from backshop.store import THE_OWNER, Store
 
 Json = dict[str, Any]
 
@@ -96,7 +96,7 @@ class Agent:
         """Run a command of the person's side."""
         registry = {command.name: command for command in COMMANDS}
         command = registry[name]
-        found: Json = command.run(self.rails, decode(command.request, request))
+        found: Json = command.answer(self.rails, decode(command.request, request), THE_OWNER)
         return found
 
     def refused(self, name: str, **request: object) -> Json:

@@ -20,7 +20,6 @@ from starlette.routing import Route
 
 from backshop import __version__
 from backshop.app import COOKIE_DAYS, Backshop, Links, fault_of, running, secret_of
-from backshop.base.acting import By
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, LimitExceeded, NotFound, ValidationFailed
 
@@ -50,7 +49,6 @@ MARKDOWN_MAX_BYTES = 2 * 1024 * 1024
 
 def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
     """Return the ASGI application on an open shop."""
-    shop.store.place = By(door="web")
     site = Site(shop, door, login)
 
     @asynccontextmanager

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
         Undone,
         message_of,
     )
+    from .book import Book, chosen_model
     from .bundle import agent_tools, workshop_prompts
     from .cluttering import CLUTTER_COMMANDS, Cluttering
     from .commands import COMMANDS
     from .contextual import CONTEXT_COMMANDS, Contextual
+    from .copying import retell
     from .digest import DIGEST_COMMANDS, Digests
     from .errors import TurnActive
-    from .handing import Hands, OlderWorker
+    from .handing import Hands, OlderWorker, turns_of
     from .outside import Outside
     from .params import Gatherer
     from .recall import RECALL_TOOL, AgentSpace
@@ -46,6 +48,7 @@ __all__ = [
     "AgentSpace",
     "Answered",
     "CancelAnswer",
+    "Book",
     "Cluttering",
     "Contextual",
     "Conversation",
@@ -65,11 +68,14 @@ __all__ = [
     "Undone",
     "Workshop",
     "agent_tools",
+    "chosen_model",
     "draft_facts",
     "draft_summary",
     "message_of",
+    "retell",
     "sister_streams",
     "told",
+    "turns_of",
     "workshop_prompts",
 ]
 
@@ -82,6 +88,7 @@ _HOMES = {
     "AgentSpace": "recall",
     "Answered": "answers",
     "CancelAnswer": "answers",
+    "Book": "book",
     "Cluttering": "cluttering",
     "Contextual": "contextual",
     "Conversation": "answers",
@@ -101,11 +108,14 @@ _HOMES = {
     "Undone": "answers",
     "Workshop": "service",
     "agent_tools": "bundle",
+    "chosen_model": "book",
     "draft_facts": "summing",
     "draft_summary": "summing",
     "message_of": "answers",
+    "retell": "copying",
     "sister_streams": "sisters",
     "told": "turnfacts",
+    "turns_of": "handing",
     "workshop_prompts": "bundle",
 }
 

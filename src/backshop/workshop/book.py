@@ -25,7 +25,7 @@ from backshop.base.limits import RUN_LEASE_S
 from backshop.bench import Bench, BenchBusy, BenchDamaged, stream_of, written
 from backshop.bench.state import BenchState
 from backshop.prompts import session_stream
-from backshop.store import Part, Pin, Plan, StreamNotHealthy, Write
+from backshop.store import Part, Pin, Plan, Store, StreamNotHealthy, Write
 
 from . import decide
 from .absence import Absence
@@ -41,6 +41,27 @@ class Told:
 
     state: WorkshopState
     warnings: tuple[str, ...] = ()
+
+
+def conversation_of(store: Store, bench_id: str) -> WorkshopState:
+    """Return the conversation of a bench as the log has it.
+
+    Raises:
+        NotFound: there is no such workbench, or it lies in the trash.
+        BenchDamaged: its log cannot be read.
+    """
+    try:
+        state = store.state(stream_of(bench_id), FOLD)
+    except StreamNotHealthy as error:
+        raise BenchDamaged(error.message, reason=error.reason) from error
+    decide.require_started(state)
+    return state
+
+
+def chosen_model(store: Store, bench_id: str) -> str | None:
+    """Return the model that was chosen for a bench, None where the person's own answers (M2.1)."""
+    known = conversation_of(store, bench_id)
+    return known.model_id or known.default_model_id
 
 
 class Book:
@@ -101,12 +122,7 @@ class Book:
         Raises:
             NotFound: there is no such workbench, or it lies in the trash.
         """
-        try:
-            state = self.store.state(stream_of(bench_id), FOLD)
-        except StreamNotHealthy as error:
-            raise BenchDamaged(error.message, reason=error.reason) from error
-        decide.require_started(state)
-        return state
+        return conversation_of(self.store, bench_id)
 
     def require_quiet(self, bench_id: str) -> None:
         """Refuse while an agent holds the bench, also one of another door (B3.8)."""

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 
 from backshop.base.ids import MessageId
 from backshop.bench import Retold
+from backshop.store import Store
 
 from . import decide
+from .book import conversation_of
 from .copied import ConversationCopied, CopiedRecord
 from .errors import RevisionPruned
 from .state import WorkshopState
@@ -20,6 +22,11 @@ from .state import WorkshopState
 _RECORDS_A_FACT = 200
 _OF_MOVES = frozenset({"undo", "redo", "regenerate"})
 """System events about moves between records that are not taken along."""
+
+
+def retell(store: Store, bench_id: str, until: MessageId | None) -> Retold:
+    """Tell a conversation again for a fork of its workbench: its active line up to a record."""
+    return retold(conversation_of(store, bench_id), until)
 
 
 def retold(state: WorkshopState, until: MessageId | None) -> Retold:

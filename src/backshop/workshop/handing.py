@@ -13,10 +13,10 @@ from typing import Protocol
 from backshop.base.errors import BackshopError, DiskFull, NotFound, Retry, RetryKind
 from backshop.base.ids import TurnId
 from backshop.bench import BenchDamaged, stream_of
-from backshop.store import LeaseLost, StoreBusy, StoreUnavailable, WriteFailed
+from backshop.store import LeaseLost, Store, StoreBusy, StoreUnavailable, WriteFailed
 
 from . import closing
-from .book import Book
+from .book import Book, conversation_of
 from .errors import TurnActive
 from .events import Problem
 from .holding import POLL_S, Hold, is_alive
@@ -147,7 +147,7 @@ def orphans(book: Book) -> list[tuple[str, str]]:
     that came to its end is forgotten.
     """
     found: list[tuple[str, str]] = []
-    for bench_id, turn in _newest(book, book.store.leases.run_out(book.lease_s)):
+    for bench_id, turn in _newest(book.store, book.store.leases.run_out(book.lease_s)):
         if turn is not None and (not turn.is_over or turn.is_orphaned):
             found.append((bench_id, turn.turn_id))
         else:
@@ -175,37 +175,37 @@ def looked_for_no_more(book: Book, bench_id: str, turn_id: TurnId) -> Iterator[N
 
 
 def _forget(book: Book, bench_id: str, turn_id: TurnId) -> None:
-    for _, newest in _newest(book, (stream_of(bench_id),)):
+    for _, newest in _newest(book.store, (stream_of(bench_id),)):
         if newest is None or newest.turn_id == turn_id:
             book.store.leases.forget(stream_of(bench_id))
 
 
-def turns_of(book: Book, user_id: str) -> list[tuple[str, str]]:
+def turns_of(store: Store, user_id: str) -> list[tuple[str, str]]:
     """Return benches and turns that are being worked on for somebody."""
-    return _running_for(book, user_id, book.store.leases.held())
+    return _running_for(store, user_id, store.leases.held())
 
 
-def unfinished_of(book: Book, user_id: str) -> list[tuple[str, str]]:
+def unfinished_of(store: Store, user_id: str) -> list[tuple[str, str]]:
     """Return benches and turns of somebody that run, or would if somebody worked on them."""
-    leases = book.store.leases
-    return _running_for(book, user_id, {*leases.held(), *leases.run_out(0)})
+    leases = store.leases
+    return _running_for(store, user_id, {*leases.held(), *leases.run_out(0)})
 
 
-def _running_for(book: Book, user_id: str, streams: Iterable[str]) -> list[tuple[str, str]]:
+def _running_for(store: Store, user_id: str, streams: Iterable[str]) -> list[tuple[str, str]]:
     return [
         (bench_id, turn.turn_id)
-        for bench_id, turn in _newest(book, streams)
+        for bench_id, turn in _newest(store, streams)
         if turn is not None and not turn.is_over and turn.user_id == user_id
     ]
 
 
-def _newest(book: Book, streams: Iterable[str]) -> Iterator[tuple[str, Turn | None]]:
+def _newest(store: Store, streams: Iterable[str]) -> Iterator[tuple[str, Turn | None]]:
     """Yield the benches among these streams, each with its newest turn."""
     for stream in streams:
         kind, _, bench_id = stream.partition(":")
         if kind == "bench":
             with suppress(NotFound, BenchDamaged):
-                yield bench_id, book.state(bench_id).turn
+                yield bench_id, conversation_of(store, bench_id).turn
 
 
 def require_program(own: str | None, version: str | None) -> None:

@@ -17,6 +17,7 @@ from backshop.prompts import Tool, ToolContext, ToolInvoked, ToolResult, invoke
 from backshop.rails import (
     Answer,
     Arrived,
+    Asker,
     Beside,
     ContinueWorkflow,
     Driving,
@@ -67,8 +68,9 @@ class Outside:
         self._publish = publish
         self._seat = Seat(book, bench_id)
         self._wanted: str | None = None  # the step the agent has gone back to
-        self.rails = rails.accompanied(self).for_agent()
-        """The rails this agent uses: what it does there the conversation follows."""
+        self._rails = rails
+        self.asker = Asker(voice="agent", company=self)
+        """Who asks rails for this agent: what it does there the conversation follows."""
 
     # ------------------------------------------------------------ runs
 
@@ -76,7 +78,7 @@ class Outside:
         """Whether a request begins a turn of the bench, or is about a run of its session."""
         if isinstance(request, StartWorkflow) and request.workflow_id == RPI:
             return not request.session_token and not request.parent_state_token
-        return rails_session(self.bench_id) in self.rails.sessions_of(request)
+        return rails_session(self.bench_id) in self._rails.sessions_of(request)
 
     def start(self, request: StartWorkflow, plainly: Callable[[], Answer]) -> Answer:
         """Begin a run; one of `wr.rpi` is a turn, and its request a message."""
@@ -114,10 +116,11 @@ class Outside:
             then = self._driving.standing(root).context
             ours = {key: then[key] for key in about if key != "mode" and key in then}
             again = replace(wanted, context={**(wanted.context or {}), **ours})
-            return self.rails.begin(
+            return self._rails.begin(
                 again,
                 wish.session_id,
                 wish.run_id,
+                self.asker,
                 is_same=lambda started, digest: started.request_digest == digest,
             )
         said = decide.Send(
@@ -138,7 +141,9 @@ class Outside:
         try:
             beside = Beside(stream_of(self.bench_id), FOLD, write)
             with self._book.locked(self.bench_id):
-                answer = self.rails.begin(wanted, wish.session_id, wish.run_id, beside=beside)
+                answer = self._rails.begin(
+                    wanted, wish.session_id, wish.run_id, self.asker, beside=beside
+                )
         except BaseException:
             self._seat.leave()
             raise
@@ -167,7 +172,7 @@ class Outside:
             self._seat.look()
             if request.ack_token is None:
                 return self._looked(plainly())
-            run_id, node_id = self.rails.acknowledges(request.ack_token) or (None, None)
+            run_id, node_id = self._rails.acknowledges(request.ack_token) or (None, None)
             try:
                 if not self._is_ours(run_id):
                     return self._told(plainly(), run_id)
@@ -199,7 +204,7 @@ class Outside:
 
     def _looked(self, answer: Answer) -> Answer:
         """Remember the step an agent has gone back to: its next call finds the files of then."""
-        run_id, node_id = self.rails.stands_at(answer) or (None, None)
+        run_id, node_id = self._rails.stands_at(answer) or (None, None)
         turn = self._book.state(self.bench_id).turn
         is_own = turn is not None and turn.is_outside and turn.run_id == run_id
         is_open = turn is not None and turn.status in (RUNNING, PAUSED)

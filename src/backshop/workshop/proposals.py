@@ -14,9 +14,9 @@ from .answers import Applied, Nothing, ProposalView, Proposed, Replied
 from .book import Book
 from .errors import ModelUnavailable
 from .holding import Hold, held, owner_of
-from .run import Run, Stopped
+from .run import Run, Stopped, Work
 from .turnfacts import TurnFacts
-from .turns import Turns, Work
+from .turns import Turns
 
 ACTIVE_VIEW = "ACTIVE_VIEW"
 

@@ -12,8 +12,9 @@ from .answers import Answered
 from .book import Book, Rule
 from .events import Regenerated
 from .holding import Hold
+from .run import Work
 from .state import WorkshopState
-from .turns import Turns, Work
+from .turns import Turns
 
 
 def regenerate(

@@ -98,6 +98,14 @@ class Settings:
     guard: LoopGuard = field(default_factory=LoopGuard)
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a turn is worked on with."""
+
+    turn_id: TurnId
+    adapter: ModelAdapter
+
+
 class Run:
     """A running turn with everything its phases need."""
 
@@ -106,10 +114,9 @@ class Run:
         *,
         book: Book,
         bench_id: str,
-        turn_id: TurnId,
+        work: Work,
         hold: Hold,
         driving: Driving,
-        adapter: ModelAdapter,
         session: Session,
         gatherer: Gatherer,
         publish: Publish,
@@ -118,21 +125,21 @@ class Run:
     ) -> None:
         self.book = book
         self.bench_id = bench_id
-        self.turn_id = turn_id
+        self.turn_id = work.turn_id
         self.hold = hold
         self.driving = driving
-        self.adapter = adapter
+        self.adapter = work.adapter
         self.session = session
         self.publish = publish
         self._waits = 0
-        self._window = adapter.window_tokens
+        self._window = work.adapter.window_tokens
         self._gatherer = gatherer
         self._settings = settings
         self._overrides = overrides
         self._telling = Telling(
             book=book,
             gatherer=gatherer,
-            adapter=adapter,
+            adapter=work.adapter,
             session=session,
             overrides=overrides,
             turn=self.turn,

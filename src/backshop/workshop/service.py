@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 from collections.abc import Callable
 
-from backshop.base.ambient import Clock, Mint
 from backshop.base.errors import BackshopError
-from backshop.base.ids import MessageId, TurnId
-from backshop.base.limits import RUN_LEASE_S
-from backshop.bench import Bench, Retold, draft_state, stream_of
+from backshop.base.ids import TurnId
+from backshop.bench import draft_state, stream_of
 from backshop.models import DefaultModel, Models
 from backshop.prompts import PromptOverridesStore
 from backshop.rails import Rails
+from backshop.store import THE_OWNER, Caller
 
-from . import copying, decide, handing, metrics, reading, regenerating, requests, rewinding
+from . import decide, handing, metrics, reading, regenerating, requests, rewinding
 from .answers import (
     Answered,
     Applied,
@@ -42,7 +40,6 @@ from .params import Gatherer
 from .proposals import Proposals
 from .run import Settings
 from .signals import Publish, silent
-from .state import WorkshopState
 from .turns import Admit, Turns, anybody
 
 _LOG = logging.getLogger(__name__)
@@ -53,11 +50,9 @@ class Workshop:
 
     def __init__(
         self,
-        bench: Bench,
+        book: Book,
         models: Models,
         rails: Rails,
-        mint: Mint,
-        clock: Clock,
         *,
         publish: Publish = silent,
         settings: Settings | None = None,
@@ -65,12 +60,9 @@ class Workshop:
         gatherer: Gatherer | None = None,
         stop_digest: Callable[[str], bool] = lambda bench_id: False,
         hands: Hands | None = None,
-        lease_s: float = RUN_LEASE_S,
         admit: Admit = anybody,
-        program: str | None = None,
-        gone: Callable[[str], bool] = lambda user_id: False,
     ) -> None:
-        self.book = Book(bench, mint, clock, lease_s, program=program, gone=gone)
+        self.book = book
         self._models = models
         self._rails = rails
         self._publish = publish
@@ -88,13 +80,6 @@ class Workshop:
         )
         self._proposals = Proposals(self.book, self._turns)
         self._stop_digest = stop_digest
-        self._may_publish: Callable[[str], bool] = lambda bench_id: True
-
-    def only(self, may_publish: Callable[[str], bool]) -> Workshop:
-        """Return the same Workshop for somebody who may change Published of some benches only."""
-        shared = copy.copy(self)
-        shared._may_publish = may_publish
-        return shared
 
     # ------------------------------------------------------------ reading
 
@@ -109,10 +94,6 @@ class Workshop:
             default=self._turns.default_of(known),
             now_ms=self.book.clock.now_ms(),
         )
-
-    def retell(self, bench_id: str, until: MessageId | None) -> Retold:
-        """Tell a conversation again for a fork of its workbench."""
-        return copying.retold(self.book.state(bench_id), until)
 
     def get_conversation(self, request: requests.GetConversation) -> Conversation:
         """Return a page of the conversation."""
@@ -130,10 +111,6 @@ class Workshop:
         """Count what happened in the conversation of a workbench; no text, no names."""
         self.book.state(request.workbench_id)
         return metrics.count(self.book, stream_of(request.workbench_id))
-
-    def model_of(self, known: WorkshopState) -> str:
-        """Return the model that answers next (M2.1)."""
-        return self._turns.model_of(known)
 
     # ------------------------------------------------------------ saying
 
@@ -186,14 +163,14 @@ class Workshop:
 
     def turns_of(self, user_id: str) -> list[tuple[str, str]]:
         """Return the benches and turns that are being worked on for somebody."""
-        return handing.turns_of(self.book, user_id)
+        return handing.turns_of(self.book.store, user_id)
 
     def stop_turns_of(self, user_id: str) -> None:
         """Ask every turn that somebody began to stop, wherever it runs or waits to go on.
 
         One that cannot be asked now is stopped all the same by who works on it (`is_unwanted`).
         """
-        for bench_id, turn_id in handing.unfinished_of(self.book, user_id):
+        for bench_id, turn_id in handing.unfinished_of(self.book.store, user_id):
             try:
                 self._turns.stop(bench_id, TurnId(turn_id))
             except BackshopError:
@@ -223,9 +200,9 @@ class Workshop:
         """Apply a proposal that waits."""
         return self._proposals.apply(request)
 
-    def regenerate(self, request: requests.Regenerate) -> Answered:
+    def regenerate(self, request: requests.Regenerate, caller: Caller = THE_OWNER) -> Answered:
         """Answer a message again; the old answer and its Draft give way."""
-        may_publish = self._may_publish(request.workbench_id)
+        may_publish = caller.may_publish(request.workbench_id)
         return regenerating.regenerate(self.book, self._turns, request, may_publish=may_publish)
 
     def cancel_run(self, request: requests.CancelRun) -> CancelAnswer:
@@ -293,17 +270,19 @@ class Workshop:
 
     # ------------------------------------------------------------ going back
 
-    def undo_to_message(self, request: requests.UndoToMessage) -> Undone:
+    def undo_to_message(
+        self, request: requests.UndoToMessage, caller: Caller = THE_OWNER
+    ) -> Undone:
         """Go back to a record; with `dry_run` only say what that would do."""
         self._turns.settled(request.workbench_id)
         if not request.dry_run:
             self.book.require_quiet(request.workbench_id)
-        may_publish = self._may_publish(request.workbench_id)
+        may_publish = caller.may_publish(request.workbench_id)
         return rewinding.undo(self.book, request, may_publish=may_publish)
 
-    def redo(self, request: requests.Redo) -> RedoDone:
+    def redo(self, request: requests.Redo, caller: Caller = THE_OWNER) -> RedoDone:
         """Take the last rewind back."""
         self._turns.settled(request.workbench_id)
         self.book.require_quiet(request.workbench_id)
-        may_publish = self._may_publish(request.workbench_id)
+        may_publish = caller.may_publish(request.workbench_id)
         return rewinding.redo(self.book, request, may_publish=may_publish)

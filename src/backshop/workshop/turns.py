@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 
 from backshop.base.acting import AGENT, OWNER, By, acting_as, acting_user, agent_acting
@@ -26,7 +25,7 @@ from .handing import Hands, is_left_to_us, looked_for_no_more, require_program
 from .holding import Hold, held, is_alive, owner_of
 from .params import Gatherer
 from .pins import Pins
-from .run import Afterwards, Run, Settings, problem_of
+from .run import Afterwards, Run, Settings, Work, problem_of
 from .signals import Publish, silent
 from .state import Turn, WorkshopState
 
@@ -39,14 +38,6 @@ Admit = Callable[[UserId | None], None]
 
 def anybody(user: UserId | None) -> None:
     """Let everybody have as many as they like."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a turn is worked on with."""
-
-    turn_id: TurnId
-    adapter: ModelAdapter
 
 
 class Turns:
@@ -330,10 +321,9 @@ class Turns:
         run = kind(
             book=self._book,
             bench_id=bench_id,
-            turn_id=work.turn_id,
+            work=work,
             hold=hold,
             driving=self._driving,
-            adapter=work.adapter,
             session=session,
             gatherer=self._gatherer,
             publish=self._publish,

@@ -1,0 +1,52 @@
+"""What a bench asks of the conversation about it, which another room keeps in the same stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from backshop.base.errors import ValidationFailed
+from backshop.base.ids import MessageId
+
+from .forking import Retold
+from .state import BenchState
+
+
+class Conversations(Protocol):
+    """Knows what was said about benches."""
+
+    def summarise(self, state: BenchState) -> str | None:
+        """Say what the Draft is about (B13.2)."""
+        ...
+
+    def vouch(self, state: BenchState) -> tuple[str, ...]:
+        """Say what is true of the work that made the Draft (W11.20)."""
+        ...
+
+    def retell(self, bench_id: str, until: MessageId | None) -> Retold:
+        """Tell a bench's conversation again for a fork, to its end or up to a record."""
+        ...
+
+    def sisters(self, bench_id: str) -> Iterable[str]:
+        """Name the streams beside a bench's own that tell of it and go with it."""
+        ...
+
+
+class NoConversations:
+    """Benches that nobody talks about."""
+
+    def summarise(self, state: BenchState) -> str | None:
+        """Say nothing."""
+        return None
+
+    def vouch(self, state: BenchState) -> tuple[str, ...]:
+        """Say nothing."""
+        return ()
+
+    def retell(self, bench_id: str, until: MessageId | None) -> Retold:
+        """Refuse: there is nothing to tell."""
+        raise ValidationFailed("there is no such way to fork", reason="bad_mode")
+
+    def sisters(self, bench_id: str) -> Iterable[str]:
+        """Name none."""
+        return ()
