@@ -46,6 +46,7 @@ BAD = {
     "x" * 256: "segment_too_long",
     "é" * 128: "segment_too_long",
     "/".join(["x" * 200] * 6): "path_too_long",
+    "/".join(["é" * 100] * 6): "path_too_long",
     "/".join(["x"] * 40): "too_deep",
 }
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from backshop.base.canon import sha256_hex
 from backshop.base.ids import BlobId
-from backshop.store import StorageCorrupt, Store
+from backshop.store import Part, Plan, StorageCorrupt, Store
 from backshop.testing.conformance.blobs import BlobConformance
+from backshop.testing.conformance.store import counted
 
 
 class TestLocalBlobs(BlobConformance):
@@ -68,3 +71,52 @@ def test_a_damaged_content_heals_from_the_first_copy_that_holds_it_and_from_no_o
 
         assert store.blobs.read(name) == b"good" * 1000
         assert set(store.blobs.names()) == known | {name}
+
+
+@pytest.mark.rule("T4.2", "B2.11")
+def test_a_file_made_of_a_small_content_is_made_anew_when_its_bytes_are_others(tmp_path):
+    with Store.open(tmp_path / "home") as store:
+        store.append(Plan((Part("bench:a", [counted(1)]),), [b"small"]))
+        path = store.blobs.path(BlobId(sha256_hex(b"small")))
+        path.chmod(0o600)
+        path.write_bytes(b"other")
+
+        again = store.blobs.path(BlobId(sha256_hex(b"small")))
+
+        assert (again, again.read_bytes()) == (path, b"small")
+
+
+@pytest.mark.rule("T4.1")
+@pytest.mark.parametrize(("size", "is_taken"), [(0, True), (10, True), (11, False), (1000, False)])
+def test_a_content_is_taken_up_to_its_limit_and_not_cut(tmp_path, size, is_taken):
+    with Store.open(tmp_path / "home") as store:
+        name = store.blobs.put_stream(io.BytesIO(b"x" * size), 10)
+
+        assert name == (sha256_hex(b"x" * size) if is_taken else None)
+        assert list(store.blobs.names()) == ([name] if is_taken else [])
+
+
+@pytest.mark.rule("T2.6", "T4.1")
+@pytest.mark.parametrize("count", [1, 70])
+def test_a_content_is_durable_before_it_is_named_and_its_name_before_anybody_is_told(
+    tmp_path, monkeypatch, count
+):
+    synced: list[tuple[str, int]] = []
+    sync = os.fsync
+
+    with Store.open(tmp_path / "home") as store:
+
+        def noted(handle: int) -> None:
+            named = sum(1 for _ in store.blobs.names())
+            synced.append((os.readlink(f"/proc/self/fd/{handle}"), named))
+            sync(handle)
+
+        monkeypatch.setattr(os, "fsync", noted)
+        monkeypatch.setattr("backshop.store.spool._sync_file_system", lambda folder: False)
+        names = store.blobs.put_many(f"content {n}".encode() for n in range(count))
+
+        files = [named for path, named in synced if Path(path).name.startswith("tmp-")]
+        folders = {Path(path).name: named for path, named in synced if Path(path).is_dir()}
+        assert files == [0] * count
+        assert {folders[one[:2]] for one in names} == {count}
+        assert folders["blobs"] == count

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
@@ -283,3 +284,55 @@ def test_a_disk_without_room_is_told_as_full_also_where_sqlite_calls_it_an_io_er
     other = Sqlite(tmp_path / "store.db", lock_wait_ms=1).translated(error)
 
     assert (full.code, other.code) == ("DISK_FULL", "STORE_UNAVAILABLE")
+
+
+@pytest.mark.rule("T5.2", "T5.1")
+def test_an_event_that_a_later_program_wrote_is_not_read_as_one_of_ours(filled):
+    store, fresh = filled
+    last = list(store.read("session:s"))[-1]
+    later = replace(last, v=last.v + 1)
+    digest = later.computed_hash()
+    alter(store, f"UPDATE event SET v = {later.v}, hash = '{digest}' WHERE idx = {last.idx}")
+    alter(store, f"UPDATE stream SET last_hash = '{digest}'")
+
+    found = fresh.health("session:s")
+    with pytest.raises(StreamNotHealthy) as refused:
+        fresh.update("session:s", TOTAL, lambda _: [counted(9)])
+
+    assert found == Health(Status.UNKNOWN_VERSION, "unknown_schema_version", last.idx - 1)
+    assert refused.value.reason == "unknown_schema_version"
+
+
+@pytest.mark.rule("T5.1")
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE stream SET last_idx = 2, last_hash = (SELECT hash FROM event WHERE idx = 2)",
+        f"UPDATE stream SET last_hash = '{'f' * 64}'",
+    ],
+)
+def test_a_head_that_names_another_event_than_the_last_closes_the_stream(filled, sql):
+    store, fresh = filled
+    alter(store, sql)
+
+    assert fresh.health("session:s") == Health(Status.CORRUPT_TAIL, "head_mismatch", 3)
+    with pytest.raises(StreamNotHealthy) as refused:
+        fresh.append(one("session:s", counted(9)))
+    assert refused.value.reason == "head_mismatch"
+    assert len(list(fresh.read("session:s"))) == 4
+
+
+@pytest.mark.rule("T5.4")
+def test_a_backup_follows_no_link_out_of_the_home(open_store, tmp_path):
+    store = open_store()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret.txt").write_text("secret")
+    own = store.home / "workflows"
+    own.mkdir()
+    (own / "mine.json").write_text("{}")
+    (own / "file.json").symlink_to(tmp_path / "elsewhere" / "secret.txt")
+    (own / "folder").symlink_to(tmp_path / "elsewhere")
+
+    write_backup(store, tmp_path / "copy", now_ms=0)
+
+    assert [path.name for path in (tmp_path / "copy" / "workflows").rglob("*")] == ["mine.json"]

@@ -10,10 +10,12 @@ from backshop.base import tree
 from backshop.base.ids import BlobId
 from backshop.base.paths import BenchPath
 from backshop.base.progress import watched
-from backshop.store import Part, Pin, Plan
+from backshop.store import Part, Pin, Plan, Store, StoreBusy
+from backshop.store.engine import Postgres
 from backshop.store.gc import Collector
 from backshop.store.log import chain_break
 from backshop.store.project import Fold
+from backshop.testing.ambient import FixedClock
 from backshop.testing.conformance.store import counted, one
 
 SUM: Fold[int] = Fold("test.sum", 1, 0, lambda total, event: total + event.fact.number)
@@ -101,3 +103,70 @@ def test_a_content_put_lately_is_no_garbage_in_a_file_or_in_the_database(open_st
     assert store.collect(apply=True, grace_hours=1).blobs == 0
     assert store.blobs.has(BlobId(built.id))
     assert store.collect(apply=True, grace_hours=-1).blobs == 2
+
+
+@pytest.mark.rule("T4.5")
+def test_a_small_content_put_again_while_a_collection_sweeps_stays(database_url, tmp_path):
+    clock = FixedClock()
+    node = tree.build({BenchPath("a.txt"): tree.File(BlobId("0" * 64), 1)})
+    plan = Plan((Part("bench:a", [counted(1)]),), tuple(node.nodes.values()))
+    with Store.open(tmp_path / "home", database_url=database_url, clock=clock) as store:
+        store.append(plan)
+        clock.move(2 * 3_600_000)
+
+        def puts_again(what: str, done: int, total: int) -> None:
+            if what == "contents":
+                store.append(Plan((Part("bench:b", [counted(1)]),), plan.blobs))
+
+        with watched(puts_again):
+            swept = store.collect(apply=True, grace_hours=1)
+
+        assert swept.blobs == 0
+        assert store.blobs.has(BlobId(node.id))
+
+
+@pytest.mark.rule("T2.1", "T2.3")
+def test_a_stream_that_a_rule_writes_to_besides_is_held_like_its_own(database_url, tmp_path):
+    def beside(states):
+        return Plan((Part("session:a", [counted(1)]), Part("session:b", [counted(2)])))
+
+    home = tmp_path / "home"
+    with (
+        Store.open(home, database_url=database_url) as holder,
+        Store.open(home, database_url=database_url, lock_wait_ms=100) as store,
+    ):
+        with holder.database.transaction(["session:b"]), pytest.raises(StoreBusy):
+            store.update_many((("session:a", SUM),), beside)
+        before = store.last_seq()
+        store.update_many((("session:a", SUM),), beside)
+
+        assert (before, store.last_seq()) == (0, 2)
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.rule("T2.4")
+def test_streams_are_held_in_one_order_whoever_names_them(tmp_path, monkeypatch):
+    from tests.postgres import fresh_database
+
+    sent: list[str] = []
+    send = Postgres.execute
+
+    def noted(self, connection, text, params=None):
+        sent.append(text)
+        return send(self, connection, text, params)
+
+    with fresh_database() as url, Store.open(tmp_path / "home", database_url=url) as store:
+        monkeypatch.setattr(Postgres, "execute", noted)
+        for streams in (("session:a", "session:b"), ("session:b", "session:a")):
+            with store.database.transaction(streams):
+                pass
+
+    begun = [text for text in sent if text.startswith("BEGIN")]
+    assert begun[0].count("pg_advisory_xact_lock") == 2
+    assert begun[0] == begun[1]
+
+
+@pytest.mark.rule("T2.5")
+def test_a_commit_waits_until_the_disk_has_it(tmp_path):
+    with Store.open(tmp_path / "home") as store, store.database.reader() as cursor:
+        assert cursor.text("PRAGMA synchronous") == [(2,)]

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from backshop.store import Store, StoreBusy
+
 LONG_AGO = 1  # a minute of 1970
 
 
@@ -23,3 +25,18 @@ def test_counts_of_minutes_that_are_over_go_while_everybody_draws(open_store):
         kept = {name for (name,) in reading.text("SELECT name FROM quota")}
     assert drawn == [1] * len(stores)
     assert kept == {"old 7"}
+
+
+@pytest.mark.rule("T6.5", "T1.5")
+def test_counts_of_a_minute_are_drawn_by_one_at_a_time(database_url, tmp_path):
+    home = tmp_path / "home"
+    with (
+        Store.open(home, database_url=database_url) as holder,
+        Store.open(home, database_url=database_url, lock_wait_ms=100) as store,
+    ):
+        with holder.database.transaction() as cursor:
+            cursor.lock_lease("quota ada")
+            with pytest.raises(StoreBusy):
+                store.quotas.draw("ada", 1, 1)
+
+        assert store.quotas.draw("ada", 1, 1).granted == 1
