@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -418,3 +419,21 @@ def test_broken_settings_are_named_by_file_and_do_not_stop_the_doctor(tmp_path, 
     assert told in problems[0]["message"]
     assert str(tmp_path / "settings.json") in problems[0]["message"]
     assert {"level": "ok", "subject": "streams", "message": "1 healthy"} in found
+
+
+@pytest.mark.rule("S3.4")
+def test_settings_are_durable_before_they_take_the_place_of_the_old_ones(tmp_path, monkeypatch):
+    save(tmp_path, "team.turns", 2)
+    synced = []
+    sync = os.fsync
+
+    def noted(handle):
+        written = Path(f"/proc/self/fd/{handle}").readlink()
+        there = tmp_path / "settings.json"
+        synced.append((json.loads(written.read_bytes()), json.loads(there.read_bytes())))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    save(tmp_path, "team.turns", 3)
+
+    assert synced == [({"team.turns": 3}, {"team.turns": 2})]

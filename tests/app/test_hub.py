@@ -418,3 +418,23 @@ def test_what_is_queued_for_a_slow_client_is_taken_back_with_its_access(shop, tm
         ("AccessChanged", bench),
         ("UsageUpdated", other),
     ]
+
+
+@pytest.mark.rule("T6.4", "S5.2")
+def test_who_was_removed_follows_nothing_any_more_and_others_hear_of_no_access_but_their_own(shop):
+    bench = shop.call("WorkbenchCreate", {})["workbench_id"]
+    anna, ben = (shop.call("UserAdd", {"name": name})["user_id"] for name in ("Anna", "Ben"))
+    with (
+        shop.hub.subscribe(About(listener=shop.gate.listener(anna))) as hers,
+        shop.hub.subscribe(About(listener=shop.gate.listener(ben))) as his,
+    ):
+        shop.call("AccessSet", {"workbench_id": bench, "user_id": anna, "role": "read"})
+        shop.hub.publish_signal("UsageUpdated", {}, workbench_id=bench)  # all of it is queued
+        heard = [one.name for one in hers.take()], [one.name for one in his.take()]
+        shop.call("UserRemove", {"user_id": anna})
+        shop.hub.publish_signal("EngineChanged", {})
+
+        assert heard == (["AccessChanged", "UsageUpdated"], [])
+        assert (hers.ended, his.ended) == (True, False)
+        assert "EngineChanged" not in [one.name for one in hers.take()]
+        assert "EngineChanged" in [one.name for one in his.take()]

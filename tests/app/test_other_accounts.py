@@ -54,3 +54,16 @@ def test_a_folder_with_other_things_in_it_keeps_its_mode(tmp_path, usual_mask):
         attach(home, "info")
 
     assert mode_of(home) == 0o755
+
+
+@pytest.mark.rule("S10.2")
+@pytest.mark.parametrize("left", [b"", b"abc", b"x" * 31, b"\xff" * 31])
+def test_a_secret_that_was_cut_off_lets_nobody_in(tmp_path, left):
+    path = tmp_path / "web.key"
+    path.write_bytes(left)
+
+    made = secret_of(tmp_path, "web.key")
+
+    assert len(made) >= 32
+    assert (secret_of(tmp_path, "web.key"), path.read_text()) == (made, made)
+    assert [one.name for one in tmp_path.iterdir()] == ["web.key"]

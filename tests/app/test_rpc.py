@@ -12,6 +12,7 @@ import pytest
 
 from backshop import __version__
 from backshop.app import Backshop, answer
+from backshop.app.rpc import BATCH_MAX
 from backshop.cli import main
 
 
@@ -66,6 +67,21 @@ def test_batches_and_notifications(ask):
     assert [one["id"] for one in both] == ["a"]
     assert ask(note) is None
     assert len(ask(call("WorkbenchList"))["result"]["workbenches"]) == 2
+
+
+@pytest.mark.rule("S5.1")
+@pytest.mark.parametrize(("count", "answers"), [(0, 0), (1, 1), (BATCH_MAX, BATCH_MAX)])
+def test_a_batch_of_requests_is_answered_up_to_its_limit_and_run_in_no_part_beyond(
+    ask, count, answers
+):
+    made = call("WorkbenchCreate", {"name": "N"})
+
+    beyond = ask(f"[{','.join([made] * (BATCH_MAX + 1))}]")
+    fine = ask(f"[{','.join([call('EngineGetInfo')] * count)}]")
+
+    assert beyond["error"]["code"] == -32600
+    assert ask(call("WorkbenchList"))["result"]["workbenches"] == []
+    assert (len(fine) if isinstance(fine, list) else 0) == answers
 
 
 @pytest.mark.rule("S5.1")

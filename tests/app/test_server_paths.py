@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import typing
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -131,3 +132,17 @@ def test_words_in_the_context_of_a_run_are_no_paths(shop):
     request = {"workflowId": "wr.rpi", "goal": "x", "context": context}
 
     assert shop.call("start_workflow", request, user=ada)["stateToken"]
+
+
+@pytest.mark.rule("T6.4", "S7.5")
+def test_a_person_is_told_no_path_of_the_server(shop, tmp_path):
+    ada = shop.call("UserAdd", {"name": "Ada"})["user_id"]
+    bench = shop.call("WorkbenchCreate", {"name": "Hers"}, user=ada)["workbench_id"]
+    asked = {"workbench_id": bench}
+    shop.call("DraftCreate", asked, user=ada)
+
+    own = [shop.call(name, asked) for name in ("WorkbenchGetScope", "DraftFolder")]
+    hers = [shop.call(name, asked, user=ada) for name in ("WorkbenchGetScope", "DraftFolder")]
+
+    assert all(str(shop.config.home) in json.dumps(one) for one in own)
+    assert not any(str(shop.config.home) in json.dumps(one) for one in hers)

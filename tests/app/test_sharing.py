@@ -193,3 +193,45 @@ def access(shop: Backshop, subject: str) -> dict[str, tuple[str, bool]]:
 def give(shop: Backshop, subject: str, user: Any, role: str, *, by: Any) -> None:
     wish = {"workbench_id": subject, "user_id": user, "role": role}
     shop.call("AccessSet", wish, user=by)
+
+
+@pytest.mark.rule("T6.4")
+def test_a_tool_on_a_workbench_needs_its_role_like_a_command(shop):
+    ada = person(shop, "Ada")
+    ours = bench(shop, "Ours")
+    shop.call("AccessSet", {"workbench_id": ours, "user_id": ada, "role": "read"})
+
+    shop.gate.admit_to(ada, ours, Role.READ)
+    shop.gate.admit_to(None, ours, Role.PUBLISH)  # the home's owner
+    with pytest.raises(AccessDenied):
+        shop.gate.admit_to(ada, ours, Role.WRITE)
+    shop.call("UserRemove", {"user_id": ada})
+    with pytest.raises(AccessDenied):
+        shop.gate.admit_to(ada, ours, Role.READ)
+
+
+@pytest.mark.rule("T6.4")
+def test_a_name_is_of_one_person_until_they_are_removed(shop):
+    ada = person(shop, "Ada")
+
+    with pytest.raises(ValidationFailed) as refused:
+        person(shop, " Ada ")
+    shop.call("UserRemove", {"user_id": ada})
+
+    assert refused.value.reason == "name_taken"
+    assert person(shop, "Ada") != ada
+
+
+@pytest.mark.rule("T6.5")
+def test_requests_drawn_in_one_minute_are_not_used_up_in_the_next(tmp_path):
+    clock = FixedClock(60_000 * 30_000_000)  # at the beginning of a minute
+    limits = {"team.requests_per_minute": 40}  # two are drawn at once
+    with Backshop.open(tmp_path / "home", settings=limits, clock=clock) as shop:
+        ada = person(shop, "Ada")
+        shop.call("WorkbenchList", {}, user=ada)
+        clock.move(60_000)
+        for _ in range(40):
+            shop.call("WorkbenchList", {}, user=ada)
+
+        with pytest.raises(LimitExceeded):
+            shop.call("WorkbenchList", {}, user=ada)

@@ -186,6 +186,14 @@ def test_secrets_are_masked_by_name_and_by_value(text):
         assert secret not in scrubbed
 
 
+@pytest.mark.rule("M3.12")
+def test_a_secret_that_begins_like_another_one_is_masked_to_its_end():
+    redactor = Redactor()
+    redactor.learn(["abcdefgh", "abcdefgh-and-the-rest", "abcdefgh-and"])
+
+    assert redactor.scrub("it was abcdefgh-and-the-rest.") == f"it was {MASK}."
+
+
 def test_ordinary_words_stay():
     redactor = Redactor()
     redactor.learn(["short"])

@@ -101,22 +101,33 @@ def test_a_content_is_taken_up_to_its_limit_and_not_cut(tmp_path, size, is_taken
 def test_a_content_is_durable_before_it_is_named_and_its_name_before_anybody_is_told(
     tmp_path, monkeypatch, count
 ):
-    synced: list[tuple[str, int]] = []
+    synced: list[tuple[Path, int]] = []
     sync = os.fsync
 
     with Store.open(tmp_path / "home") as store:
 
         def noted(handle: int) -> None:
             named = sum(1 for _ in store.blobs.names())
-            synced.append((os.readlink(f"/proc/self/fd/{handle}"), named))
+            synced.append((Path(f"/proc/self/fd/{handle}").readlink(), named))
             sync(handle)
 
         monkeypatch.setattr(os, "fsync", noted)
         monkeypatch.setattr("backshop.store.spool._sync_file_system", lambda folder: False)
         names = store.blobs.put_many(f"content {n}".encode() for n in range(count))
 
-        files = [named for path, named in synced if Path(path).name.startswith("tmp-")]
-        folders = {Path(path).name: named for path, named in synced if Path(path).is_dir()}
+        files = [named for path, named in synced if path.name.startswith("tmp-")]
+        folders = {path.name: named for path, named in synced if path.is_dir()}
         assert files == [0] * count
         assert {folders[one[:2]] for one in names} == {count}
         assert folders["blobs"] == count
+
+
+@pytest.mark.rule("T4.1")
+def test_a_stored_content_is_closed_to_writing(tmp_path):
+    (tmp_path / "given.txt").write_text("of a file")
+    with Store.open(tmp_path / "home") as store:
+        contents = (b"of bytes", tmp_path / "given.txt")
+        names = [store.blobs.put(one) for one in contents]
+        names.append(store.blobs.put_stream(io.BytesIO(b"of a stream"), 100))
+
+        assert {store.blobs.path(one).stat().st_mode & 0o777 for one in names} == {0o444}
