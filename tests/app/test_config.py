@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from backshop.app.settings import SETTINGS
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import CONTEXT_TIMEOUT_S
 from backshop.bench import BenchSettings
+from backshop.base.errors import DiskFull, ValidationFailed
 from backshop.cli import main
 from backshop.formats import Limits as FormatLimits
 from backshop.models.providers import ProviderBook
@@ -437,3 +439,21 @@ def test_settings_are_durable_before_they_take_the_place_of_the_old_ones(tmp_pat
     save(tmp_path, "team.turns", 3)
 
     assert synced == [({"team.turns": 3}, {"team.turns": 2})]
+
+
+@pytest.mark.rule("S3.4")
+def test_settings_that_could_not_be_written_leave_the_old_ones_and_nothing_else(
+    tmp_path, monkeypatch
+):
+    save(tmp_path, "team.turns", 2)
+
+    def full(_handle):
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFull):
+        save(tmp_path, "team.turns", 3)
+
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {
+        "settings.json": '{\n  "team.turns": 2\n}'
+    }

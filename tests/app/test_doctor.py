@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
-from backshop.app import Backshop
+from backshop.app import Backshop, examine
 from backshop.cli import main
 
 
@@ -94,3 +96,20 @@ def test_a_renderer_that_is_not_there_is_named(tmp_path, capsys):
 
     message = next(one["message"] for one in found if one["subject"] == "previews")
     assert message.startswith("formats.renderer_path names no program")
+
+
+@pytest.mark.rule("S4.2")
+def test_a_file_that_goes_while_the_doctor_looks_is_no_problem(tmp_path, monkeypatch):
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.call("WorkbenchCreate", {})
+    (tmp_path / "home" / ".settings-x").touch()
+    looked = Path.lstat
+
+    def goes(path: Path) -> os.stat_result:
+        if path.name == ".settings-x":
+            path.unlink(missing_ok=True)  # another process is through with it
+        return looked(path)
+
+    monkeypatch.setattr(Path, "lstat", goes)
+
+    assert not [one for one in examine(tmp_path / "home") if one.level == "problem"]

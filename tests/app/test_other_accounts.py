@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from backshop.app import Backshop, attach, save, secret_of
+from backshop.base.errors import DiskFull
 from backshop.mcp.http import token_of
 
 
@@ -67,3 +69,15 @@ def test_a_secret_that_was_cut_off_lets_nobody_in(tmp_path, left):
     assert len(made) >= 32
     assert (secret_of(tmp_path, "web.key"), path.read_text()) == (made, made)
     assert [one.name for one in tmp_path.iterdir()] == ["web.key"]
+
+
+@pytest.mark.rule("S10.2")
+def test_a_secret_that_could_not_be_written_leaves_no_half_of_it(tmp_path, monkeypatch):
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFull):
+        secret_of(tmp_path, "web.key")
+
+    assert list(tmp_path.iterdir()) == []

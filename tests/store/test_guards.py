@@ -170,3 +170,24 @@ def test_streams_are_held_in_one_order_whoever_names_them(tmp_path, monkeypatch)
 def test_a_commit_waits_until_the_disk_has_it(tmp_path):
     with Store.open(tmp_path / "home") as store, store.database.reader() as cursor:
         assert cursor.text("PRAGMA synchronous") == [(2,)]
+
+
+@pytest.mark.rule("R6.3")
+def test_keys_are_rotated_by_one_at_a_time_so_that_the_one_before_stays_good(
+    database_url, tmp_path
+):
+    home = tmp_path / "home"
+    with (
+        Store.open(home, database_url=database_url) as holder,
+        Store.open(home, database_url=database_url, lock_wait_ms=100) as store,
+    ):
+        first = store.key_ring()
+        with holder.database.transaction() as cursor:
+            cursor.lock_lease("keyring")
+            with pytest.raises(StoreBusy):
+                store.rotate_keys()
+
+        assert store.key_ring() == first
+        second = store.rotate_keys()
+        assert second.previous == first.current
+        assert holder.rotate_keys().previous == second.current

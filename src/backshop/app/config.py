@@ -253,11 +253,14 @@ def _replace_file(home: Path, name: str, value: Any) -> None:
     values[name] = value
     kept = {key: item for key, item in sorted(values.items()) if item is not None}
     handle, temp = tempfile.mkstemp(prefix=".settings-", dir=home)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(kept, file, indent=2)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(temp).replace(home / "settings.json")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(kept, file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temp).replace(home / "settings.json")
+    finally:
+        Path(temp).unlink(missing_ok=True)  # a disk that is full keeps nothing half of it
 
 
 def _home(given: Path | None, env: Mapping[str, str]) -> tuple[Path, str]:

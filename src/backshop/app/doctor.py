@@ -114,7 +114,7 @@ def _owners(home: Path) -> list[Finding]:
         return []
     try:
         owner = home.stat().st_uid
-        strange = sorted(one.name for one in home.iterdir() if one.lstat().st_uid != owner)
+        strange = sorted(one.name for one in home.iterdir() if _owner(one) not in (None, owner))
     except OSError as error:
         text = f"cannot be looked into: {error.strerror}"
         return [Finding(level="problem", subject="home", message=text)]
@@ -122,6 +122,14 @@ def _owners(home: Path) -> list[Finding]:
         return []
     text = f"belong to another user than the home does: {', '.join(strange[:10])}"
     return [Finding(level="problem", subject="home", message=text)]
+
+
+def _owner(path: Path) -> int | None:
+    """Return whose something is; None of what somebody who works here has just removed."""
+    try:
+        return path.lstat().st_uid
+    except FileNotFoundError:
+        return None
 
 
 def _previews(config: Config) -> Finding:

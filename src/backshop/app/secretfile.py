@@ -20,11 +20,11 @@ def secret_of(home: Path, name: str) -> str:
             return found
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, temp = tempfile.mkstemp(prefix=f".{name}-", dir=home)  # for its owner only
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(SECRET_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
         try:
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(secrets.token_urlsafe(SECRET_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
             os.link(temp, path)
         except FileExistsError:  # another process was first, or what is there is no secret
             if not _stored(path):

@@ -33,8 +33,12 @@ def key_ring(database: Database) -> KeyRing:
 
 def rotate(database: Database) -> KeyRing:
     """Make a new current key and keep the one before."""
-    fresh = KeyRing(os.urandom(_KEY_BYTES), key_ring(database).current)
+    key_ring(database)
     with database.transaction() as cursor:
-        row = {"id": 1, "current": fresh.current, "previous": fresh.previous}
-        cursor.run("ring_put", row)
+        cursor.lock_lease("keyring")  # of two who rotate at once the later keeps the earlier's key
+        row = cursor.one("ring")
+        assert row is not None
+        fresh = KeyRing(os.urandom(_KEY_BYTES), bytes(row[0]))
+        put = {"id": 1, "current": fresh.current, "previous": fresh.previous}
+        cursor.run("ring_put", put)
     return fresh
