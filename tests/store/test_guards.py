@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import pytest
+from pydantic import Field
 
 from backshop.base import tree
+from backshop.base.event import event
 from backshop.base.ids import BlobId
 from backshop.base.paths import BenchPath
 from backshop.base.progress import watched
-from backshop.store import Part, Pin, Plan, Store, StoreBusy
+from backshop.store import NewEvent, Part, Pin, Plan, Store, StoreBusy, StreamNotHealthy
 from backshop.store.engine import Postgres
 from backshop.store.gc import Collector
 from backshop.store.log import chain_break
@@ -19,6 +22,27 @@ from backshop.testing.ambient import FixedClock
 from backshop.testing.conformance.store import counted, one
 
 SUM: Fold[int] = Fold("test.sum", 1, 0, lambda total, event: total + event.fact.number)
+
+
+@event("test.more")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class More:
+    """A fact that can be made, and not be read, with less than one."""
+
+    number: Annotated[int, Field(gt=0)]
+
+
+@pytest.mark.rule("T2.3", "T5.1")
+def test_a_fact_that_could_not_be_read_again_is_not_written(open_store):
+    store = open_store()
+    store.append(one("session:a", counted(1)))
+
+    with pytest.raises(StreamNotHealthy) as refused:
+        store.update("session:a", SUM, lambda _: [counted(2), NewEvent(More(number=0), "k")])
+    store.update("session:a", SUM, lambda _: [NewEvent(More(number=4), "k")])
+
+    assert refused.value.reason == "schema_validation_failed"
+    assert store.state("session:a", SUM) == 5
 
 
 @pytest.mark.rule("T2.3", "T5.1")

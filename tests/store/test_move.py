@@ -16,6 +16,7 @@ from backshop.base import tree
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
+from backshop.base.progress import watched
 from backshop.store import (
     NewEvent,
     Part,
@@ -215,3 +216,27 @@ def test_contents_that_go_to_a_bucket_that_is_not_there_say_so(tmp_path):
 
 def never(*_: object) -> None:
     raise AssertionError("it was read")
+
+
+@pytest.mark.rule("T5.5")
+def test_a_content_that_comes_while_a_store_is_moved_arrives_with_its_event(tmp_path):
+    (tmp_path / "there").mkdir()
+    database = f"sqlite:///{tmp_path / 'there' / 'store.db'}"
+    blobs = f"file://{tmp_path / 'there' / 'blobs'}"
+    with Store.open(tmp_path / "home") as store, Store.open(tmp_path / "home") as other:
+        early, late = store.blobs.put(b"early" * 50_000), other.blobs.put(b"late" * 50_000)
+        pinned = [Pin(early, "artifact")]
+        store.append(Plan((Part("session:a", [counted(1, "a")], pins=pinned),)))
+
+        def comes(what: str, done: int, total: int) -> None:
+            if what == "contents" and other.position("session:a") == 0:
+                pins = [Pin(late, "artifact")]
+                other.append(Plan((Part("session:a", [counted(2, "b")], pins=pins),)))
+
+        with watched(comes):
+            moved = move_store(store, database_url=database, blobs_url=blobs)
+
+    with Store.open(tmp_path / "new", database_url=database, blobs_url=blobs) as there:
+        assert moved.last_seq == there.last_seq() == 2
+        assert there.health("session:a").is_healthy
+        assert there.blobs.read(late) == b"late" * 50_000

@@ -441,6 +441,17 @@ class StoreConformance:
         assert store.leases.holder("bench:a") is None
         assert store.leases.take("bench:a", "you", 60)
 
+    @pytest.mark.rule("T1.5", "T6.2")
+    def test_since_when_a_lease_has_run_out_stays_known_when_it_is_ended(
+        self, open_store: OpenStore
+    ) -> None:
+        store = open_store()
+        assert store.leases.take("bench:a", "me", -120)
+
+        store.leases.end("bench:a", "me")
+
+        assert store.leases.run_out(60) == ["bench:a"]
+
     @pytest.mark.rule("R6.3")
     def test_the_key_ring_is_made_once_and_rotates(self, open_store: OpenStore) -> None:
         store, other = open_store(), open_store()
