@@ -337,6 +337,15 @@ def test_a_note_that_cannot_be_read_is_made_anew(home, content):
 
 
 @pytest.mark.rule("T5.6")
+def test_a_note_that_was_only_half_replaced_raises_no_false_alarm(home):
+    noted = json.loads((home / "store.db-mark").read_text())
+    (home / "store.db-mark").write_text(json.dumps({**noted, "seq": noted["seq"] + 1000}))
+
+    assert names(home) == ["Mine"]
+    assert json.loads((home / "store.db-mark").read_text()) == noted
+
+
+@pytest.mark.rule("T5.6")
 @pytest.mark.parametrize("act", ["removed", "replaced"])
 def test_nothing_is_written_to_a_database_that_was_taken_away_meanwhile(home, tmp_path, act):
     with Backshop.open(home) as shop:

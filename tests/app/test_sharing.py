@@ -235,3 +235,16 @@ def test_requests_drawn_in_one_minute_are_not_used_up_in_the_next(tmp_path):
 
         with pytest.raises(LimitExceeded):
             shop.call("WorkbenchList", {}, user=ada)
+
+
+@pytest.mark.rule("T6.4")
+def test_a_call_about_two_sessions_needs_a_role_on_both(shop):
+    ada = person(shop, "Ada")
+    asked = {"workflowId": "wr.change_review"}
+    early, theirs, late = (shop.call("start_workflow", asked, user=one) for one in (ada, None, ada))
+
+    for hers in (early, late):
+        for state, ack in ((hers, theirs), (theirs, hers)):
+            mixed = {"stateToken": state["stateToken"], "ackToken": ack["ackToken"]}
+            with pytest.raises(AccessDenied):
+                shop.call("continue_workflow", mixed, user=ada)

@@ -9,8 +9,10 @@ from dataclasses import replace
 
 import pytest
 
+from backshop.base import tree
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
+from backshop.base.paths import BenchPath
 from backshop.store import (
     Health,
     NewerStore,
@@ -336,3 +338,21 @@ def test_a_backup_follows_no_link_out_of_the_home(open_store, tmp_path):
     write_backup(store, tmp_path / "copy", now_ms=0)
 
     assert [path.name for path in (tmp_path / "copy" / "workflows").rglob("*")] == ["mine.json"]
+
+
+@pytest.mark.rule("T5.1", "S4.2")
+def test_a_content_that_was_cut_off_is_told_without_reading_every_content(open_store):
+    store = open_store()
+    blob = store.blobs.put(b"y" * 100_000)
+    built = tree.build({BenchPath("a.txt"): tree.File(blob, 100_000)})
+    pins = [Pin(BlobId(built.id), "tree")]
+    store.append(Plan((Part("bench:a", [counted(1)], pins=pins),), tuple(built.nodes.values())))
+    fine = [one.level for one in examine_store(store, full=False)]
+    path = store.blobs.path(blob)
+    path.chmod(0o600)
+    path.write_bytes(b"y" * 99_999)
+
+    found = [one for one in examine_store(store, full=False) if one.level == "problem"]
+
+    assert "problem" not in fine
+    assert ["'a.txt' of a" in one.message for one in found] == [True]

@@ -155,3 +155,21 @@ def test_events_of_another_machine_arrive_where_listening_does_not_work(tmp_path
             assert "WorkbenchFilesChanged" in names(heard, "WorkbenchFilesChanged")
             assert here.store.bulletin is not None
             assert not here.store.bulletin.is_listening
+
+
+@pytest.mark.rule("T6.3")
+def test_who_sends_a_signal_hears_it_once(tmp_path):
+    with postgres.fresh_database() as url:
+        settings = {"database_url": url}
+        with (
+            Backshop.open(tmp_path / "a", settings=settings) as here,
+            Backshop.open(tmp_path / "b", settings=settings) as there,
+            here.hub.subscribe(About()) as heard,
+        ):
+            bulletin = here.store.bulletin
+            assert bulletin is not None
+            until(lambda: bulletin.is_listening, "the ear", WAIT_S)
+            here.hub.publish_signal("Mine", {})
+            there.hub.publish_signal("Theirs", {})  # it comes after what the database was told of
+
+            assert names(heard, "Theirs") == ["Mine", "Theirs"]
