@@ -11,6 +11,7 @@ from importlib import import_module
 import pytest
 
 from backshop.app import About, Backshop, Notification
+from backshop.app.hub import Subscription
 from backshop.app.notices import TABLE
 from backshop.prompts import MarkdownSection, Prompt, Session
 from backshop.store import StoreUnavailable
@@ -438,3 +439,14 @@ def test_who_was_removed_follows_nothing_any_more_and_others_hear_of_no_access_b
         assert (hers.ended, his.ended) == (True, False)
         assert "EngineChanged" not in [one.name for one in hers.take()]
         assert "EngineChanged" in [one.name for one in his.take()]
+
+
+@pytest.mark.rule("S5.2")
+def test_a_notification_that_is_offered_again_after_a_failure_is_queued_once():
+    following = Subscription(About())
+    first, second = (Notification(name="X", payload={}, position=n) for n in (16, 17))
+
+    for note in (first, first, second, first):  # the store went away while others were told
+        following.offer(note)
+
+    assert following.take() == [first, second]
