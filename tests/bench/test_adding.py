@@ -56,6 +56,9 @@ def test_a_refusal_names_every_conflict_and_adds_nothing(room):
     assert stored(room) == before
     both = room.add({"notes.txt": "x", "fine.txt": "x"}, on_conflict="keep_both")
     assert [one["path"] for one in both["add_results"]] == ["notes(1).txt", "fine.txt"]
+    room.add({"NOTES(2).txt": "y"})
+    third = room.add({"notes.txt": "z"}, on_conflict="keep_both")
+    assert [one["path"] for one in third["add_results"]] == ["notes(3).txt"]
 
 
 @pytest.mark.rule("B4.3", "B6.8")
@@ -86,13 +89,28 @@ def test_what_is_no_plain_file_outside_the_home_is_passed_over(room, tmp_path):
 
 @pytest.mark.rule("B6.7", "B22.3", "B22.4")
 def test_the_limit_of_a_file_is_exact(room):
-    limits = {"max_files": 10, "max_file_bytes": 100, "max_total_bytes": 1000, "max_depth": 2}
+    limits = {"max_files": 10, "max_file_bytes": 100, "max_total_bytes": 101, "max_depth": 2}
     room.call("WorkbenchSetLimits", limits=limits)
 
     added = room.add({"exact.bin": b"x" * 100, "more.bin": b"x" * 101, "small.bin": b"x"})
 
     assert statuses(added) == [("added", None), ("skipped", "size_limit"), ("added", None)]
     assert room.call("WorkbenchOpen")["workbench"]["published_generation"] == 1
+
+
+@pytest.mark.rule("B6.4")
+def test_files_beyond_limits_that_were_lowered_stay_and_only_growth_is_refused(room):
+    room.add({f"{n}.txt": f"{n}" for n in range(3)})
+    limits = {"max_files": 2, "max_file_bytes": 100, "max_total_bytes": 1000, "max_depth": 2}
+    room.call("WorkbenchSetLimits", limits=limits)
+
+    room.write({"0.txt": "changed"})
+    error = refused(room.write, {"3.txt": "3"})
+
+    assert (error.code, error.reason) == ("LIMIT_EXCEEDED", "too_large")
+    assert room.draft() == {"0.txt": "changed", "1.txt": "1", "2.txt": "2"}
+    room.call("DraftPublish")
+    assert room.published()["0.txt"] == "changed"
 
 
 @pytest.mark.rule("B6.7", "B22.5")

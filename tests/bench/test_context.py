@@ -66,7 +66,8 @@ def test_what_is_no_item_is_refused_and_changes_nothing(room):
         code, _ = refused(write, room, "company-context", files, create=True)
         assert code == "VALIDATION_FAILED", files
     many = {f"references/{n}": "x" for n in range(64)}
-    for files in ({**text, **many}, {"SKILL.md": "x" * (1024 * 1024 + 1)}):
+    large = {f"references/{n}": "x" * 1024 * 1024 for n in range(4)}
+    for files in ({**text, **many}, {"SKILL.md": "x" * (1024 * 1024 + 1)}, {**text, **large}):
         assert refused(write, room, "document-style", files, create=True)[0] == "LIMIT_EXCEEDED"
     room.write({"a.txt": "draft"})
     assert refused(write, room, "situation", {"context.md": "x"}, create=True)[0] == "DRAFT_EXISTS"

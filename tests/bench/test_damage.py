@@ -117,6 +117,7 @@ def test_a_bench_whose_list_of_files_is_gone_can_be_restored(tmp_path, lost):
     with Backshop.open(tmp_path / "home") as shop:
         room.shop = shop
         opened = room.call("WorkbenchOpen")
+        assert refused(room.call, "DraftCreate") == ("STORAGE_CORRUPT", "missing_tree")
         preview = room.call("CheckpointRestore", checkpoint_id=kept, dry_run=True)
         done = room.call("CheckpointRestore", checkpoint_id=kept)
 
@@ -190,6 +191,51 @@ def test_a_content_altered_at_the_same_length_and_mode_is_noticed_where_its_time
     assert (one["checkpoint_id"], one["restorable"]) == (kept, False)
     salvage = room.shop.config.home / "benches" / room.id / "meta" / "salvage"
     assert [path.read_bytes()[:1] for path in salvage.rglob("a.txt")] == [b"y"]
+
+
+@pytest.mark.rule("B2.11", "B3.11", "B8.18")
+def test_a_draft_whose_contents_were_altered_unseen_neither_comes_back_nor_is_published(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        room = Room(shop, tmp_path)
+        first = room.write({"a.txt": BIG}).draft_revision_id
+        room.write({"a.txt": BIG + "later"})
+        blobs = [shop.store.blobs.put(text.encode()) for text in (BIG, BIG + "later")]
+        paths = [shop.store.blobs.path(blob) for blob in blobs]
+    for path in paths:
+        size = path.stat().st_size
+        replaced(path, b"y" * size)
+        path.chmod(0o444)
+
+    with Backshop.open(tmp_path / "home") as shop:  # nobody here knew their times
+        room.shop = shop
+        assert shop.benches.desk.state(room.id).draft is not None
+        alone(room)
+        back = refused(room.call, "DraftRestoreRevision", revision_id=first)
+
+        assert back == ("STORAGE_CORRUPT", "altered_blob")
+        assert refused(room.call, "DraftPublish") == ("STORAGE_CORRUPT", "altered_blob")
+        assert room.call("DraftGetState")["has_draft"]
+
+
+@pytest.mark.rule("B2.9", "B10.11", "T4.5")
+def test_a_collection_leaves_what_the_checkpoint_of_a_bench_leads_to(tmp_path):
+    clock = FixedClock()
+    with Backshop.open(tmp_path / "home", clock=clock, mint=Mint(clock)) as shop:
+        room = Room(shop, tmp_path)
+        room.add({"a.txt": "before"})
+        situation = {"category": "situation", "create": True}
+        files = [{"path": "context.md", "content": "before"}]
+        room.call("ContextUpdateDirect", files=files, **situation)
+        kept = room.call("CheckpointCreate")["checkpoint_id"]
+        room.call("WorkbenchFilesRemove", workbench_paths=["a.txt"])
+        room.call("ContextDelete", category="situation")
+        clock.move(8 * DAY_MS)
+
+        shop.call("StoreGc", {"apply": True})
+        room.call("CheckpointRestore", checkpoint_id=kept)
+
+        assert room.published() == {"a.txt": "before"}
+        assert room.call("ContextGet", category="situation")["summary"] == "before"
 
 
 @pytest.mark.rule("B9.14", "B22.36")

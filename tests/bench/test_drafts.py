@@ -10,7 +10,7 @@ import pytest
 from backshop.app import About, Backshop
 from backshop.base.ambient import Mint, SystemClock
 from backshop.base.ids import MessageId
-from backshop.bench import ANSWERS, TOOLS, Author, Source
+from backshop.bench import ANSWERS, TOOLS, Author, Put, Source
 from backshop.testing.ambient import FixedClock
 
 from .conftest import AGENT, BY_NAME, Room
@@ -137,6 +137,9 @@ def test_no_tool_of_an_agent_publishes_deletes_or_renames(room):
     room.add({"a.txt": "one"})
     code = ("VALIDATION_FAILED", "delete_not_allowed")
     assert refused(room.write, {"a.txt": None}, agent) == code
+    content = room.shop.store.blobs.put(b"one")
+    moved = [Put(path="b.txt", blob=content, size=3, old_path="a.txt")]
+    assert refused(room.shop.benches.apply_batch, room.id, moved, agent) == code
 
 
 @pytest.mark.rule("B9.11")

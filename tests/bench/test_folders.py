@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
 from collections.abc import Iterator
@@ -55,6 +56,19 @@ def shop(tmp_path, clock) -> Iterator[Backshop]:
     with Backshop.open(tmp_path / "home", clock=clock, mint=Mint(clock)) as opened:
         yield opened
     remove_tree(tmp_path / "home")
+
+
+@pytest.mark.rule("B2.8")
+def test_a_note_beside_the_folders_is_not_written_through_a_hard_link(room, tmp_path):
+    note = room.shop.config.home / "benches" / room.id / "meta" / "workbench.json"
+    kept = tmp_path / "kept.json"
+    os.link(note, kept)
+    before = kept.read_bytes()
+
+    room.call("WorkbenchRename", new_name="Another")
+
+    assert kept.read_bytes() == before
+    assert json.loads(note.read_text())["name"] == "Another"
 
 
 @pytest.mark.rule("B8.10", "B4.7", "B9.4")

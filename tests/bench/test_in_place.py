@@ -268,6 +268,27 @@ def test_two_editors_at_once_and_a_file_replaced_by_a_folder_lose_nothing(room):
     assert [one.read_text() for one in salvage.rglob("inner.txt")] == ["inner\n"]
 
 
+@pytest.mark.rule("B3.12")
+def test_what_others_wrote_is_on_the_disk_before_it_is_displaced(room, monkeypatch):
+    room.add(SMALL)
+    home = room.shop.config.home / "benches" / room.id
+    edited = home / "published" / "a.txt"
+    edited.write_text("theirs\n")
+    synced: dict[int, str] = {}
+    sync = os.fsync
+
+    def fsync(handle: int) -> None:
+        synced[os.fstat(handle).st_ino] = edited.read_text()
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    room.call("PublishedRepair", mode="restore")
+
+    [kept] = (home / "meta" / "salvage").rglob("a.txt")
+    assert (kept.read_text(), edited.read_text()) == ("theirs\n", SMALL["a.txt"])
+    assert synced[kept.stat().st_ino] == "theirs\n"  # it was still in its place
+
+
 @pytest.mark.rule("B3.4", "B8.10")
 def test_what_a_killed_program_left_on_its_way_to_a_place_is_no_edit(room):
     room.add(SMALL)

@@ -91,6 +91,18 @@ def test_the_newest_checkpoint_of_a_publish_stays_however_many_bytes_it_keeps(tm
         assert room.published() == {"a.txt": "1" * 100_000}
 
 
+@pytest.mark.rule("B10.6")
+def test_what_published_itself_holds_costs_no_checkpoint_its_place(tmp_path):
+    settings = {"bench.checkpoint_max_bytes": 50_000}
+    with Backshop.open(tmp_path / "home", settings=settings) as shop:
+        room = Room(shop, tmp_path)
+        room.add({"large.txt": "0" * 100_000, "small.txt": "old"})
+        room.add({"small.txt": "new"}, on_conflict="replace")
+        found = room.call("CheckpointsList")["checkpoints"]
+
+        assert [one["reason"] for one in found] == ["auto"]
+
+
 @pytest.mark.rule("B6.4", "B9.5")
 def test_outside_edits_are_taken_over_within_the_limits_only(room):
     room.add({"a.txt": "one"})

@@ -264,6 +264,7 @@ def test_the_parts_of_the_flow_as_commands(compat):
     assert compat.refused("WorkshopApplyProposal", **own)[0] == "DRAFT_EXISTS"
     compat.call("DraftDiscard")
     assert compat.refused("WorkshopApplyProposal", **own)[1] == "proposal_closed"
+    assert compat.refused("WorkshopProposeChanges")[1] == "bad_target"
 
 
 @pytest.mark.rule("W14.6", "W15.1", "W15.9")

@@ -231,6 +231,9 @@ def test_consent_comes_first_and_covers_what_was_sent(tmp_path):
         here.call("ContextUpdateDirect", category="situation", files=listed, create=True)
         assert here.call("EgressGetConsentStatus")["new_items"] == ["situation"]
         assert refused(here.process)[0] == "EGRESS_CONSENT_REQUIRED"
+        edited = [{"path": "SKILL.md", "content": SKILL + "By hand."}]
+        here.call("ContextUpdateDirect", category="company-context", files=edited)
+        assert "company-context" in here.call("EgressGetConsentStatus")["new_items"]
 
 
 @pytest.mark.rule("B14.12", "B22.66")

@@ -38,6 +38,7 @@ def test_a_message_becomes_the_head_and_bad_ones_leave_no_trace(chat):
     name = "WorkshopSendUserMessage"
     assert refused(name, text=" \n\t")[:2] == ("VALIDATION_FAILED", "empty_message")
     assert refused(name, text="x" * 102_401)[:2] == ("LIMIT_EXCEEDED", "message_too_long")
+    chat.send("x" * 102_400)
     assert refused(name, text="x", mode="fly")[:2] == ("VALIDATION_FAILED", "bad_params")
     assert refused(name, text="\ud800")[:2] == ("VALIDATION_FAILED", "bad_json")
     chat.write({"a.txt": "a"})
@@ -327,6 +328,20 @@ def test_a_discarded_draft_cannot_come_back_by_going_back(chat):
     offered = ("chat_only", "discard_draft")
     assert refusal == ("REVISION_PRUNED", "revision_pruned", offered)
     assert (chat.draft(), chat.state()["conversation_head_id"]) == (None, second)
+
+
+@pytest.mark.rule("B8.11")
+def test_a_state_of_a_draft_that_a_rewind_took_away_is_none_of_the_next_draft(chat):
+    first = chat.send("First")
+    chat.send("Second")
+    gone = chat.write({"a.txt": "one"}).draft_revision_id
+    chat.call("WorkshopUndoToMessage", message_id=first)
+    chat.write({"b.txt": "two"})
+
+    refusal = chat.refused("DraftRestoreRevision", revision_id=gone)
+
+    assert refusal[:2] == ("NOT_FOUND", "not_found")
+    assert chat.draft() == {"b.txt": "two"}
 
 
 @pytest.mark.rule("W15.12", "B8.16")
