@@ -65,10 +65,11 @@ def test_a_transition_that_changed_is_in_every_view_of_a_decks_review(room):
 
 @pytest.mark.rule("B12.22", "B12.9")
 def test_what_changed_around_the_cells_of_a_workbook_stands_beside_them(room):
-    room.add({"b.xlsx": book()})
+    before = book()
+    room.add({"b.xlsx": before})
     margins = b'<pageMargins left="'
     part = "xl/worksheets/sheet1.xml"
-    put(room, "b.xlsx", with_part(book(), part, margins, margins + b"1"))
+    put(room, "b.xlsx", with_part(before, part, margins, margins + b"1"))
 
     found = room.call("ReviewGetDiff", path="b.xlsx")
 
@@ -107,7 +108,8 @@ def test_the_terminal_says_what_changed_beside_a_difference(room, tmp_path, caps
     from backshop.cli import main
 
     part, margins = "xl/worksheets/sheet1.xml", b'<pageMargins left="'
-    sides = (book(), with_part(book(), part, margins, margins + b"1"))
+    before = book()
+    sides = (before, with_part(before, part, margins, margins + b"1"))
     paths = []
     for name, data in zip(("a.xlsx", "b.xlsx"), sides, strict=True):
         Path(tmp_path / name).write_bytes(data)

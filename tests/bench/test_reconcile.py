@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.bench.test_story import refused
 
+from backshop.base.canon import canonical
 from backshop.base.errors import BackshopError
+from backshop.bench import Put
+
+from .conftest import AGENT
 
 
 def edit_outside(room, **files: str | None) -> None:
@@ -98,6 +102,24 @@ def test_a_draft_left_behind_by_adopted_edits_can_go_on(room):
     room.call("DraftPublish")
 
     assert room.published() == {"a.txt": "theirs\n", "b.txt": "b ours\n"}
+
+
+@pytest.mark.rule("B12.21", "B9.16")
+def test_errors_of_a_write_that_gave_way_are_not_told_of_the_next_one(clash):
+    desk = clash.shop.benches.desk
+
+    def written(text: str, *errors: str) -> None:
+        report = {"new_errors": list(errors), "totals": {"new_errors": len(errors)}}
+        blob = desk.store.blobs.put(text.encode())
+        put = Put(path="a.txt", blob=blob, size=len(text), effects=canonical(report))
+        clash.shop.benches.apply_batch(clash.id, [put], AGENT)
+
+    written("a wrong\n", "A1")
+    clash.call("PublishedReconcile", keep="theirs")
+    written("a right\n")
+
+    entries = {one["path"]: one for one in clash.call("ReviewGetChangeSet")["entries"]}
+    assert (entries["a.txt"]["new_errors"], entries["a.txt"]["new_error_count"]) == ([], 0)
 
 
 @pytest.mark.rule("B9.16")

@@ -95,6 +95,21 @@ def test_the_list_says_what_keeps_it_from_being_published(room):
     assert room.call("ReviewGetChangeSet")["unconfirmed"] == ["b.txt"]
 
 
+@pytest.mark.rule("B13.5")
+def test_a_deletion_that_was_agreed_to_has_to_be_agreed_to_again_after_another_write(room):
+    room.add({"a.txt": "one", "b.txt": "two"})
+    room.write({"b.txt": "three"})
+    room.call("DraftDeletePath", path="a.txt")
+    room.call("ReviewSetDeletionConfirmations", paths=["a.txt"])
+    room.write({"a.txt": "back"})
+    room.call("DraftDeletePath", path="a.txt")
+
+    agreed = room.call("ReviewGetDeletionConfirmations")["confirmed_paths"]
+
+    assert agreed == []
+    assert refused(room.call, "DraftPublish") == ("CONFIRMATION_REQUIRED", "confirm_deletions")
+
+
 @pytest.mark.rule("B11.2", "B11.7")
 def test_a_file_that_became_something_else_is_compared_as_bytes(room):
     room.add({"a.txt": "text\n", "p.png": png("red"), "m.xlsm": b"PK\x03\x04rest"})

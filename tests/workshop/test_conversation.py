@@ -11,7 +11,7 @@ import pytest
 from tests.workshop.conftest import Chat, hears, story
 
 from backshop.app import About, Backshop, Subscription
-from backshop.base.errors import BackshopError
+from backshop.base.errors import AccessDenied, BackshopError
 from backshop.base.ids import BlobId, CheckpointId, MessageId, RevisionId
 from backshop.bench.decide import Totals
 from backshop.testing.ambient import FixedClock
@@ -21,6 +21,7 @@ from backshop.workshop.errors import RevisionPruned
 
 BIG = "x" * 100_000  # a file of its own, not in the database
 BUSY = ("DRAFT_EXISTS", "draft_exists", ())
+IDS = Ids(message=MessageId("msg_x"), revision=RevisionId("rev_x"), checkpoint=CheckpointId("cp_x"))
 
 
 @pytest.mark.rule("W5.2", "W2.6", "W23.1", "W23.2", "B7.10", "B22.25")
@@ -344,6 +345,20 @@ def test_a_state_of_a_draft_that_a_rewind_took_away_is_none_of_the_next_draft(ch
     assert chat.draft() == {"b.txt": "two"}
 
 
+@pytest.mark.rule("T6.4", "W15.12")
+def test_the_right_to_change_published_is_asked_for_when_a_redo_is_decided(chat):
+    chat.add({"a.txt": "one"})
+    kept = chat.call("CheckpointCreate")["checkpoint_id"]
+    chat.add({"a.txt": "two"}, on_conflict="replace")
+    chat.call("CheckpointRestore", checkpoint_id=kept)
+    known = chat.shop.workshops.book.state(chat.id)
+    totals = Totals(files=1, bytes=3)
+
+    assert decide.redo(known, IDS, Restoring(totals=totals))
+    with pytest.raises(AccessDenied):
+        decide.redo(known, IDS, Restoring(totals=totals, may_publish=False))
+
+
 @pytest.mark.rule("W15.12", "B8.16")
 def test_a_rewind_is_not_taken_back_to_a_draft_that_is_not_kept_any_more(chat):
     first = chat.send("First")
@@ -354,14 +369,11 @@ def test_a_rewind_is_not_taken_back_to_a_draft_that_is_not_kept_any_more(chat):
     known = chat.shop.workshops.book.state(chat.id)
     saved = known.undos[-1].saved_revision_id
     bench = replace(known.bench, revisions=known.bench.revisions.without({saved}))
-    ids = Ids(
-        message=MessageId("msg_x"), revision=RevisionId("rev_x"), checkpoint=CheckpointId("cp_x")
-    )
     needed = Restoring(totals=Totals(files=1, bytes=3))
 
-    assert decide.redo(known, ids, needed)
+    assert decide.redo(known, IDS, needed)
     with pytest.raises(RevisionPruned):
-        decide.redo(replace(known, bench=bench), ids, needed)
+        decide.redo(replace(known, bench=bench), IDS, needed)
 
 
 @pytest.mark.rule("B8.18", "B22.47", "B3.11", "B8.20")
@@ -473,6 +485,19 @@ def test_restoring_a_checkpoint_takes_the_conversation_back_and_forth(chat):
     said = chat.call("WorkshopGetConversation")["messages"]
     assert (restored, chat.published()) == ({"a.txt": "one"}, {"a.txt": "two"})
     assert [m["text"] for m in said if m["role"] == "user"] == ["First", "Second"]
+
+
+@pytest.mark.rule("B10.13", "W15.4")
+def test_going_back_over_a_restore_brings_back_what_the_restore_replaced(chat):
+    chat.add({"a.txt": "one"})
+    first = chat.send("First")
+    kept = chat.call("CheckpointCreate")["checkpoint_id"]
+    chat.add({"a.txt": "two"}, on_conflict="replace")
+    chat.call("CheckpointRestore", checkpoint_id=kept)
+
+    chat.call("WorkshopUndoToMessage", message_id=first, mode="restore_published")
+
+    assert chat.published() == {"a.txt": "two"}
 
 
 @pytest.mark.rule("B7.8", "B7.9", "W18.5")

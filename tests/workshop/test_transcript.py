@@ -90,6 +90,19 @@ def test_a_redo_takes_back_only_what_its_record_stands_for(chat):
     assert chat.state()["conversation_head_id"] == last
 
 
+@pytest.mark.rule("W15.12")
+def test_an_earlier_rewind_is_not_taken_back_before_the_later_one(chat):
+    first, second, _ = (chat.send(text) for text in ("one", "two", "three"))
+    chat.call("WorkshopUndoToMessage", message_id=second)
+    earlier = chat.state()["redo_target_id"]
+    chat.call("WorkshopUndoToMessage", message_id=first)
+
+    refusal = chat.refused("WorkshopRedo", message_id=earlier)
+
+    assert refusal[:2] == ("VALIDATION_FAILED", "nothing_to_redo")
+    assert chat.state()["conversation_head_id"] == first
+
+
 @pytest.mark.rule("W15.5", "W2.7")
 def test_the_beginning_of_a_draft_goes_and_comes_with_it(chat):
     chat.play(story(("b.txt", "b"), answer="b.txt"), "first")
