@@ -104,6 +104,24 @@ def test_a_draft_left_behind_by_adopted_edits_can_go_on(room):
     assert room.published() == {"a.txt": "theirs\n", "b.txt": "b ours\n"}
 
 
+@pytest.mark.rule("B9.4", "B9.16", "B7.8")
+def test_a_draft_whose_published_moved_and_came_back_is_left_behind_too(room):
+    room.add({"a.txt": "one\n"})
+    room.write({"b.txt": "ours\n"})
+    for text in ("two\n", "one\n"):
+        edit_outside(room, a=text)
+        room.call("PublishedRepair", mode="adopt")
+
+    refusal = refused(room.call, "DraftPublish")
+
+    assert refusal == ("CONFLICT_PUBLISHED_CHANGED", "published_changed")
+    assert room.call("DraftGetState")["stale_reason"] == "published_changed"
+    room.call("PublishedReconcile", keep="both")
+    assert "stale_reason" not in room.call("DraftGetState")
+    room.call("DraftPublish")
+    assert room.published() == {"a.txt": "one\n", "b.txt": "ours\n"}
+
+
 @pytest.mark.rule("B12.21", "B9.16")
 def test_errors_of_a_write_that_gave_way_are_not_told_of_the_next_one(clash):
     desk = clash.shop.benches.desk

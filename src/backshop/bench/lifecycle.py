@@ -267,7 +267,7 @@ def draft_state(desk: Desk, state: BenchState) -> DraftState:
         revision_id=RevisionId(draft.revision_id),
         reminder=reminder(draft.created_ms, draft.activity_ms, desk.clock.now_ms()),
         outside_changes=tuple(one.path for one in outside),
-        stale_reason=None if draft.base_tree == state.published else "published_changed",
+        stale_reason="published_changed" if state.is_draft_left_behind else None,
         undoable=() if draft.correction is None else draft.correction.paths,
         writers=tuple(one for by in draft.writers if (one := acted(by, desk.names()))),
     )

@@ -164,7 +164,7 @@ def change_set(
         unconfirmed_count=len(open_),
         draft_summary=summarise(state),
         outside_changes=tuple(one.path for one in outside),
-        warnings=_warnings(state, draft, entries),
+        warnings=_warnings(state, entries),
         next_cursor=str(start + request.limit) if more else None,
         writers=tuple(one for by in draft.writers if (one := acted(by, desk.names()))),
     )
@@ -179,11 +179,10 @@ def _changes(desk: Desk, draft: Draft) -> tuple[Change, ...]:
         ) from error
 
 
-def _warnings(state: BenchState, draft: Draft, entries: Sequence[ChangeEntry]) -> tuple[str, ...]:
+def _warnings(state: BenchState, entries: Sequence[ChangeEntry]) -> tuple[str, ...]:
     """Say what concerns the Draft as a whole."""
-    moved = (draft.base_generation, draft.base_tree) != (state.generation, state.published)
     said = {
-        "published_changed": moved,
+        "published_changed": state.is_draft_left_behind,
         "collateral_changes": any(one.collateral for one in entries),
         "new_errors": any(one.new_errors for one in entries),
         "deletions_unconfirmed": any(one.deletion_confirmed is False for one in entries),

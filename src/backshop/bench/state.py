@@ -169,6 +169,12 @@ class BenchState:
         """Whether it was ever created and is not in the trash."""
         return self.bench_id is not None and self.deleted_ms is None
 
+    @property
+    def is_draft_left_behind(self) -> bool:
+        """Whether Published is another than the Draft began from, or was meanwhile (B9.4)."""
+        draft, now = self.draft, (self.generation, self.published)
+        return draft is not None and (draft.base_generation, draft.base_tree) != now
+
     def checkpoint(self, checkpoint_id: CheckpointId) -> Checkpoint | None:
         """Return a live checkpoint, or None."""
         return next((c for c in self.checkpoints if c.checkpoint_id == checkpoint_id), None)

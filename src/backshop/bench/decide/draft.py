@@ -246,7 +246,7 @@ def publish(
             detail=", ".join(wish.since_review[:LISTED_PATHS]) or None,
             hints=(f"review tree {draft.tree}",),
         )
-    if (draft.base_generation, draft.base_tree) != (state.generation, state.published):
+    if state.is_draft_left_behind:
         raise PublishedChanged(
             f"the Draft began at generation {draft.base_generation}, "
             f"Published is at {state.generation}",
