@@ -193,6 +193,21 @@ def test_a_content_altered_at_the_same_length_and_mode_is_noticed_where_its_time
     assert [path.read_bytes()[:1] for path in salvage.rglob("a.txt")] == [b"y"]
 
 
+@pytest.mark.rule("B10.8", "B10.11")
+def test_a_checkpoint_whose_context_items_lack_contents_is_not_brought_back(room):
+    situation = [{"path": "context.md", "content": BIG}]
+    room.call("ContextUpdateDirect", category="situation", files=situation, create=True)
+    kept = room.call("CheckpointCreate")["checkpoint_id"]
+    room.call("ContextDelete", category="situation")
+    room.shop.store.blobs.path(room.shop.store.blobs.put(BIG.encode())).unlink()
+
+    [one] = room.call("CheckpointsList")["checkpoints"]
+    error = refused(room.call, "CheckpointRestore", checkpoint_id=kept)
+
+    assert (one["restorable"], one["unrestorable_reason"]) == (False, "missing_blob")
+    assert error == ("CHECKPOINT_RESTORE_FAILED", "missing_blob")
+
+
 @pytest.mark.rule("B2.11", "B3.11", "B8.18")
 def test_a_draft_whose_contents_were_altered_unseen_neither_comes_back_nor_is_published(tmp_path):
     with Backshop.open(tmp_path / "home") as shop:

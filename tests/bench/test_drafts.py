@@ -142,6 +142,19 @@ def test_no_tool_of_an_agent_publishes_deletes_or_renames(room):
     assert refused(room.shop.benches.apply_batch, room.id, moved, agent) == code
 
 
+@pytest.mark.rule("W13.9")
+def test_an_agent_of_another_program_writes_into_no_draft_of_a_turn(room):
+    theirs = replace(AGENT, source=Source(kind="workshop", ref="mcp"), actor="mcp:agent")
+    room.write({"a.txt": "of the turn"})
+
+    assert refused(room.write, {"b.txt": "x"}, theirs) == ("DRAFT_EXISTS", "draft_exists")
+    assert room.draft() == {"a.txt": "of the turn"}
+    room.call("DraftDiscard")
+    room.write({"b.txt": "x"}, theirs)
+    room.write({"b.txt": "y"}, theirs)
+    assert room.draft() == {"b.txt": "y"}
+
+
 @pytest.mark.rule("B9.11")
 def test_a_draft_without_changes_publishes_as_nothing(room):
     room.add({"a.txt": "one"})

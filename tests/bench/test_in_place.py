@@ -268,6 +268,23 @@ def test_two_editors_at_once_and_a_file_replaced_by_a_folder_lose_nothing(room):
     assert [one.read_text() for one in salvage.rglob("inner.txt")] == ["inner\n"]
 
 
+@pytest.mark.rule("B4.7", "B9.5")
+def test_a_link_in_a_folder_is_not_taken_over_for_what_it_leads_to(room, tmp_path):
+    room.add(SMALL)
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    folder = room.shop.config.home / "benches" / room.id / "published"
+    (folder / "a.txt").unlink()
+    (folder / "a.txt").symlink_to(secret)
+    (folder / "d.txt").write_text("theirs\n")
+
+    room.call("PublishedRepair", mode="adopt")
+
+    assert room.published() == SMALL | {"d.txt": "theirs\n"} == room.in_folder("published")
+    assert not (folder / "a.txt").is_symlink()
+    assert secret.read_text() == "secret"
+
+
 @pytest.mark.rule("B3.12")
 def test_what_others_wrote_is_on_the_disk_before_it_is_displaced(room, monkeypatch):
     room.add(SMALL)

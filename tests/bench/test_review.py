@@ -814,7 +814,11 @@ def test_an_undo_never_takes_back_what_an_agent_wrote_since(room):
 
     late = refused(room.call, "DraftUndo", revision_id=done["draft_revision_id"])
 
-    assert nothing == late == ("VALIDATION_FAILED", "nothing_to_undo")
+    room.call("DraftDeletePath", path="other.txt")
+    other = refused(room.call, "DraftUndo", revision_id=done["draft_revision_id"])
+    room.call("DraftUndo")
+
+    assert nothing == late == other == ("VALIDATION_FAILED", "nothing_to_undo")
     assert refused(room.call, "DraftUndo") == nothing
     assert room.draft() == {"a.txt": "one\n", "other.txt": "new\n"}
     assert (

@@ -184,6 +184,8 @@ def test_a_second_start_and_a_bench_with_a_draft_are_refused(chat, agent, tmp_pa
     agent.start(idempotencyKey="the-same-key")
     first = agent.at
     agent.start(idempotencyKey="the-same-key")
+    something_else = {"idempotencyKey": "the-same-key", "context": {"prompt": "Something else"}}
+    clash = agent.refused("start_workflow", **{**PROMPT, **something_else})
     other = Offering(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=chat.id)
 
     again = agent.refused("start_workflow", **PROMPT)
@@ -193,6 +195,7 @@ def test_a_second_start_and_a_bench_with_a_draft_are_refused(chat, agent, tmp_pa
     other.close()
 
     assert agent.at == first
+    assert clash["code"] == "ALREADY_RECORDED"
     assert (again["code"], again["details"]) == ("SESSION_LOCKED", {"reason": "turn_active"})
     assert elsewhere["details"] == {"reason": "turn_active"}
     assert (write["error_code"], write["reason"]) == ("BENCH_BUSY", "turn_active")

@@ -298,7 +298,11 @@ def test_an_answer_is_found_wherever_it_stands(text):
 
 @pytest.mark.rule("B14.7", "B14.9")
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", '{"files": {}}', '{"files": [1]}', "{" * 100_000, '"' * 99]
+    "text",
+    [
+        *("", "{", "[]", "null", '{"files": {}}', '{"files": [1]}', "{" * 100_000, '"' * 99),
+        json.dumps({"files": [{"path": "SKILL.md", "content": text} for text in ("a", "b")]}),
+    ],
 )
 def test_what_holds_no_files_is_no_answer(text):
     assert files_of(text) is None
@@ -316,6 +320,8 @@ def test_what_holds_no_files_is_no_answer(text):
         ({"SKILL.md": SKILL.replace("Boats.", "[unclosed")}, "not YAML"),
         ({"SKILL.md": SKILL.replace("Boats.", "x" * 1025)}, "description"),
         ({"SKILL.md": SKILL.replace("summary.md", "other.md")}, "links to"),
+        ({"SKILL.md": SKILL.replace("(references", "(../references")}, "links to"),
+        ({"references/e\u0301.md": "x"}, "does not belong"),
         ({"SKILL.md": SKILL.split("See")[0]}, "no text below"),
         ({"references/big.md": "x" * (1024 * 1024 + 1)}, "at most 64 files"),
         ({"references/odd.md": "\ud800"}, "not text"),

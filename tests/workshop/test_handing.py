@@ -337,3 +337,24 @@ def test_a_turn_with_events_of_a_later_program_is_left_to_a_later_worker(left):
     with pytest.raises(OlderWorker):
         left.taken_up(turn_id)
     assert left.is_found
+
+
+@pytest.mark.rule("T6.2")
+@pytest.mark.parametrize("later", ["0.10.0", "0.9.1", "1.0.0"])
+def test_the_versions_of_programs_are_compared_as_numbers(later):
+    with pytest.raises(OlderWorker):
+        handing.require_program("0.9.0", later)
+
+    handing.require_program(later, "0.9.0")
+    handing.require_program(later, later)
+
+
+@pytest.mark.rule("T6.4", "W5.10")
+def test_a_turn_of_a_removed_person_that_nobody_works_on_is_over(left, monkeypatch):
+    ada = left.shop.call("UserAdd", {"name": "Ada"})["user_id"]
+    left.call("AccessSet", user_id=ada, role="write")
+    left.left(user=ada)
+    monkeypatch.setattr(left.shop.workshops.book, "is_gone", lambda user_id: user_id == ada)
+
+    assert left.state()["resumable_turn"]  # whoever looks lays it to rest
+    assert left.turn.status == "canceled"
