@@ -193,6 +193,39 @@ def test_a_content_altered_at_the_same_length_and_mode_is_noticed_where_its_time
     assert [path.read_bytes()[:1] for path in salvage.rglob("a.txt")] == [b"y"]
 
 
+@pytest.mark.rule("B2.6", "B2.11", "B3.11")
+def test_a_content_that_was_made_writable_is_read_also_by_who_never_saw_it(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        room = Room(shop, tmp_path)
+        room.add({"a.txt": BIG})
+        blob = blob_of(room, "a.txt")
+    replaced(blob, b"y" * len(BIG))
+
+    with Backshop.open(tmp_path / "home") as shop:
+        room.shop = shop
+        assert shop.benches.desk.state(room.id).exists
+        alone(room)
+        opened = room.call("WorkbenchOpen")
+
+        assert (opened["health"], opened["health_reason"]) == ("damaged", "altered_blob")
+
+
+@pytest.mark.rule("B10.8", "B10.12")
+def test_a_checkpoint_that_shares_a_lost_content_with_published_is_not_brought_back(room):
+    room.add({"a.txt": BIG, "b.txt": "fine"})
+    kept = room.call("CheckpointCreate")["checkpoint_id"]
+    room.add({"c.txt": "c"})
+    blob_of(room, "a.txt").unlink()
+    alone(room)
+    room.call("WorkbenchOpen")  # looks at everything again
+
+    [one] = room.call("CheckpointsList")["checkpoints"]
+    error = refused(room.call, "CheckpointRestore", checkpoint_id=kept)
+
+    assert (one["restorable"], one["unrestorable_reason"]) == (False, "missing_blob")
+    assert error == ("CHECKPOINT_RESTORE_FAILED", "missing_blob")
+
+
 @pytest.mark.rule("B10.8", "B10.11")
 def test_a_checkpoint_whose_context_items_lack_contents_is_not_brought_back(room):
     situation = [{"path": "context.md", "content": BIG}]
