@@ -268,6 +268,20 @@ def test_two_editors_at_once_and_a_file_replaced_by_a_folder_lose_nothing(room):
     assert [one.read_text() for one in salvage.rglob("inner.txt")] == ["inner\n"]
 
 
+@pytest.mark.rule("B3.12", "B9.14")
+def test_what_others_wrote_into_the_folder_of_a_draft_is_kept_when_the_draft_goes(room):
+    room.add(SMALL)
+    room.write({"a.txt": "ours\n"})
+    home = room.shop.config.home / "benches" / room.id
+    (home / "draft" / "note.txt").write_text("theirs\n")
+
+    done = room.call("DraftDiscard")
+
+    assert done["warnings"] == ["outside_edits_salvaged"]
+    [kept] = (home / "meta" / "salvage").rglob("note.txt")
+    assert kept.read_text() == "theirs\n"
+
+
 @pytest.mark.rule("B4.7", "B9.5")
 def test_a_link_in_a_folder_is_not_taken_over_for_what_it_leads_to(room, tmp_path):
     room.add(SMALL)

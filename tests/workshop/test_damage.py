@@ -13,6 +13,7 @@ from tests.workshop.conftest import Chat, story
 from backshop.app import Backshop
 from backshop.base.ambient import Mint
 from backshop.models.wires.scripted import ScriptedWire
+from backshop.store import StoreUnavailable
 from backshop.testing.ambient import FixedClock
 
 LOST = ("CHECKPOINT_RESTORE_FAILED", "missing_tree", ())
@@ -114,6 +115,32 @@ def test_nothing_tells_of_a_bench_past_its_time_in_the_trash_but_its_tombstone(t
         assert kinds == ["bench", "prompt-overrides", "prompt-session", "session"]
         assert {one.partition(":")[0] for one in _streams(shop)} >= {*kinds, "home"}
         assert ("user", "Write it") in other.said()
+
+
+@pytest.mark.rule("B5.6")
+def test_a_bench_that_was_buried_by_half_is_buried_whole_the_next_time(tmp_path, monkeypatch):
+    clock = FixedClock()
+    with Backshop.open(tmp_path / "home", clock=clock, mint=Mint(clock)) as shop:
+        before = _streams(shop)
+        chat = Chat(shop, tmp_path)
+        chat.call("DigestSet", body="What the files are about.", pin=True)
+        assert len(_streams(shop) - before) > 1
+        chat.call("WorkbenchDelete", confirm=chat.id)
+        clock.move(8 * 86_400_000)
+        delete = shop.store.delete_stream
+
+        def interrupted(stream: str) -> None:
+            if stream.startswith("prompt-"):
+                raise StoreUnavailable("the database does not answer")
+            delete(stream)
+
+        monkeypatch.setattr(shop.store, "delete_stream", interrupted)
+        with pytest.raises(StoreUnavailable):
+            shop.call("WorkbenchList", {})
+        monkeypatch.undo()
+        shop.call("WorkbenchList", {})
+
+        assert _streams(shop) - before <= {"home"}
 
 
 def _streams(shop: Backshop) -> set[str]:
