@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.bench.conftest import AGENT
 from tests.workshop.conftest import calls, hears, plan, says, story, write
 
 from backshop.app.hub import About
+from backshop.prompts import ToolContext, invoke
+from backshop.workshop.recall import RECALL_TOOL, AgentSpace
 
 ITEMS = [says("research", "Found."), says("plan", plan("Do it"))]
 END = [says("implement", "Done."), says("summary", "Done.")]
@@ -170,3 +173,23 @@ def test_clients_are_told_which_tool_calls_change_the_draft(chat):
         "list_files": False,
         "write_text_file": True,
     }
+
+
+@pytest.mark.rule("W8.7", "W15.5")
+def test_a_result_of_work_that_was_taken_back_is_not_recalled(chat):
+    look = calls("research", 1, ("list_files", {}))
+    chat.play([look, says("research", "r"), says("plan", "## Items\nnone"), says("summary", "s")])
+    first = chat.send("First")
+    chat.ask("Second")
+    space = AgentSpace(chat.shop.benches, chat.id, AGENT, None, chat.shop.workshops.book)
+
+    def recalled() -> str:
+        params = RECALL_TOOL.decode({"entry_id": 1})
+        found = invoke(RECALL_TOOL, params, context=ToolContext(workspace=space))
+        return "found" if found.ok else str(found.code)
+
+    assert recalled() == "found"
+    chat.call("WorkshopUndoToMessage", message_id=first)
+    assert recalled() == "entry_inactive"
+    chat.call("WorkshopRedo")
+    assert recalled() == "found"
