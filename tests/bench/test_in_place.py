@@ -268,6 +268,17 @@ def test_two_editors_at_once_and_a_file_replaced_by_a_folder_lose_nothing(room):
     assert [one.read_text() for one in salvage.rglob("inner.txt")] == ["inner\n"]
 
 
+@pytest.mark.rule("B2.11")
+def test_a_file_that_came_after_another_one_was_healed_heals_too(room):
+    for name in ("first", "second"):
+        text = name * 20_000
+        room.add({f"{name}.txt": text})
+        room.shop.store.blobs.path(room.shop.store.blobs.put(text.encode())).unlink()
+
+        assert room.call("WorkbenchOpen")["health"] == "ok"
+        assert room.published()[f"{name}.txt"] == text
+
+
 @pytest.mark.rule("B3.12", "B9.14")
 def test_what_others_wrote_into_the_folder_of_a_draft_is_kept_when_the_draft_goes(room):
     room.add(SMALL)

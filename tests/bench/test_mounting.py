@@ -68,3 +68,6 @@ def test_what_was_pinned_is_read_as_it_was_after_the_workbench_moved_on(tmp_path
         assert workspace.read("a.txt") == b"one\n"
         with pytest.raises(NotFound):
             view.open("draft", "a.txt")
+        shop.call("DraftDiscard", here)
+        shop.call("WorkbenchFilesRemove", {**here, "workbench_paths": ["a.txt"]})
+        assert workspace.read("a.txt") == b"one\n"

@@ -159,6 +159,30 @@ def test_who_comes_second_is_decided_on_what_is_there_now(room, monkeypatch):
     settled(room)
 
 
+@pytest.mark.rule("B3.9", "B14.12")
+def test_context_items_that_two_machines_write_at_once_are_both_there(room, monkeypatch):
+    real = Store.update
+
+    def item(category: str, path: str) -> dict[str, object]:
+        files = [{"path": path, "content": "---\nname: x\n---\nText."}]
+        return {"workbench_id": room.id, "category": category, "files": files, "create": True}
+
+    def update(self, *args):
+        monkeypatch.setattr(Store, "update", real)
+        elsewhere.call("ContextUpdateDirect", item("company-context", "SKILL.md"))
+        return real(self, *args)
+
+    with Backshop.open(room.shop.config.home) as elsewhere:
+        monkeypatch.setattr(elsewhere.benches.desk.views, "locked", lambda *_: nullcontext())
+        monkeypatch.setattr(Store, "update", update)
+
+        room.shop.call("ContextUpdateDirect", item("situation", "context.md"))
+
+    items = room.call("ContextList")["items"]
+    active = [one["category"] for one in items if one["status"] == "active"]
+    assert active == ["company-context", "situation"]
+
+
 @pytest.mark.rule("B3.8", "B22.75")
 def test_a_dead_agent_blocks_a_bench_for_a_minute_at_most(tmp_path):
     clock = FixedClock()

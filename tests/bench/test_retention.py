@@ -9,7 +9,9 @@ import pytest
 from backshop.app import Backshop
 from backshop.base.ambient import Mint, SystemClock
 from backshop.base.errors import BackshopError
-from backshop.base.ids import MessageId
+from backshop.base.ids import CheckpointId, MessageId
+from backshop.bench import decide
+from backshop.bench.events import CheckpointsPruned
 
 from .conftest import AGENT, Room
 
@@ -55,6 +57,35 @@ def test_steps_on_the_way_to_a_message_go_before_what_messages_are_bound_to(tmp_
         assert set(made["two"]) <= live
         assert len(live) == 10
         assert made["one"][0] not in live
+
+
+@pytest.mark.rule("B8.15")
+def test_states_of_the_message_at_work_are_kept_before_those_of_earlier_messages(tmp_path):
+    with Backshop.open(tmp_path / "home", settings={"workshop.max_revisions": 10}) as shop:
+        room = Room(shop, tmp_path)
+        made = []
+        for count in (2, 12):
+            author = replace(AGENT, message_id=MessageId(Mint(SystemClock()).new("msg")))
+            texts = (f"{count} {n}" for n in range(count))
+            made = [room.write({"a.txt": text}, author).draft_revision_id for text in texts]
+        live = [one.revision_id for one in shop.benches.desk.state(room.id).revisions.kept]
+
+        assert live == made[-10:]
+
+
+@pytest.mark.rule("B10.6")
+def test_a_pinned_checkpoint_outlives_the_count_of_its_kind(room):
+    room.add({"a.txt": "one"})
+    room.add({"a.txt": "two"}, on_conflict="replace")
+    state = room.shop.benches.desk.state(room.id)
+    [made] = state.checkpoints
+    many = tuple(
+        replace(made, checkpoint_id=CheckpointId(f"cp_{n}"), pinned=n == 0) for n in range(202)
+    )
+
+    gone = decide.prune(replace(state, checkpoints=many), 100)
+
+    assert gone == [CheckpointsPruned(checkpoint_ids=(many[1].checkpoint_id,), reason="count")]
 
 
 @pytest.mark.rule("B10.6")
