@@ -79,6 +79,21 @@ def test_a_file_rewritten_by_more_than_half_is_deleted_and_added(room):
     assert refused(room.call, "DraftPublish")[0] == "CONFIRMATION_REQUIRED"
 
 
+@pytest.mark.rule("B11.5", "B13.5")
+def test_an_empty_file_that_went_is_deleted_and_not_taken_for_one_that_came(room):
+    room.add({"old.txt": "", "a.txt": "a"})
+    room.write({"new.txt": ""})
+    room.call("DraftDeletePath", path="old.txt")
+
+    found = room.call("ReviewGetChangeSet")
+
+    assert [(one["path"], one["kind"]) for one in found["entries"]] == [
+        ("new.txt", "ADDED"),
+        ("old.txt", "DELETED"),
+    ]
+    assert found["unconfirmed"] == ["old.txt"]
+
+
 @pytest.mark.rule("B13.4", "B13.5", "B11.3")
 def test_the_list_says_what_keeps_it_from_being_published(room):
     room.add({"a.txt": "a", "b.txt": "b"})

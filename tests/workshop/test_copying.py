@@ -120,3 +120,20 @@ def test_what_cannot_be_copied_is_refused_and_makes_no_workbench(room):
     room.write({"a.txt": "two"})
     assert refused(fork, room) == ("DRAFT_EXISTS", "draft_exists")
     assert len(room.shop.call("WorkbenchList", {})["workbenches"]) == count
+
+
+@pytest.mark.rule("B5.7", "B10.13")
+def test_a_copy_up_to_a_message_whose_files_are_not_kept_any_more_is_refused(tmp_path):
+    settings = {"model.default": "scripted:demo", "bench.checkpoint_max_bytes": 1}
+    with Backshop.open(tmp_path / "home", settings=settings) as shop:
+        room = Room(shop, tmp_path)
+        room.add({"a.txt": "one"})
+        first = say(room, "Hello")
+        for text in ("two", "three"):
+            room.write({"a.txt": text})
+            room.call("DraftPublish")
+
+        assert refused(fork, room, from_message_id=first) == (
+            "REVISION_PRUNED",
+            "revision_pruned",
+        )

@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 from tests.workshop.conftest import calls, plan, says, story, write
 
-from backshop.base.errors import BackshopError
+from backshop.base.errors import BackshopError, InternalError
 from backshop.bench import Author, Source, Workspace
 from backshop.models.catalog import builtin
 from backshop.models.messages import Role
 from backshop.models.wires import openai_responses
+from backshop.rails import Driving
 
 PERSON = Author(source=Source(kind="system"), actor="user")
 OUTSIDE = Author(source=Source(kind="workshop", ref="mcp"), actor="mcp:agent")
@@ -271,6 +272,26 @@ def test_a_failure_before_any_write_is_said_and_can_be_tried_again(chat):
     ]
     assert event["metadata"]["error"]["reason"] == "model_output_invalid"
     assert chat.state()["can_send"] is True
+
+
+@pytest.mark.rule("W5.12")
+def test_a_turn_that_the_engine_fails_after_a_write_waits_with_what_was_written(chat, monkeypatch):
+    chat.play(story(("b.txt", "b"), ("c.txt", "c"), answer="b.txt c.txt"))
+    question = chat.send()
+    acknowledge = Driving.acknowledge
+
+    def failing(self, node_id, **more):
+        if more["notes"] == "Wrote it." and (chat.draft() or {}).get("c.txt"):
+            raise InternalError("the step could not be recorded")
+        return acknowledge(self, node_id, **more)
+
+    monkeypatch.setattr(Driving, "acknowledge", failing)
+    done = chat.run(question)
+    monkeypatch.undo()
+
+    assert (done["status"], chat.draft()) == ("paused", {"b.txt": "b"})
+    assert chat.run(question)["status"] == "complete"
+    assert chat.draft() == {"b.txt": "b", "c.txt": "c"}
 
 
 @pytest.mark.rule("W5.12", "W11.14", "W12.1", "W12.6", "W23.49", "W23.50")
