@@ -67,6 +67,20 @@ def test_what_came_last_is_sent_and_kept_although_nothing_more_comes():
     assert made.waiting == []
 
 
+@pytest.mark.rule("W5.9", "W5.12")
+def test_a_timer_that_rings_after_the_end_of_an_answer_keeps_nothing_more():
+    made = Stream()
+    made.stream.add("first ")
+    made.stream.add("last")
+    made.stream.close()
+    kept = list(made.kept)
+
+    made.clock.move(round(KEEP_S * 1000))
+    made.ring()
+
+    assert (made.kept, made.waiting) == (kept, [])  # the final record has it
+
+
 @pytest.mark.rule("W5.9", "W23.46")
 @given(st.lists(st.integers(0, 2_500), min_size=1, max_size=30))
 def test_no_text_waits_longer_than_two_seconds_to_be_kept(gaps_ms):
