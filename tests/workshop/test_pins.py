@@ -12,6 +12,7 @@ from backshop.base.errors import BackshopError
 from backshop.prompts import LocalPromptOverridesStore
 from backshop.workshop.building import build_prompt
 from backshop.workshop.facts import Facts
+from backshop.workshop.pins import Pins
 
 from ..bench.conftest import Room, room  # noqa: F401
 
@@ -98,6 +99,23 @@ def test_a_bundle_brings_no_pin(room):  # noqa: F811
 
     assert refused.value.reason == "bench_tag"
     assert room.call("DigestGet")["source"] == "none"
+
+
+@pytest.mark.rule("P7.7")
+def test_a_digest_among_the_free_overrides_is_of_no_bench(room):  # noqa: F811
+    descriptor = build_prompt("research", Facts()).descriptor
+    digest, overrides = "workspace-digest", room.shop.prompts.overrides
+    text = {"descriptor": descriptor, "mode": "literal"}
+    overrides.set_override(*RESEARCH.values(), "latest", digest, "Of nobody.", **text)
+    pins = Pins(room.shop.store, overrides, room.shop.clock)
+
+    told = pins.overrides(room.id).resolve(descriptor)
+    pins.put(room.id, "Its own.", {"source": "user"})
+    own = pins.overrides(room.id).resolve(descriptor)
+
+    assert overrides.resolve(descriptor).sections[digest].body == "Of nobody."
+    assert digest not in told.sections
+    assert own.sections[digest].body == "Its own."
 
 
 @pytest.mark.rule("P7.7", "P7.11")

@@ -476,6 +476,33 @@ def test_an_item_that_says_that_it_failed_is_not_ticked_and_taken_back(chat):
     )
 
 
+@pytest.mark.rule("W11.20", "W11.21")
+def test_what_a_write_left_out_is_not_told_once_the_write_was_taken_back(chat):
+    def edit(search: str) -> tuple[str, dict[str, object]]:
+        new = {"op": "append_paragraph", "text": "New"}
+        operations = [new, {"op": "replace_text", "search": search, "replace": "x"}]
+        wish = {"path": "r.docx", "operations": operations, "create_if_missing": True}
+        return "docx_operations", wish
+
+    failed = 'It failed.\n```json\n{"status": "failed", "reason": "too hard"}\n```'
+    chat.play(
+        turn(
+            "Nothing came of it.",
+            calls("implement", 1, edit("taken back"), item=1),
+            calls("implement", 1, edit("not there"), item=2),
+            says_item(1, failed),
+            says_item(2, "Done."),
+        )
+    )
+
+    chat.ask()
+
+    told = [line for line in chat.facts() if line.startswith("Not made")]
+    assert told == ["Not made in r.docx: replace_text “not there”: nothing matched"]
+    entries = chat.call("WorkshopGetToolLog")["entries"]
+    assert [one["success"] for one in entries if one["tool"] == "docx_operations"] == [True, True]
+
+
 @pytest.mark.rule("W11.21", "W11.13")
 def test_an_item_that_says_that_it_is_unfinished_keeps_what_it_wrote(chat):
     chat.add({"notes.md": "old\n"})
