@@ -104,7 +104,7 @@ def test_a_draft_left_behind_by_adopted_edits_can_go_on(room):
     assert room.published() == {"a.txt": "theirs\n", "b.txt": "b ours\n"}
 
 
-@pytest.mark.rule("B9.4", "B9.16", "B7.8")
+@pytest.mark.rule("B9.4", "B9.16")
 def test_a_draft_whose_published_moved_and_came_back_is_left_behind_too(room):
     room.add({"a.txt": "one\n"})
     room.write({"b.txt": "ours\n"})
