@@ -109,9 +109,9 @@ def test_a_digest_among_the_free_overrides_is_of_no_bench(room):  # noqa: F811
     overrides.set_override(*RESEARCH.values(), "latest", digest, "Of nobody.", **text)
     pins = Pins(room.shop.store, overrides, room.shop.clock)
 
-    told = pins.overrides(room.id).resolve(descriptor)
+    told = pins.overrides(room.id).resolve(descriptor, "latest")
     pins.put(room.id, "Its own.", {"source": "user"})
-    own = pins.overrides(room.id).resolve(descriptor)
+    own = pins.overrides(room.id).resolve(descriptor, "latest")
 
     assert overrides.resolve(descriptor).sections[digest].body == "Of nobody."
     assert digest not in told.sections
