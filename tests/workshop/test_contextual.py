@@ -14,6 +14,7 @@ from backshop.app import Backshop
 from backshop.base.errors import BackshopError
 from backshop.bench.processing import files_of, problems
 from backshop.cli import main
+from backshop.models import text_tokens
 
 from ..models.provider import Provider, Reply, chat, messages, serving
 
@@ -152,6 +153,16 @@ def test_a_cut_answer_is_told_from_bad_json(tmp_path):
     assert "holds no JSON" not in json.dumps(here.server.seen[1].json)
 
 
+@pytest.mark.rule("B14.7", "B14.10")
+def test_an_answer_that_was_cut_is_no_item_although_it_can_be_read(tmp_path):
+    whole = {**FILES, "references/more.md": "More."}
+    cut = Reply(chat(f"{answer(FILES)} And the rest:", finish="length"))
+    with place(tmp_path, cut, answer(whole)) as here:
+        here.process()
+
+        assert here.artifact() == whole
+
+
 CLAUDE = """
 from backshop.models import AdapterKind, Auth, ModelRecord, Plugin, ProviderRecord
 from backshop.models.wires import anthropic_messages
@@ -218,6 +229,8 @@ def test_an_answer_anthropic_cuts_is_repaired_once_and_never_called_bad_json(tmp
 def test_consent_comes_first_and_covers_what_was_sent(tmp_path):
     with place(tmp_path, answer(FILES), **{"consent.for_local": True}) as here:
         assert refused(here.process)[0] == "EGRESS_CONSENT_REQUIRED"
+        missing = {"mode": "file", "source_path": str(tmp_path / "none")}
+        assert refused(here.process, input=missing)[0] == "EGRESS_CONSENT_REQUIRED"
         assert here.server.seen == []
         assert here.call("ContextList")["items"][0]["status"] == "empty"
 
@@ -258,6 +271,9 @@ def test_bad_input_reaches_no_model(tmp_path):
     long = tmp_path / "long.txt"
     long.write_text("word " * 200_000)
     with place(tmp_path, answer(FILES)) as here:
+        window = here.shop.models.adapter(workbench_id=here.id).window_tokens
+        most = tmp_path / "most.txt"  # it would fit, and leave no room for an answer
+        most.write_text("word " * int(0.8 * window * 10_000 / text_tokens("word " * 10_000)))
         for given, reason in (
             ({"mode": "text"}, "bad_context_input"),
             ({"mode": "text", "text": " \n"}, "bad_context_input"),
@@ -272,6 +288,7 @@ def test_bad_input_reaches_no_model(tmp_path):
             ({"mode": "file", "source_path": str(tmp_path / "none")}, "unreadable"),
             ({"mode": "file", "source_path": str(long), "note": "n" * 2001}, "too_large"),
             ({"mode": "file", "source_path": str(long)}, "source_too_long"),
+            ({"mode": "file", "source_path": str(most)}, "source_too_long"),
         ):
             assert refused(here.process, input=given)[1] == reason, given
         assert refused(here.process, "taste")[1] == "bad_category"
