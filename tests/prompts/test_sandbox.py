@@ -219,6 +219,18 @@ def test_what_a_program_made_is_kept_only_as_far_as_it_can_be(tmp_path):
 
 
 @needs_sandbox
+@pytest.mark.rule("P6.9", "P6.4")
+def test_a_program_that_spells_letters_in_parts_writes_the_file_that_is_meant(tmp_path):
+    place = Place(tmp_path)
+
+    result = place.run("sh", "-c", r"printf x > $(printf 'e\314\201').txt")
+
+    assert told(result)["changed"] == ["é.txt"]
+    assert place.workspace.read("é.txt") == b"x"
+    assert place.code("sh", "-c", "test -e é.txt") == 0
+
+
+@needs_sandbox
 @pytest.mark.rule("P6.9")
 def test_without_writing_nothing_is_kept(tmp_path):
     place = Place(tmp_path, allow_write=False)

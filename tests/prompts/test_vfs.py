@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import unicodedata
 from datetime import UTC, datetime
 
 import pytest
@@ -241,6 +242,37 @@ def test_a_file_is_read_before_it_is_written(place):
     assert place.call("write_text_file", path="fresh.txt", content="x").ok
     assert place.call("write_text_file", path="fresh.txt", content="y").ok
     assert ReadBeforeWrite().check("list_files", None, place.session.view()) is None
+
+
+@pytest.mark.rule("P1.18", "P6.4")
+def test_a_file_named_in_another_form_of_its_letters_is_read_before_it_is_written(folder):
+    name, parted = (unicodedata.normalize(form, "é.txt") for form in ("NFC", "NFD"))
+    (folder / name).write_text("old")
+    place = Place(folder)
+
+    assert place.code("write_text_file", path=parted, content="x") == "policy_denied"
+    assert "old" in place.call("read_file", path=parted).message
+    assert place.value("write_text_file", path=parted, content="x")["path"] == name
+    assert place.workspace.overlay_changes() == (Change(name, "modified"),)
+
+
+@pytest.mark.rule("P6.4", "P6.5")
+def test_a_folder_that_spells_letters_in_parts_is_read_by_the_paths_it_is_listed_with(folder):
+    folder_name, name = unicodedata.normalize("NFD", "Größe"), unicodedata.normalize("NFD", "é.txt")
+    (folder / folder_name).mkdir()
+    (folder / folder_name / name).write_text("content")
+    (folder / name).write_text("parted")
+    (folder / "é.txt").write_text("composed")
+    place = Place(folder)
+
+    listed = [one["path"] for one in place.value("list_files")["entries"]]
+
+    assert listed.count("é.txt") == 1
+    assert "Größe/é.txt" in listed
+    assert "content" in place.call("read_file", path="Größe/é.txt").message
+    assert "composed" in place.call("read_file", path=name).message
+    assert place.value("glob_files", pattern="é.*", path=folder_name)["paths"] == ["Größe/é.txt"]
+    assert place.value("glob_files", pattern="./é.txt", path=folder_name)["paths"] == []
 
 
 @pytest.mark.rule("P1.18")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from .events import ToolInvoked
 from .slices import SessionView
-from .workspace import Files, PathRead
+from .workspace import Files, PathRead, composed
 
 
 class ReadBeforeWrite:
@@ -24,9 +24,10 @@ class ReadBeforeWrite:
         self, tool_name: str, params: object | None, session_view: SessionView | None
     ) -> str | None:
         """Return why the write is denied, or None."""
-        path = getattr(params, "path", None)
-        if tool_name not in self._writes or session_view is None or not isinstance(path, str):
+        given = getattr(params, "path", None)
+        if tool_name not in self._writes or session_view is None or not isinstance(given, str):
             return None
+        path = composed(given)  # the file the tool is going to write
         if Files.of(session_view, self._section_key).get(path) is None:
             return None
         if PathRead(self._section_key, path) in session_view[PathRead].all():

@@ -29,6 +29,7 @@ from .workspace import (
     OverlayEntry,
     WorkspaceSection,
     checked_folder,
+    composed,
     content_of,
 )
 
@@ -191,19 +192,20 @@ class SandboxSection(WorkspaceSection):
         now = scan(folder, exclude=(), limits=_CHANGES)
         changed, left = [], []
         for one in now.files:
+            path = composed(one.path)
             if one.skipped:
                 left.append(f"{one.path}: {one.skipped}")
-            elif before.get(one.path) != one.sha256:
+            elif before.get(path) != one.sha256:
                 data = read_beneath(folder, one.path, _CHANGES.max_file_bytes)
                 entry = OverlayEntry(
                     section_key=self.vfs.key,
-                    path=one.path,
+                    path=path,
                     content_ref=session.put(data),
                     size=len(data),
                 )
                 session.dispatch(entry)
-                changed.append(one.path)
-        gone = set(before) - {one.path for one in now.files} if now.complete else set()
+                changed.append(path)
+        gone = set(before) - {composed(one.path) for one in now.files} if now.complete else set()
         for path in sorted(gone, key=str.encode):
             session.dispatch(OverlayEntry(section_key=self.vfs.key, path=path, deleted=True))
             changed.append(path)

@@ -208,19 +208,18 @@ class VfsSection(WorkspaceSection):
 
     def glob_files(self, params: GlobFiles, session: Keeper) -> ToolResult:
         """Find files by name."""
-        found = _globbed(
-            Files.of(session.view(), self.key).below(checked_folder(params.path)),
-            params.pattern,
-            params.path,
-        )
+        folder = checked_folder(params.path)
+        below = Files.of(session.view(), self.key).below(folder)
+        found = _globbed(below, params.pattern, folder)
         names = [one.path for one in found[:GLOB_MAX_PATHS]]
         return ToolResult(True, f"{len(found)} files match", {"paths": names, "total": len(found)})
 
     def grep_files(self, params: GrepFiles, session: Keeper) -> ToolResult:
         """Find lines by a pattern."""
-        files = Files.of(session.view(), self.key).below(checked_folder(params.path))
+        folder = checked_folder(params.path)
+        files = Files.of(session.view(), self.key).below(folder)
         if params.glob is not None:
-            files = _globbed(files, params.glob, params.path)
+            files = _globbed(files, params.glob, folder)
         texts, unread = [], 0
         for one in files:
             try:
@@ -380,7 +379,7 @@ def _listed(one: Known) -> dict[str, Any]:
 
 def _globbed(files: Sequence[Known], pattern: str, folder: str) -> list[Known]:
     by_name = "/" not in pattern
-    start = len(folder.rstrip("/")) + 1 if folder.strip("/") else 0
+    start = len(folder) + 1 if folder else 0
     try:
         glob = Glob(pattern)
         return [

@@ -6,6 +6,7 @@ tool takes it back.
 
 from __future__ import annotations
 
+import unicodedata
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -205,6 +206,7 @@ class Known:
     skipped: str = ""
     content_ref: str = ""
     mount_path: str = ""
+    inside: str = ""  # as its mount calls it
 
 
 class Files:
@@ -267,16 +269,22 @@ class Files:
 
 @lru_cache(maxsize=64)
 def _known(pinned: PinnedMount) -> Mapping[str, Known]:
-    return {
-        _joined(pinned.mount_path, one.path): Known(
-            _joined(pinned.mount_path, one.path),
-            one.size,
-            one.sha256,
-            one.skipped,
-            mount_path=pinned.mount_path,
+    """Return the files of a mount by the paths that tools give, which are composed (B4).
+
+    A folder may hold a name in both forms; the composed one is the file that is meant.
+    """
+    found: dict[str, Known] = {}
+    for one in sorted(pinned.files, key=lambda one: composed(one.path) == one.path):
+        path = composed(_joined(pinned.mount_path, one.path))
+        found[path] = Known(
+            path, one.size, one.sha256, one.skipped, "", pinned.mount_path, one.path
         )
-        for one in pinned.files
-    }
+    return found
+
+
+def composed(path: str) -> str:
+    """Return a path as benches and tools write it, however a folder spells its letters."""
+    return unicodedata.normalize("NFC", path)
 
 
 def _joined(mount_path: str, path: str) -> str:
@@ -296,8 +304,7 @@ def content_of(session: Keeper, known: Known, mounts: Sequence[Mount]) -> bytes:
     except NotFound:
         pass
     mount = next(one for one in mounts if one.mount_path == known.mount_path)
-    inside = known.path[len(known.mount_path) + 1 :] if known.mount_path else known.path
-    data = mount.read(inside)
+    data = mount.read(known.inside)
     if sha256_hex(data) != known.sha256:
         raise FileProblem(
             "file_changed", f"{known.path} has changed since the workspace was opened"
