@@ -66,6 +66,11 @@ def remove(path):
     Path(path).unlink()
 
 
+def move(path, to):
+    Path(path).write_bytes(b"mine")
+    Path(path).rename(to)
+
+
 def print_much():
     os.write(1, b"noise" * 1000)
     return "quiet"

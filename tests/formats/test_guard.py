@@ -97,6 +97,20 @@ def test_two_entries_of_one_name_are_refused():
 
 
 @pytest.mark.rule("F4.1")
+def test_entries_that_share_their_bytes_are_damage():
+    """One entry, listed again: the same bytes of its name read as another name."""
+    data = archive({"é.bin": b"x"})
+    at, end = data.rfind(b"PK\x01\x02"), data.rfind(b"PK\x05\x06")
+    again = bytearray(data[at:end])
+    struct.pack_into("<H", again, 8, 0)
+    tail = bytearray(data[end:])
+    struct.pack_into("<3H", tail, 8, 2, 2, 2 * len(again))
+
+    assert scan_bytes(data).members[0].name == "é.bin"
+    assert reason(data[:end] + bytes(again + tail)) == "corrupt_file"
+
+
+@pytest.mark.rule("F4.1")
 @pytest.mark.parametrize("cut", [1, 10, 30, 100])
 def test_a_truncated_archive_is_damage(cut):
     data = archive({"a.xml": b"<a/>" * 50, "b.xml": b"<b/>"})
@@ -111,6 +125,9 @@ def test_other_methods_and_encryption_are_refused():
     data[data.rfind(b"PK\x01\x02") + 8] |= 1
     assert reason(bytes(data)) == "encrypted_file"
     assert reason(b"\xd0\xcf\x11\xe0" + b"\0" * 600) == "encrypted_file"
+    inside = bytearray(archive({"a": b"x"}))
+    inside[6] |= 1  # the entry says so, its directory does not
+    assert reason(bytes(inside)) == "encrypted_file"
 
 
 @pytest.mark.rule("F4.2", "F32.55")

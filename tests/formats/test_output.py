@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import resource
 from pathlib import Path
 
@@ -18,6 +19,21 @@ def write_beyond(out: str) -> tuple[str, list[str]]:
     except FormatError as error:
         return error.reason, sorted(path.name for path in Path(out).parent.iterdir())
     return "ok", []
+
+
+@pytest.mark.rule("F1.2")
+def test_a_result_is_synced_before_it_takes_its_place(tmp_path, monkeypatch):
+    out, real, seen = tmp_path / "out", os.fsync, []
+
+    def synced(descriptor):
+        seen.append((os.fstat(descriptor).st_size, out.exists()))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", synced)
+
+    write_file(out, b"result")
+
+    assert (seen, out.read_bytes()) == ([(6, False)], b"result")
 
 
 @pytest.mark.rule("F32.84", "F3")

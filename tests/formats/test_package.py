@@ -125,10 +125,55 @@ def test_names_are_found_in_any_case_as_the_package_is_now():
     assert package.find("XL/a.xml") is None
 
 
+class Slipping(Package):
+    """Puts another archive together than it was asked to."""
+
+    slip = staticmethod(bytes)
+
+    def to_bytes(self):
+        return self.slip(super().to_bytes())
+
+
+def with_other_bytes(data: bytes) -> bytes:
+    return assemble(scan_bytes(data), {"x.bin": b"slipped"}, set())
+
+
+def with_other_record(data: bytes) -> bytes:
+    changed = bytearray(data)
+    changed[data.rfind(b"PK\x01\x02", 0, data.rfind(b"x.bin")) + 38] ^= 1  # its attributes
+    return bytes(changed)
+
+
+def with_one_more(data: bytes) -> bytes:
+    return assemble(scan_bytes(data), {"stray.xml": b"<s/>"}, set())
+
+
+@pytest.mark.rule("F23.8", "F23.1")
+@pytest.mark.parametrize("slip", [with_other_bytes, with_other_record, with_one_more])
+def test_a_result_in_which_an_untouched_part_differs_is_not_written(tmp_path, slip):
+    package = Slipping(scan_bytes(sample()))
+    package.put("xl/a.xml", b"<a/>")
+    package.save(tmp_path / "out")
+    package.slip = slip
+
+    with pytest.raises(FormatError) as caught:
+        package.save(tmp_path / "slipped")
+
+    assert caught.value.reason == "verify_failed"
+    assert not (tmp_path / "slipped").exists()
+
+
 @pytest.mark.rule("F23.8")
-def test_a_result_that_breaks_a_relationship_is_not_written(tmp_path):
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda package: package.remove("media/p.xml"),
+        lambda package: package.add_rel("xl/a.xml", "t", "nowhere.xml"),
+    ],
+)
+def test_a_result_that_breaks_a_relationship_is_not_written(tmp_path, change):
     package = Package.from_bytes(sample())
-    package.remove("media/p.xml")
+    change(package)
 
     with pytest.raises(FormatError) as caught:
         package.save(tmp_path / "out")

@@ -114,6 +114,20 @@ def test_files_of_the_task_can_be_opened_and_only_in_that_task(pool, tmp_path):
 
 
 @pytest.mark.rule("F2.8")
+def test_a_worker_moves_its_own_file_over_no_other(pool, tmp_path):
+    mine, kept = tmp_path / "mine", tmp_path / "kept"
+    mine.mkdir()
+    kept.write_bytes(b"kept")
+
+    moved = task("move", str(mine / "a"), str(kept), writes=(str(mine),))
+
+    assert failure(pool, moved).reason == "guard_refused"
+    assert kept.read_bytes() == b"kept"
+    pool.call(task("move", str(mine / "a"), str(mine / "b"), writes=(str(mine),)), 20)
+    assert (mine / "b").read_bytes() == b"mine"
+
+
+@pytest.mark.rule("F2.8")
 @pytest.mark.skipif(fence.abi() == 0, reason="the kernel has no Landlock")
 def test_native_code_is_held_by_the_kernel(pool, tmp_path):
     mine, other = tmp_path / "mine", tmp_path / "other"

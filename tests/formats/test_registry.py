@@ -108,7 +108,9 @@ def test_info_never_fails_for_a_file_that_is_there(formats, tmp_path):
 @pytest.mark.rule("F2.5")
 def test_files_beyond_their_limit_are_refused(tmp_path):
     with Formats(limits=Limits(max_text_bytes=10), plugins={}) as small:
-        assert reason_of(small.read, source(tmp_path, "a.txt", b"x" * 11)) == "too_large"
+        large, edits = source(tmp_path, "a.txt", b"x" * 11), [{"search": "x", "replace": "y"}]
+        assert reason_of(small.read, large) == "too_large"
+        assert reason_of(small.edit_text, large, edits, tmp_path / "o") == "too_large"
     assert reason_of(Formats, limits=Limits(map_timeout_s=31)) == "bad_value"
 
 

@@ -405,6 +405,20 @@ def test_text_the_old_encoding_cannot_hold_becomes_utf8_and_says_so(tmp_path):
     assert changed.warnings == (Warn("encoding_changed", where="utf-8"),)
 
 
+@pytest.mark.rule("F6.9", "F6.10")
+def test_an_edit_never_writes_other_bytes_for_the_same_letters_without_saying_so(tmp_path):
+    """`≒` has two codes in cp932, and its codec writes the other one."""
+    data = "これは日本語のテキストです。\n".encode("cp932") * 5 + b"\x87\x90\n"
+    old = make(tmp_path, "a.txt", data)
+    assert detect(old).name == "cp932"
+
+    done = text.edit_text(old, [{"search": "です", "replace": "だ", "expect": 5}], tmp_path / "out")
+
+    wanted = data.decode("cp932").replace("です", "だ")
+    assert (tmp_path / "out").read_bytes() == wanted.encode()
+    assert done.warnings == (Warn("encoding_changed", where="utf-8"),)
+
+
 @pytest.mark.rule("F6.8")
 def test_content_that_does_not_fit_its_ending_is_written_with_a_warning(tmp_path):
     out = tmp_path / "out"

@@ -9,9 +9,17 @@ from typing import Any
 import pytest
 import xlsxwriter
 
+from backshop.base.limits import OPS_MAX_CELLS
 from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
+from backshop.formats.notes import Warnings
+from backshop.formats.package import Package
 from backshop.formats.protocol import Selector, Source
+from backshop.formats.xlsx.apply import finish
+from backshop.formats.xlsx.blank import blank_workbook
+from backshop.formats.xlsx.book import Book
+from backshop.formats.xlsx.cellxml import EMPTY, Content
+from backshop.formats.xlsx.session import Session
 
 from .books import book, differing, edit, lines, members, opened, source
 
@@ -246,6 +254,63 @@ def test_sheet_names_and_structure_are_guarded(made, out):
     assert refused(made, out, *both).reason == "last_sheet"
     far = {"op": "set_range", "sheet": "S", "start": "XFD1048576", "values": [[1, 2]]}
     assert refused(made, out, far).reason == "bad_range"
+
+
+@pytest.mark.rule("F17.7")
+def test_a_workbook_keeps_a_sheet_that_can_be_seen(tmp_path, out):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        file.add_worksheet("S")
+        file.add_worksheet("Hidden").hide()
+
+    assert refused(source(path), out, {"op": "delete_sheet", "sheet": "S"}).reason == "last_sheet"
+    edit(source(path), out, {"op": "delete_sheet", "sheet": "Hidden"})
+    assert opened(out).sheetnames == ["S"]
+
+
+@pytest.mark.rule("F23.10")
+def test_a_workbook_with_a_locked_structure_keeps_its_sheets(made, tmp_path, out):
+    path = tmp_path / "locked.xlsx"
+    with zipfile.ZipFile(made.path) as old, zipfile.ZipFile(path, "w") as new:
+        for info in old.infolist():
+            lock = b'<workbookProtection lockStructure="1"/><bookViews>'
+            new.writestr(info, old.read(info).replace(b"<bookViews>", lock))
+
+    for op in (
+        {"op": "ensure_sheet", "sheet": "New"},
+        {"op": "rename_sheet", "sheet": "S", "new_name": "T"},
+        {"op": "delete_sheet", "sheet": "Other"},
+    ):
+        assert refused(source(path), out, op).reason == "sheet_protected", op
+    edit(source(path), out, {"op": "ensure_sheet", "sheet": "S"}, cells({"cell": "A1", "value": 1}))
+    assert opened(out).sheetnames == ["S", "Other"]
+
+
+@pytest.mark.rule("F2.5")
+def test_the_cells_of_all_operations_of_a_call_are_counted_together():
+    session = Session(Book(Package.from_bytes(blank_workbook())), Warnings())
+
+    session.count(OPS_MAX_CELLS - 1, "operations[0]")
+    session.count(1, "operations[1]")
+
+    with pytest.raises(FormatError) as caught:
+        session.count(1, "operations[2]")
+    assert caught.value.reason == "too_large"
+
+
+@pytest.mark.rule("F23.8")
+@pytest.mark.parametrize("meant", [Content("string", "x"), Content("formula", "A1"), EMPTY])
+def test_a_cell_that_reads_back_as_something_else_is_not_written(made, out, meant):
+    session = Session(Book(Package.open(made)), Warnings())
+    session.edit("S", "a").set_content(1, 1, Content("string", "meant"))
+    session.flush()
+    session.expected["S"][1, 1] = meant
+
+    with pytest.raises(FormatError) as caught:
+        finish(session, out, name="a.xlsx", created=False, changes=(), recalculate=True)
+
+    assert caught.value.reason == "verify_failed"
+    assert not out.exists()
 
 
 @pytest.mark.rule("F17", "F32.26")
@@ -589,6 +654,7 @@ def test_dangerous_and_broken_formulas_are_refused(made, out):
         "=HYPERLINK(A1)",
         '=1+_xlfn.IMAGE("http://x")',
         "=[book]!Name",
+        "=[Book2.xlsx]A1",
         '=hyperlink("javascript:1")',
         '=RTD("a",,"b")',
     ]

@@ -204,7 +204,7 @@ def test_a_renamed_table_header_is_followed(tmp_path, out):
     assert lines(out, cells="both")[0] == "1\tPreis [€]\tOther\t\t4 {=SUM(T[Preis '[€']])}"
     assert 'name="Preis [€]"'.encode() in members(out)["xl/tables/table1.xml"][0]
     assert result.effects.collateral == ()
-    for value in (5, "", "other", "=1"):
+    for value in (5, "", "other", "OTHER", "=1"):
         with pytest.raises(FormatError) as caught:
             edit(source(path), out.with_name("x"), cells(("A1", value)))
         assert caught.value.reason == "op_conflict"
