@@ -33,6 +33,7 @@ from backshop.prompts import (
     PromptRendered,
     Session,
     TextDelta,
+    TokenUsage,
     ToolInvoked,
     ToolResult,
 )
@@ -379,6 +380,18 @@ def test_tokens_are_counted_up_to_the_ancestors():
 
     assert (error.phase, error.error.error_code) == (Phase.BUDGET, "BUDGET_CAP_REACHED")
     assert main.spent.input_tokens == 600
+
+
+@pytest.mark.rule("P5.7", "P2.18")
+def test_what_a_session_spent_before_counts_for_the_sessions_inside_it():
+    main = Session()
+
+    with main.limited(max_total_tokens=1000):
+        main.charge(TokenUsage(600, 0, 0, 401, 0, False))
+        error, adapter, child = failing(text(), session=main.child("work"))
+
+    assert (error.phase, error.error.error_code) == (Phase.BUDGET, "BUDGET_CAP_REACHED")
+    assert (len(adapter.requests), child.spent) == (0, TokenUsage())
 
 
 @pytest.mark.rule("M10.1", "M10.3", "M19.30")

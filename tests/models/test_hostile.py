@@ -7,12 +7,13 @@ import logging
 import socket
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from backshop.models import Attendant
+from backshop.models.catalog import Auth
 from backshop.models.errors import KeyUnusable, SecretsUnreadable
 from backshop.models.messages import Failed, Image, Message, Role
 from backshop.models.requests import (
@@ -58,6 +59,34 @@ def standing(models, provider_id: str):
         one for one in models.providers.status().providers if one.provider_id == provider_id
     )
     return found
+
+
+@pytest.mark.rule("M4.3")
+@pytest.mark.parametrize("bad", ["169.254.169.254", "fe80::1", "::ffff:169.254.169.254"])
+def test_a_host_that_leads_to_a_forbidden_address_too_is_never_connected_to(shop, bad):
+    with serving(Reply(chat("Hello"))) as server:
+        far(shop, server.url)
+        models = shop.open(resolver=lambda host, port: [("127.0.0.1", port), (bad, port)])
+
+        error = refused(models, bench=None).error
+
+    assert (error.error_code, error.reason) == ("EGRESS_BLOCKED_BY_POLICY", "address")
+    assert server.seen == []
+
+
+@pytest.mark.rule("M1.9")
+def test_a_server_that_takes_no_key_gets_no_word_in_its_place(shop, name):
+    wire, make = WIRES[name]
+    with serving(Reply(make("Hello"))) as server:
+        far(shop, server.url, wire=wire, path="" if name == "messages" else "/v1")
+        plugin = shop.plugins["local-far"]
+        keyless = replace(plugin.provider, auth=Auth.NONE)
+        shop.plugins = {"local-far": replace(plugin, provider=keyless)}
+        models = shop.open(resolver=to_server)
+
+        assert say(models, bench=None).text == "Hello"
+
+    assert not {"authorization", "x-api-key"} & {key.lower() for key in server.seen[0].headers}
 
 
 @pytest.mark.rule("M3.12", "M11.1", "M11.6")

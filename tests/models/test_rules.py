@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backshop.base.errors import CODES
+from backshop.base.limits import BUDGET_MARGIN_TOKENS
 from backshop.models.catalog import Price, builtin
 from backshop.models.consent import Consent, Scope, ScopeFile, ScopeText, covering
 from backshop.models.errors import (
     AuthFailed,
     BadResponse,
+    BudgetReached,
     ModelError,
     NetworkUnavailable,
     ProviderUnavailable,
@@ -24,8 +26,9 @@ from backshop.models.faults import from_code, from_status, retry_after_ms, said
 from backshop.models.frames import Frames
 from backshop.models.loopguard import LoopGuard, Verdict, fingerprint
 from backshop.models.messages import Message, ModelRequest, Role, Usage
+from backshop.models.policy import policy
 from backshop.models.retry import Cause, Schedule
-from backshop.models.usage import estimated, text_tokens, usd
+from backshop.models.usage import Budget, Spent, check_budget, estimated, text_tokens, usd
 
 EVENTS = st.lists(
     st.dictionaries(st.text(max_size=5), st.text(max_size=20), max_size=3), min_size=1, max_size=6
@@ -192,6 +195,36 @@ def test_consent_covers_what_it_was_given_for_and_anything_less(given_scope, wan
     assert wanted.within(joined)
 
 
+@pytest.mark.rule("M4.6", "M4.7")
+def test_consent_is_for_contents_whatever_they_are_called():
+    allowed = Scope((ScopeFile("a", "0" * 64, 3),), (ScopeText("style", "2" * 64),))
+
+    assert Scope((ScopeFile("renamed", "0" * 64, 3),)).new_items(allowed) == ()
+    assert Scope((ScopeFile("a", "1" * 64, 3),)).new_items(allowed) == ("a",)
+    assert Scope((), (ScopeText("style", "3" * 64),)).new_items(allowed) == ("style",)
+
+
+@pytest.mark.rule("M4.1", "M4.2", "M4.12")
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("{base}/models", None),
+        ("https://{host}:443/v1/models", None),
+        ("https://{host}:8443/v1/models", "host"),
+        ("https://evil.example/v1/models", "host"),
+        ("https://{host}.evil.example/v1/models", "host"),
+        ("http://{host}/v1/models", "scheme"),
+        ("ftp://{host}/v1/models", "scheme"),
+    ],
+)
+def test_a_request_goes_to_the_host_and_port_of_its_provider_or_stays_here(url, why):
+    provider = builtin().provider("openai")
+    wanted = url.format(base=provider.base_url, host=provider.hosts[0])
+
+    assert policy(provider, wanted, offline=False) == why
+    assert policy(provider, wanted, offline=True) == "offline"
+
+
 @pytest.mark.rule("M4.6")
 @given(scope=SCOPES, random=st.randoms())
 def test_the_scope_hash_knows_no_order(scope, random):
@@ -222,6 +255,21 @@ def test_a_read_after_a_write_is_another_call():
     assert fingerprint("read", {"path": " a ", "x": None}) == fingerprint("read", read)
     assert fingerprint("q", {"query": "a 'X'"}) != fingerprint("q", {"query": "a 'x'"})
     assert fingerprint("q", {"n": 2**80}) != fingerprint("q", {"n": 2**81})
+
+
+@pytest.mark.rule("M13.3")
+def test_a_budget_counts_what_the_next_call_will_bring():
+    request = ModelRequest(model_id="p:m", messages=(Message(role=Role.USER, text="x" * 400),))
+    spent = Spent(usage=Usage(input_tokens=50), usd=0.5)
+    next_usd = (100 + BUDGET_MARGIN_TOKENS) / 1_000_000
+    price = Price(input=1.0, output=1.0)
+
+    check_budget(Budget(tokens=150 + BUDGET_MARGIN_TOKENS), spent, request, None)
+    check_budget(Budget(usd=0.5 + next_usd), spent, request, price)
+
+    for budget in (Budget(tokens=149 + BUDGET_MARGIN_TOKENS), Budget(usd=0.4999 + next_usd)):
+        with pytest.raises(BudgetReached):
+            check_budget(budget, spent, request, price)
 
 
 @pytest.mark.rule("M13.1", "M13.2")

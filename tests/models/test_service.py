@@ -259,6 +259,24 @@ def test_consent_for_the_session_ends_with_it_and_a_persisted_one_does_not(shop)
         assert refused(last).error.error_code == "EGRESS_CONSENT_REQUIRED"
 
 
+@pytest.mark.rule("M4.8", "M4.11")
+@pytest.mark.parametrize("persist", [False, True])
+def test_revoking_takes_back_what_it_names_and_nothing_else(shop, persist):
+    with serving(Reply(chat("Hello"))) as server:
+        models = far(shop, server.url)
+        grant(models, persist=persist)
+
+        for other in (
+            RevokeConsent(workbench_id="wb_other"),
+            RevokeConsent(workbench_id=BENCH, provider_id="local-other"),
+            RevokeConsent(workbench_id=BENCH, provider_id="local-far", model_id="local-far:n"),
+        ):
+            models.permissions.revoke(other)
+            assert say(models).text == "Hello"
+        models.permissions.revoke(RevokeConsent(workbench_id=BENCH, model_id="local-far:m"))
+        assert refused(models).error.error_code == "EGRESS_CONSENT_REQUIRED"
+
+
 @pytest.mark.rule("M4.9", "M19.29", "M17")
 def test_allow_all_needs_approval_and_is_noted(shop):
     with serving(Reply(chat("Hello"))) as server:
