@@ -462,6 +462,19 @@ def test_what_a_call_adds_counts_on_after_what_was_there(report):
     assert "one" not in texts(out)
 
 
+@pytest.mark.rule("F19.13")
+def test_rows_of_which_one_is_gone_already_are_not_deleted(report):
+    with pytest.raises(FormatError) as caught:
+        edit(
+            report,
+            {"op": "add_table_rows", "table": 0, "rows": [["1", "2"], ["3", "4"]]},
+            {"op": "delete_table_rows", "table": 0, "from": 1, "to": 1},
+            {"op": "delete_table_rows", "table": 0, "from": 1, "to": 2},
+        )
+
+    assert caught.value.reason == "op_conflict"
+
+
 @pytest.mark.rule("F19.10")
 @pytest.mark.parametrize(("first", "last"), [(-1, 2), (3, 2), (0, 99)])
 def test_deleting_what_is_not_there_is_refused(report, first, last):
