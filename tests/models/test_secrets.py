@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import multiprocessing
 import os
@@ -48,6 +49,37 @@ def test_every_save_has_a_nonce_of_its_own(tmp_path):
         nonces.add(json.loads((tmp_path / "secrets.enc").read_text())["nonce"])
 
     assert len(nonces) == 5
+
+
+class Watching(FileVault):
+    """Notes with each reading whether somebody else could have the lock at the same time."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        self.is_locked: list[bool] = []
+        self._lock = home / "secrets.lock"
+
+    def read(self) -> bytes | None:
+        with self._lock.open("rb") as other:
+            try:
+                fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                self.is_locked.append(False)
+            except BlockingIOError:
+                self.is_locked.append(True)
+        return super().read()
+
+
+@pytest.mark.rule("M3.11")
+def test_keys_are_read_and_written_by_one_at_a_time(tmp_path):
+    vault = Watching(tmp_path)
+    secrets = Secrets(tmp_path, clock=SystemClock(), vault=vault)
+
+    secrets.put("openai", KEY)
+    secrets.put("mistral", KEY)
+    secrets.remove("openai")
+
+    assert len(vault.is_locked) >= 3
+    assert all(vault.is_locked)
 
 
 @pytest.mark.rule("M3.10", "M19.19")

@@ -36,6 +36,7 @@ from backshop.prompts import (
     open_workspace,
 )
 from backshop.prompts.glob import Glob, glob_regex
+from backshop.prompts.workspace import PathRead
 
 
 @pytest.fixture
@@ -237,6 +238,7 @@ def test_writing_changes_no_byte_outside_the_session(folder, place):
 
 @pytest.mark.rule("P1.18", "P11.17")
 def test_a_file_is_read_before_it_is_written(place):
+    place.session.dispatch(PathRead("other", "README.md"))  # another workspace's file
     assert place.code("write_text_file", path="README.md", content="x") == "policy_denied"
     assert place.workspace.overlay_changes() == ()
     assert place.call("write_text_file", path="fresh.txt", content="x").ok
