@@ -245,6 +245,20 @@ def test_a_built_digest_is_built_again_only_when_files_changed(folder):
     assert "Files have changed" not in text
 
 
+def test_a_file_whose_time_was_set_back_is_read_again(folder):
+    path = folder / "same.txt"
+    path.write_text("one")
+    before, digest = path.stat(), FolderDigest(folder)
+    first = digest.refresh().fingerprint
+
+    path.write_text("two")
+    while path.stat().st_ctime_ns == before.st_ctime_ns:  # clocks of files tick slowly
+        path.touch()
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert digest.refresh().fingerprint != first
+
+
 def test_links_out_of_the_folder_are_not_read(folder):
     (folder / "out").symlink_to("/etc")
 

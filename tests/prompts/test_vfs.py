@@ -36,7 +36,7 @@ from backshop.prompts import (
     open_workspace,
 )
 from backshop.prompts.glob import Glob, glob_regex
-from backshop.prompts.workspace import PathRead
+from backshop.prompts.workspace import OverlayEntry, PathRead
 
 
 @pytest.fixture
@@ -203,13 +203,13 @@ def test_a_folder_outside_the_allowed_roots_is_not_mounted(folder):
 def test_reads_are_held_against_what_was_pinned(folder, place):
     place.call("read_file", path="README.md")
     (folder / "README.md").write_text("changed")
-    (folder / "src" / "a.py").write_text("changed")
+    (folder / "src" / "a.py").write_text("import os\nprint('b')\n")  # as long as before
 
     assert "# Hi" in place.call("read_file", path="README.md").message
     assert place.code("read_file", path="src/a.py") == "file_changed"
     before = place.session[WorkspaceFingerprint].latest()
     place.workspace.refresh()
-    assert "changed" in place.call("read_file", path="src/a.py").message
+    assert "print('b')" in place.call("read_file", path="src/a.py").message
     assert place.session[WorkspaceFingerprint].latest() != before
 
 
@@ -480,6 +480,10 @@ def test_a_workspace_reads_the_files_of_every_section(tmp_path):
     found = [workspace.read(f"{name}/a.txt") for name in ("one", "two")]
 
     assert found == [b"one", b"two"]
+    for name in ("one", "two"):
+        ref = session.put(name.encode())
+        session.dispatch(OverlayEntry(section_key=name, path="new.txt", content_ref=ref))
+    assert [section.read(session, "new.txt") for section in sections] == [b"one", b"two"]
     with pytest.raises(FileProblem) as missing:
         workspace.read("three/a.txt")
     assert missing.value.code == "not_found"
