@@ -28,7 +28,9 @@ from backshop.prompts import (
     bubble,
     invoke,
     open_workspace,
+    sandbox,
 )
+from backshop.prompts.scan import ScanLimits
 
 WORKS = bubble.probe()
 needs_sandbox = pytest.mark.skipif(
@@ -216,6 +218,18 @@ def test_what_a_program_made_is_kept_only_as_far_as_it_can_be(tmp_path):
     assert len(told(result)["not_kept"]) >= 4
     assert "src/a.py" not in place.changes()  # a folder that cannot be read lost nothing
     assert set(place.changes()) <= {"fine.txt"}
+
+
+@needs_sandbox
+@pytest.mark.rule("P6.9")
+def test_files_beyond_those_that_are_listed_do_not_count_as_deleted(tmp_path, monkeypatch):
+    place = Place(tmp_path)
+    monkeypatch.setattr(sandbox, "_CHANGES", ScanLimits(max_files=1))
+
+    result = place.run("sh", "-c", "echo x > 0.txt")
+
+    assert place.changes() == {"0.txt": "added"}
+    assert told(result)["not_kept"] == ["more files than are kept, or folders that cannot be read"]
 
 
 @needs_sandbox
