@@ -111,6 +111,15 @@ def test_entries_that_share_their_bytes_are_damage():
 
 
 @pytest.mark.rule("F4.1")
+def test_an_entry_that_reaches_into_the_next_is_damage():
+    data = bytearray(archive({"a.bin": b"x" * 100, "b.bin": b"y"}))
+    at = data.find(b"PK\x01\x02") + 20
+    struct.pack_into("<I", data, at, struct.unpack_from("<I", data, at)[0] + 4)
+
+    assert reason(bytes(data)) == "corrupt_file"
+
+
+@pytest.mark.rule("F4.1")
 @pytest.mark.parametrize("cut", [1, 10, 30, 100])
 def test_a_truncated_archive_is_damage(cut):
     data = archive({"a.xml": b"<a/>" * 50, "b.xml": b"<b/>"})

@@ -85,6 +85,35 @@ def write(store, section: str = "tone", body: str = "x", prompt: Prompt[None] | 
     return revision
 
 
+class Overtaken(LocalPromptOverridesStore):
+    """Somebody else writes between its looking and its writing."""
+
+    def _change(self, place, change, if_revision):
+        write(LocalPromptOverridesStore(self.root), body="theirs")
+        return super()._change(place, change, if_revision)
+
+
+@pytest.mark.rule("P3.16")
+@pytest.mark.parametrize(
+    ("choice", "kept"), [("fail", "theirs"), ("skip", "theirs"), ("replace", "imported")]
+)
+def test_an_import_leaves_what_was_written_meanwhile_and_says_so(tmp_path, choice, kept):
+    write(files(tmp_path), body="imported")
+    bundle, store = files(tmp_path).export(), Overtaken(tmp_path / "other")
+
+    if choice == "fail":
+        with pytest.raises(OverridesError) as caught:
+            store.import_(bundle)
+        assert caught.value.code == "CONFLICT"
+    else:
+        wanted = (f"{NS}/{KEY}@latest",) if choice == "replace" else ()
+        assert store.import_(bundle, on_conflict=choice) == wanted
+
+    stored = store.load(NS, KEY, "latest")
+    assert stored is not None
+    assert stored["sections"]["tone"]["body"] == kept
+
+
 @pytest.mark.rule("P3.10")
 def test_a_file_reads_well_in_version_control(tmp_path):
     store = files(tmp_path)

@@ -261,21 +261,30 @@ class DocumentStore(ABC):
         for document in documents:
             if document.place in taken and on_conflict == "skip":
                 continue
-            self._put(document, over=on_conflict == "replace")
-            written.append(document.place.name)
+            if self._put(document, over=on_conflict == "replace"):
+                written.append(document.place.name)
+            elif on_conflict == "fail":
+                raise OverridesError(f"{document.place.name} exists already", code="CONFLICT")
         return tuple(written)
 
-    def _put(self, document: Document, *, over: bool) -> None:
-        """Store a document as it is; `over` another one as its next revision, else not at all."""
+    def _put(self, document: Document, *, over: bool) -> bool:
+        """Store a document as it is; `over` another one as its next revision, else not at all.
+
+        False where somebody stored another one since it was looked for, which stays.
+        """
+        is_stored = True
 
         def change(now: Document) -> Document:
-            if now.revision and not over:  # written since it was looked for
+            nonlocal is_stored
+            is_stored = over or not now.revision
+            if not is_stored:
                 return now
             # `_change` counts one up: a fresh place keeps the revision it was exported with.
             base = now.revision or document.revision - 1
             return replace(document, revision=base)
 
         self._change(document.place, change, None)
+        return is_stored
 
     def check_writable(
         self, descriptor: PromptDescriptor, tag: str, section: str | tuple[str, ...]
