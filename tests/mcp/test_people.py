@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio
 import httpx2
+import mcp_types as types
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 from tests.mcp.test_server import call, over_http
@@ -29,9 +30,10 @@ def bearer(token: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def client_of(url: str, token: str, mode: str = "auto"):
+async def client_of(url: str, token: str, mode: str = "auto", **told: Any):
     http = httpx2.AsyncClient(headers=bearer(token), timeout=30)
-    async with http, Client(streamable_http_client(url, http_client=http), mode=mode) as client:
+    served = streamable_http_client(url, http_client=http)
+    async with http, Client(served, mode=mode, **told) as client:
         yield client
 
 
@@ -99,6 +101,39 @@ def test_a_person_works_in_their_own_sessions_and_in_no_other(team, mode):
     team.serve(story)
 
 
+@pytest.mark.rule("R7.6", "T6.4")
+@pytest.mark.parametrize(("tool", "given"), [("start_workflow", FIRST), ("start_session", {})])
+def test_the_same_key_of_two_people_names_a_session_of_each(team, tool, given):
+    async def story(url: str) -> None:
+        async with (
+            client_of(url, TOKEN) as owner,
+            client_of(url, team.ada["token"]) as ada,
+            client_of(url, team.ben["token"]) as ben,
+        ):
+            keyed = {**given, "idempotencyKey": "the-same-key"}
+            made = [await call(one, tool, keyed) for one in (owner, ada, ben, ada)]
+
+        named = [one["session"]["sessionId"] for one in made]
+        assert len(set(named)) == 3
+        assert named[1] == named[3]
+
+    team.serve(story)
+
+
+@pytest.mark.rule("T6.4", "R3.4")
+def test_the_roots_of_a_persons_client_are_not_asked_for(team, tmp_path):
+    async def roots(context: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=tmp_path.as_uri())])
+
+    async def story(url: str) -> None:
+        async with client_of(url, team.ada["token"], list_roots_callback=roots) as ada:
+            listed = await call(ada, "list_workflows", {})
+
+        assert code_of(listed) is None
+
+    team.serve(story)
+
+
 @pytest.mark.rule("T6.4", "T1.6", "W7.10")
 def test_the_tools_of_a_bench_need_the_role_for_it_and_say_whose_agent_called(tmp_path):
     with Backshop.open(tmp_path / "home") as shop:
@@ -111,7 +146,8 @@ def test_the_tools_of_a_bench_need_the_role_for_it_and_say_whose_agent_called(tm
 
     async def story(url: str) -> None:
         write = {"path": "a.txt", "content": "hello"}
-        async with client_of(url, team.ada["token"]) as ada:
+        told = types.Implementation(name=f"Pen\x1b\n{'c' * 200}", version="1")
+        async with client_of(url, team.ada["token"], client_info=told) as ada:
             nothing = [
                 await call(ada, "list_files", {}),
                 await call(ada, "write_text_file", write),
@@ -125,8 +161,8 @@ def test_the_tools_of_a_bench_need_the_role_for_it_and_say_whose_agent_called(tm
             writing = [await call(ada, "write_text_file", write)]
 
         written = list(team.shop.store.read(f"bench:{bench}"))[-1]
-        # `mcp`: what the client of the SDK calls itself
-        assert written.by == By(person=team.ada["user_id"], agent="mcp:mcp", door="mcp")
+        name = f"Pen{'c' * 77}"  # what the client calls itself, without control and not longer
+        assert written.by == By(person=team.ada["user_id"], agent=f"mcp:{name}", door="mcp")
         assert [one["_error"] for one in nothing] == [True, True]
         assert {one["error"]["error_code"] for one in nothing} == {"ACCESS_DENIED"}
         assert [one["_error"] for one in reading] == [False, True]

@@ -440,7 +440,9 @@ def test_the_first_root_of_a_client_is_the_project_it_means(offering, tmp_path, 
     }
     flow["steps"] = [{"id": "a", "title": "A", "prompt": "Do a."}]  # type: ignore[assignment]
     (project / "workflows" / "own.json").write_text(json.dumps(flow))
-    uris = ["file://elsewhere/x", "file:///no/such/folder", project.as_uri()]
+    (tmp_path / "stranger").mkdir()
+    stranger = (tmp_path / "stranger").as_uri().replace("file://", "file://elsewhere")
+    uris = [stranger, "file:///no/such/folder", project.as_uri()]
 
     async def roots(context: Any) -> types.ListRootsResult | types.ErrorData:
         return types.ListRootsResult(roots=[types.Root(uri=uri) for uri in uris])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 
 import pytest
 
 from backshop.rails.authoring import Authoring, starting_point
 from backshop.rails.catalog import Catalog
 from backshop.rails.errors import RailsError
+from backshop.rails.folder import put_file
 from backshop.rails.identity import SourceKind
 from backshop.rails.placing import Removed
 from backshop.rails.sources import Places, Source
@@ -243,6 +246,25 @@ def test_an_interrupted_save_leaves_the_old_file(authoring, catalog, places, mon
         authoring.save(json.dumps({**GOOD, "name": "New"}), target=SourceKind.USER)
 
     assert [one.read_bytes() for one in places.user_dirs[0].iterdir()] == [before]
+
+
+@pytest.mark.rule("R3.10")
+def test_nobody_else_writes_into_a_folder_of_workflows_during_a_save(
+    authoring, places, monkeypatch
+):
+    def while_others_try(path, text):
+        handle = os.open(path.parent, os.O_RDONLY)
+        try:
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.close(handle)
+        put_file(path, text)
+
+    monkeypatch.setattr("backshop.rails.placing.put_file", while_others_try)
+    saved = authoring.save(json.dumps(GOOD), target=SourceKind.USER)
+
+    assert json.loads(saved.path.read_text()) == GOOD
 
 
 def _fail(_handle):

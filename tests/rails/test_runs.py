@@ -471,6 +471,50 @@ def test_a_checkpoint_that_is_refused_leaves_nothing(agent, tmp_path, which):
     assert everything(ann, tmp_path / "home") == before
 
 
+@pytest.mark.rule("R6.7", "R7.24")
+def test_a_used_checkpoint_token_is_not_taken_for_another_step(agent):
+    ann = agent(TWO)
+    first = ann.start("user.flow")
+    given = {"checkpointToken": first["checkpointToken"], "output": {"notesMarkdown": "half way"}}
+    ann.answer("checkpoint_workflow", stateToken=first["stateToken"], **given)
+    second = ann.go(first)
+    error = ann.error("checkpoint_workflow", stateToken=second["stateToken"], **given)
+
+    assert error["code"] == "TOKEN_SCOPE_MISMATCH"
+
+
+@pytest.mark.rule("R6.7", "R7.8")
+def test_a_note_goes_to_no_other_session_than_its_session_token_names(agent):
+    ann = agent(TWO)
+    one, other = (ann.answer("start_session", title=name).structured for name in ("One", "Other"))
+    error = ann.error(
+        "checkpoint_workflow",
+        sessionToken=one["sessionToken"],
+        checkpointToken=other["checkpointToken"],
+        output={"notesMarkdown": "for the first"},
+    )
+
+    assert error["code"] == "TOKEN_SCOPE_MISMATCH"
+    for made in (one, other):
+        assert ann.rails.sessions.state(made["session"]["sessionId"]).outputs == ()
+
+
+@pytest.mark.rule("R6.7", "R7.6")
+def test_a_run_joins_no_other_session_than_that_of_its_parent(agent):
+    ann = agent(TWO)
+    parent, stranger = ann.start("user.flow"), ann.start("user.flow")
+    error = ann.error(
+        "start_workflow",
+        workflowId="user.flow",
+        sessionToken=stranger["sessionToken"],
+        parentStateToken=parent["stateToken"],
+    )
+
+    assert error["code"] == "TOKEN_SCOPE_MISMATCH"
+    for run in (parent, stranger):
+        assert len(ann.rails.sessions.state(run["session"]["sessionId"]).runs) == 1
+
+
 @pytest.mark.rule("R7.21")
 @pytest.mark.parametrize(
     ("given", "code"),

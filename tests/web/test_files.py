@@ -20,12 +20,17 @@ def test_uploads_are_added_with_the_results_of_any_other_add(served):
     with served.client() as client:
         answer = client.post(f"/bench/{bench}/files", files=files, data=data).json()
         again = client.post(f"/bench/{bench}/files", files=files[:1]).json()
+        twice = client.post(f"/bench/{bench}/files", files=[files[1], files[1]]).json()
 
     shown = {one["source_path"]: one["status"] for one in answer["add_results"]}
     listed = served.call("WorkbenchFilesList", workbench_id=bench)["files"]
     assert shown == {"notes.md": "added", "a/b/deep.txt": "added", "../../out.txt": "failed"}
-    assert sorted(one["path"] for one in listed) == ["a/b/deep.txt", "notes.md"]
+    assert sorted(one["path"] for one in listed) == ["a/b/deep.txt", "notes.md", "x"]
     assert again["error"]["error_code"] == "VALIDATION_FAILED"
+    assert [(one["status"], one.get("reason")) for one in twice["add_results"]] == [
+        ("added", None),
+        ("failed", "duplicate"),
+    ]
 
 
 @pytest.mark.rule("S7.5")

@@ -26,6 +26,26 @@ def no_defect(caplog):
     assert found == []
 
 
+@pytest.mark.rule("U7.3")
+@pytest.mark.parametrize("place", ["//evil.example/", "/\\evil.example", "https://evil.example/"])
+def test_no_form_leads_to_another_site(served, place):
+    with served.client() as client:
+        answer = client.post("/settings/appearance", data={"theme": "dark", "next": place})
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/settings")
+
+
+@pytest.mark.rule("U7.3", "U3.5")
+@pytest.mark.parametrize("name", ["page.txt", "page.html"])
+def test_a_file_is_shown_as_text_whatever_it_says(served, name):
+    bench = served.bench(files={name: "<script>alert(1)</script>"})
+    with served.client() as client:
+        page = client.get(f"/bench/{bench}/file/{name}", headers=PAGE)
+
+    assert page.status_code == 200
+    assert "<script>alert" not in page.text
+
+
 @pytest.mark.rule("S7.2")
 @pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://a]b", "\\"])
 def test_an_origin_that_is_no_address_is_a_foreign_one(served, origin):

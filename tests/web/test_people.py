@@ -59,6 +59,30 @@ def test_a_person_sees_their_own_benches_and_nothing_else(served, anna):
     assert client.get("/settings").status_code == 200
 
 
+@pytest.mark.rule("T6.4", "S7.5")
+def test_files_are_added_by_who_may_publish_and_an_upload_ends_with_who_began_it(served, anna):
+    client, user_id = anna
+    bench = served.bench("Shared", {"a.txt": "a"})
+    begun = {"step": "more", "upload": "one of hers"}
+
+    def send(who, name, words):
+        return who.post(f"/bench/{bench}/files", files={"files": (name, b"b")}, data=words)
+
+    served.call("AccessSet", workbench_id=bench, user_id=user_id, role="write")
+    as_writer = send(client, "b.txt", {})
+    served.call("AccessSet", workbench_id=bench, user_id=user_id, role="publish")
+    piece = send(client, "c.txt", begun)
+    with served.client() as owner:
+        ended = send(owner, "d.txt", {"upload": begun["upload"]})
+    paths = served.paths(bench)
+    added = send(client, "e.txt", {"upload": begun["upload"]})
+
+    assert (as_writer.status_code, piece.status_code, ended.status_code) == (403, 200, 403)
+    assert paths == {"a.txt"}
+    assert added.status_code == 200
+    assert served.paths(bench) == {"a.txt", "c.txt", "e.txt"}
+
+
 @pytest.mark.rule("T6.4")
 def test_a_person_hears_only_of_what_they_may_read(served, anna):
     client, user_id = anna
@@ -72,8 +96,11 @@ def test_a_person_hears_only_of_what_they_may_read(served, anna):
             if line.startswith("data: "):
                 first = json.loads(line[6:])
                 break
+    with client.stream("GET", f"/events?after={start}&workbench_id={hidden}") as stream:
+        refused = stream.status_code
 
     assert first["workbench_id"] == shared
+    assert refused == 403
 
 
 @pytest.mark.rule("T6.4")

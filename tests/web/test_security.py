@@ -74,7 +74,10 @@ def test_a_forged_or_altered_cookie_is_no_cookie(served):
 @pytest.mark.rule("S7.2", "U7.3")
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", "", "a:b:c"],
+    [
+        *("evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", "", "a:b:c"),
+        "192.0.2.7:{port}",  # an address, where only this machine can come in
+    ],
 )
 def test_a_foreign_host_is_refused(served, host):
     with served.client() as client:
@@ -109,6 +112,17 @@ def test_a_cross_site_form_post_is_refused_by_its_fetch_headers_too(served):
 
     assert answer.status_code == 403
     assert text.status_code == 415
+
+
+@pytest.mark.rule("S5.1", "U7.3")
+def test_a_request_that_is_too_long_is_refused(served, monkeypatch):
+    monkeypatch.setattr("backshop.web.rpc.BODY_MAX_BYTES", 100)
+    with served.client() as client:
+        long = rpc(client, "WorkbenchCreate", {"name": "x" * 100})
+        short = rpc(client, "WorkbenchList")
+
+    assert long.json()["error"]["reason"] == "too_large"
+    assert "result" in short.json()
 
 
 @pytest.mark.rule("S7.2")
@@ -221,14 +235,16 @@ def test_wrong_tokens_are_refused_and_guessing_is_slowed_down(tmp_path):
 
 @pytest.mark.rule("S7.2")
 def test_a_cookie_ends_after_its_days_whatever_hour_the_other_server_thinks_it_is(tmp_path):
-    clock, back = FixedClock(), FixedClock()
+    clock, back, wrong = FixedClock(), FixedClock(), FixedClock()
     back.move(-3_600_000)
+    wrong.move(-25 * 3_600_000)
     with Store.open(tmp_path / "home") as store:
         links = Links(store, SECRET, clock)
-        login, behind = (Login(SECRET, one, links) for one in (clock, back))
+        login, behind, lost = (Login(SECRET, one, links) for one in (clock, back, wrong))
         cookie = login.cookie_for(UserId("user_1"))
 
     assert behind.knows(cookie) == "user_1"  # a server whose clock is an hour back
+    assert lost.knows(cookie) is None  # or more than a day: made in a future it does not believe
     clock.move((COOKIE_DAYS * 24 + 1) * 3_600_000)
     assert login.knows(cookie) is None
 

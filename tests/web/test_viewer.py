@@ -182,6 +182,7 @@ def test_paths_that_lead_elsewhere_are_not_found(served, draft):
         picture = client.get(f"/bench/{draft.id}/preview/DRAFT/0/1.00/chart.png")
         assert picture.headers["content-type"] == "image/png"
         assert "sandbox" in picture.headers["content-security-policy"]
+        assert picture.headers["cache-control"] == "no-store"
         for odd in ("x/1.00", "0/x", "99/1.00", "0/nan"):
             assert client.get(f"/bench/{draft.id}/preview/DRAFT/{odd}/chart.png").status_code in (
                 404,
