@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
 from backshop.base.canon import canonical, digest
 from backshop.base.ids import did
 from backshop.rails.bundle import _manifest
-from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
+from backshop.testing.workflows import ARTIFACT, LOOP_CONTROL, STOP, flow, loop, step
 
 WORK = flow(step("one"), step("two", **LOOP_CONTROL), step("three"))
 LONG = "x" * 5000
@@ -152,6 +153,25 @@ def rechain(bundle):
     return resigned(bundle)
 
 
+def other_artifact(bundle):
+    return resigned(flip_artifact(bundle))
+
+
+def forged_end(**change):
+    """Change the envelope of the last event, and give it the hash that follows from it."""
+
+    def forged(bundle):
+        session = bundle["session"]
+        last = session["events"][-1]
+        last |= change
+        hashed = {k: v for k, v in last.items() if k not in ("hash", "sessionId")}
+        last["hash"] = digest({**hashed, "stream": f"session:{session['sessionId']}"})
+        bundle["bundleId"] = did("bundle", session["sessionId"], last["hash"])
+        return resigned(bundle)
+
+    return forged
+
+
 def drop(name):
     def change(bundle):
         bundle["session"][name] = {}
@@ -179,6 +199,9 @@ def foreign_event(bundle):
         (flip_artifact, {"BUNDLE_INTEGRITY_FAILED"}),
         (swap, {"BUNDLE_EVENT_ORDER_INVALID", "BUNDLE_HASH_CHAIN_INVALID"}),
         (rechain, {"BUNDLE_HASH_CHAIN_INVALID"}),
+        (other_artifact, {"BUNDLE_INTEGRITY_FAILED"}),
+        (forged_end(prevHash=digest("x")), {"BUNDLE_HASH_CHAIN_INVALID"}),
+        (forged_end(eventId=did("evt", "x")), {"BUNDLE_HASH_CHAIN_INVALID"}),
         (foreign_event, {"BUNDLE_HASH_CHAIN_INVALID", "BUNDLE_INVALID_FORMAT"}),
         (drop("snapshots"), {"BUNDLE_MISSING_SNAPSHOT"}),
         (drop("pinnedWorkflows"), {"BUNDLE_MISSING_PINNED_WORKFLOW"}),
@@ -287,10 +310,21 @@ def cut_short(bundle):
 
 
 def no_such_step(bundle):
+    with first_position(bundle) as state:
+        state["pending"]["step"]["stepId"] = "nowhere"
+
+
+def odd_signature(bundle):
+    bundle["session"]["events"][-1]["data"]["$by"] = {"person": "user_x", "rank": "captain"}
+
+
+@contextmanager
+def first_position(bundle):
+    """Let the state of the first position be changed, and give it the name that it then has."""
     session = bundle["session"]
     old = first_of(bundle, "node_created")["data"]["snapshotRef"]
     found = json.loads(json.dumps(session["snapshots"].pop(old)))
-    found["engine"]["state"]["pending"]["step"]["stepId"] = "nowhere"
+    yield found["engine"]["state"]
     session["snapshots"][digest(found)] = found
     for event in session["events"]:
         if event["data"].get("snapshotRef") == old:
@@ -302,7 +336,7 @@ def no_such_step(bundle):
     "change",
     [
         *(no_parent, no_run, no_session, wrong_attempt, dangling_edge, two_roots, no_such_step),
-        cut_short,
+        *(cut_short, odd_signature),
     ],
 )
 def test_a_well_signed_story_that_cannot_have_happened_is_refused(agent, change):
@@ -336,6 +370,66 @@ def test_an_imported_node_whose_parent_is_in_another_run_is_refused(agent):
 
     assert (error["code"], "parent" in error["message"]) == ("BUNDLE_INVALID_FORMAT", True)
     agent(WORK, home="c").studio("RailsSessionImport", bundle=honest)
+
+
+@pytest.mark.rule("R9.3")
+def test_an_imported_position_in_a_pass_beyond_the_limit_of_its_loop_is_refused(agent):
+    while_asked = {"type": "while", "conditionSource": ARTIFACT, "maxIterations": 2}
+    looping = flow(loop("l", step("decide", **LOOP_CONTROL), **while_asked))
+    ann = agent(looping, home="a")
+    bundle = json.loads(export(ann, ann.start("user.flow")["session"]["sessionId"]))
+    codes = []
+    for number, iteration in enumerate((1, 2)):  # the last pass it may have, and one more
+        with first_position(bundle) as state:
+            state["loopStack"][0]["iteration"] = iteration
+            state["pending"]["step"]["loopPath"][0]["iteration"] = iteration
+        bob = agent(looping, home=f"b{number}")
+        text = json.dumps(rewritten(bundle))
+        codes.append(
+            bob.refused("RailsSessionImport", bundle=text)["code"] if number else take(bob, text)
+        )
+
+    assert codes == [bundle["session"]["sessionId"], "BUNDLE_INVALID_FORMAT"]
+
+
+@pytest.mark.rule("R9.4")
+def test_what_people_wrote_stays_as_it_is_when_a_session_gets_new_ids(agent):
+    ann = agent(WORK, home="a")
+    first = ann.start("user.flow")
+    run = first["session"]["runId"]
+    ann.go(first, run)  # a note that is an id and nothing else
+    here = take(ann, export(ann, first["session"]["sessionId"]))
+    nodes = ann.rails.sessions.state(here).nodes.values()
+
+    assert [one.payload.notes_markdown for node in nodes for one in node.outputs] == [run]
+
+
+@pytest.mark.rule("R9.3")
+def test_a_bundle_of_more_bytes_than_bundles_have_is_refused(agent, monkeypatch):
+    ann, first, _ = told(agent, "a")
+    text = export(ann, first["session"]["sessionId"])
+    size = len(text.encode()) + 10
+    monkeypatch.setattr("backshop.rails.bundle.BUNDLE_MAX_BYTES", size)
+    bob = agent(WORK, home="b")
+    spaces, wide = (text + one * 10 for one in (" ", "\u2003"))
+    codes = [
+        bob.refused("RailsSessionImport", bundle=one)["message"] for one in (f"{spaces} ", wide)
+    ]
+
+    assert all(f"larger than {size} bytes" in one for one in codes)
+    assert take(bob, spaces) == first["session"]["sessionId"]
+
+
+@pytest.mark.rule("R9.4")
+def test_an_imported_session_never_shares_a_node_with_one_that_is_here(agent):
+    ann, first, _ = told(agent, "a")
+    session, run = first["session"]["sessionId"], first["session"]["runId"]
+    text = export(ann, session).replace(session, did("sess", "x")).replace(run, did("run", "x"))
+    here = take(ann, json.dumps(rewritten(json.loads(text))))
+
+    assert here not in (session, did("sess", "x"))
+    nodes = [set(ann.rails.sessions.state(one).nodes.keys()) for one in (session, here)]
+    assert not nodes[0] & nodes[1]
 
 
 def test_a_forger_who_changes_nothing_is_let_in(agent):

@@ -116,7 +116,7 @@ def is_id(text: str) -> bool:
 
 
 def _parsed(text: str) -> Json:
-    if len(text) > BUNDLE_MAX_BYTES:
+    if len(text) > BUNDLE_MAX_BYTES or _size(text) > BUNDLE_MAX_BYTES:
         raise bad("BUNDLE_INVALID_FORMAT", f"it is larger than {BUNDLE_MAX_BYTES} bytes")
     try:
         found = parse(text)
@@ -125,6 +125,10 @@ def _parsed(text: str) -> Json:
     if not isinstance(found, dict):
         raise bad("BUNDLE_INVALID_FORMAT", "it is not a JSON object")
     return dict(found)
+
+
+def _size(text: str) -> int:
+    return len(text.encode(errors="surrogatepass"))
 
 
 def _shaped(found: Json) -> Json:
