@@ -103,3 +103,11 @@ def test_named_groups_braces_and_escapes_are_read():
     assert pattern.compiled("{x}").search("a{x}b")
     assert pattern.compiled("(?im)^ab$").search("x\nAB\ny")
     assert pattern.compiled(r"[\]\-\d]+$").search("a-]1")
+
+
+@pytest.mark.rule("R1.18")
+def test_a_search_that_takes_too_much_work_finds_nothing():
+    text = "ab" * 250
+
+    assert pattern.compiled("[ab]{50}c").search(f"{text}c")
+    assert not pattern.compiled("[ab]{500}c").search(f"{text}c")

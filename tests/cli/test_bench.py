@@ -308,6 +308,30 @@ def test_a_note_of_the_review_that_is_damaged_or_cannot_be_kept_never_means_publ
     assert "+ a.txt" in run("review", "B", "--confirm-deletions")[1]  # it is still a Draft
 
 
+@pytest.mark.rule("B9.15", "S4.2")
+def test_a_review_of_a_draft_that_is_gone_says_nothing_about_the_next_one(run, tmp_path):
+    bench = run("bench", "create", "B")[1].strip()
+    agent_writes(tmp_path, bench, "a.txt", "thrown away")
+    run("review", "B")
+    run("discard", "B", "--yes")
+    agent_writes(tmp_path, bench, "a.txt", "another one")
+
+    assert run("publish", "B")[0] == 0
+
+
+@pytest.mark.rule("B12.2", "S4.2")
+def test_a_difference_whose_draft_changes_meanwhile_is_shown_of_no_two_contents(
+    run, tmp_path, monkeypatch
+):
+    bench = run("bench", "create", "B")[1].strip()
+    agent_writes(tmp_path, bench, "a.txt", "x")
+    seen = iter(range(100))
+    monkeypatch.setattr("backshop.cli.review._content", lambda *_: next(seen))  # never the same
+    code, told = run("review", "B", "a.txt")
+
+    assert (code, "BENCH_BUSY" in told, "+x" in told) == (1, True, False)
+
+
 @pytest.mark.rule("B2.12", "B8.10", "B9.5", "S4.2")
 def test_folders_are_told_completed_and_counted_in_the_terminal(run, tmp_path):
     for name in ("a.txt", "b.txt"):

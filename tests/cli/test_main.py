@@ -13,6 +13,7 @@ import pytest
 
 from backshop import __version__
 from backshop.cli import main
+from backshop.store import Moved
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -63,6 +64,18 @@ def test_backup_and_restore_make_a_second_home(tmp_path, capsys):
     assert main(["restore", copy, "--home", second]) == 0
     assert main(["doctor", "--home", second]) == 0
     assert main(["restore", copy, "--home", second]) == 1
+
+
+@pytest.mark.rule("T5.5", "S4.2")
+def test_moving_a_store_shows_no_password(tmp_path, capsys, monkeypatch):
+    done = Moved(streams=1, events=2, blobs=3, bytes=4, last_seq=5)
+    monkeypatch.setattr("backshop.store.move_store", lambda *_, **__: done)
+    target = "postgresql://ada:secret@example.org/shop"
+    assert main(["migrate-store", "--to", target, "--home", str(tmp_path / "home")]) == 0
+
+    told = capsys.readouterr().out
+    assert "postgresql://ada:***@example.org/shop" in told
+    assert "secret" not in told
 
 
 @pytest.mark.rule("S3.1")

@@ -315,16 +315,23 @@ def test_claims_inform_and_only_attempts_count(agent):
         {"kind": "wr.capability_observation", "capability": "delegation", "status": "available"}
     ]
     claim = ann.go(first, artifacts=probe + observed("available"))
+    claimed = known_of(ann, claim)["web_browsing"]
     degraded = ann.go(claim, artifacts=observed("unavailable", attempt={"result": "failure"}))
     once = ann.go(degraded, artifacts=observed("unavailable"))
-    state = ann.rails.sessions.state(first["session"]["sessionId"])
-    known = state.nodes[state.runs[first["session"]["runId"]].preferred].capabilities
+    known = known_of(ann, once)
 
     kinds = [one.provenance["kind"] for one in facts(ann, first, "capability_observed")]
     assert kinds == ["probe_step", "manual_claim", "attempted_use", "manual_claim"]
     assert warned(degraded) == ["CAPABILITY_DEGRADED"]
     assert warned(once) == []
+    assert (claimed.enforced, claimed.displayed) == ("unknown", "available")
     assert known["web_browsing"].enforced == "unavailable"
+
+
+def known_of(ann, answer):
+    """Return what is known of capabilities where the run of an answer stands."""
+    state = ann.rails.sessions.state(answer["session"]["sessionId"])
+    return state.nodes[state.runs[answer["session"]["runId"]].preferred].capabilities
 
 
 @pytest.mark.rule("C70", "R8.8", "R8.9")

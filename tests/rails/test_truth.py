@@ -270,9 +270,46 @@ def test_what_a_later_program_wrote_is_left_alone_and_hides_nothing(agent, tmp_p
     assert bob.go(other)["isComplete"] is True
 
 
-def test_a_position_that_contradicts_itself_is_not_read():
+def test_what_is_no_position_is_not_read():
     with pytest.raises(ValidationFailed):
         snapshot.load(b'{"v":1}')
+
+
+_PASS = {"loopId": "l", "iteration": 1}
+_OPEN = {**_PASS, "bodyIndex": 0, "decision": "none"}
+
+
+def position(**change):
+    """Return a stored position in the second pass of a loop, with a part of it changed."""
+    state = {
+        "kind": "running",
+        "completed": {"kind": "set", "values": ["a", "b"]},
+        "loopStack": [_OPEN],
+        "pending": {"kind": "some", "step": {"stepId": "s", "loopPath": [_PASS]}},
+    }
+    engine = {"v": 1, "state": {**state, **change}}
+    whole = {"v": 1, "kind": "execution_snapshot", "workflowHash": "sha256:x", "engine": engine}
+    return canonical(whole)
+
+
+@pytest.mark.rule("R5.2")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"loopStack": [_OPEN, _OPEN]},
+        {"loopStack": [{**_OPEN, "iteration": 2}]},
+        {"loopStack": []},
+        {"completed": {"kind": "set", "values": ["l@1::s"]}},
+        {"completed": {"kind": "set", "values": ["b", "a"]}},
+        {"completed": {"kind": "set", "values": ["a", "a"]}},
+        {"kind": "complete"},
+        {"pending": {"kind": "none"}},
+    ],
+)
+def test_a_position_that_contradicts_itself_is_not_read(change):
+    assert snapshot.load(position()).engine.pending.key == "l@1::s"
+    with pytest.raises(ValidationFailed, match="contradicts itself"):
+        snapshot.load(position(**change))
 
 
 def _rewrite(home, events, old: str, data: bytes) -> None:
