@@ -177,11 +177,13 @@ def test_a_turn_begun_over_http_is_of_the_person_who_began_it(tmp_path):
         bench = shop.call("WorkbenchCreate", {"name": "Ours"})["workbench_id"]
     team = Team(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=bench)
     ada, about = team.ada["user_id"], {"workbench_id": bench}
-    team.shop.call("AccessSet", {**about, "user_id": ada, "role": "write"})
+    team.shop.call("AccessSet", {**about, "user_id": ada, "role": "read"})
     wanted = {"workflowId": "wr.rpi", "context": {"prompt": "Write a note"}}
 
     async def story(url: str) -> None:
         async with client_of(url, team.ada["token"]) as client:
+            reading = await call(client, "start_workflow", wanted)
+            team.shop.call("AccessSet", {**about, "user_id": ada, "role": "write"})
             elsewhere = await call(client, "start_workflow", {**wanted, "workspacePath": "/"})
             begun = await call(client, "start_workflow", wanted)
             turns = team.shop.workshops.turns_of(ada)
@@ -189,7 +191,7 @@ def test_a_turn_begun_over_http_is_of_the_person_who_began_it(tmp_path):
             team.shop.call("UserRemove", {"user_id": ada})
             after = team.shop.call("WorkshopGetState", about)["active_turn"]
 
-        assert code_of(elsewhere) == "ACCESS_DENIED"
+        assert code_of(reading) == code_of(elsewhere) == "ACCESS_DENIED"
         assert not begun["_error"]
         assert [bench_id for bench_id, _ in turns] == [bench]
         assert (before["cancel_requested"], after["cancel_requested"]) == (False, True)

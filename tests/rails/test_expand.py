@@ -102,16 +102,29 @@ def test_a_routine_is_expanded_in_place():
 
 
 @pytest.mark.rule("R1.27", "C10")
-def test_a_routine_that_calls_a_template_is_refused():
-    recursive = workflow(
-        {"id": "x", "title": "X", "templateCall": {"templateId": "wr.templates.routine.looking"}},
-        id="wr.routine-outer",
-    )
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_routine_that_calls_a_template_is_refused(inside):
+    calling = {
+        "id": "x",
+        "title": "X",
+        "templateCall": {"templateId": "wr.templates.routine.looking"},
+    }
+    rule = {"type": "for", "count": 2, "maxIterations": 2}
+    looped = {"id": "l", "title": "L", "type": "loop", "loop": rule, "body": [calling]}
+    recursive = workflow(looped if inside else calling, id="wr.routine-outer")
     call = {**CALL, "templateCall": {"templateId": "wr.templates.routine.outer"}}
 
     outcome = compile_data(workflow(call), library=library(ROUTINE, recursive))
 
     assert [one.code for one in outcome.findings] == ["WF_TEMPLATE_RECURSIVE"]
+
+
+def test_a_workflow_of_too_many_steps_is_refused(monkeypatch):
+    monkeypatch.setattr("backshop.rails.compile.expand.STEPS_MAX", 2)
+    three = [{**STEP, "id": name} for name in "abc"]
+    found = [compile_data(workflow(*three[:count])).findings for count in (2, 3)]
+
+    assert [[one.code for one in each] for each in found] == [[], ["WF_BUDGET"]]
 
 
 @pytest.mark.rule("R1.28")

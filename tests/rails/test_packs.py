@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 
 from backshop.base.canon import canonical
+from backshop.rails.contracts import conforms
 from backshop.rails.packs import PACKS
 
 KINDS = {  # the table of R8.24
@@ -38,6 +39,14 @@ def test_the_contracts_are_these():
     assert {ref: pack.kind for ref, pack in PACKS.items()} == {
         f"wr.contracts.{name}": kind for name, kind in KINDS.items()
     }
+
+
+@pytest.mark.rule("R8.24")
+def test_a_text_of_an_artifact_has_at_most_its_length():
+    said = {"kind": "wr.loop_control", "decision": "stop"}
+    found = [conforms("wr.loop_control", {**said, "summary": "x" * size}) for size in (1024, 1025)]
+
+    assert (found[0], len(found[1])) == ([], 1)
 
 
 @pytest.mark.rule("R8.24")
