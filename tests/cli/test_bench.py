@@ -319,6 +319,16 @@ def test_a_review_of_a_draft_that_is_gone_says_nothing_about_the_next_one(run, t
     assert run("publish", "B")[0] == 0
 
 
+@pytest.mark.rule("S4.2")
+def test_an_audit_is_written_over_no_file(run, tmp_path):
+    run("bench", "create", "B")
+    (there := tmp_path / "audit.jsonl").write_text("mine")
+    code, told = run("bench", "audit", "B", "--export", str(there))
+
+    assert (code, "target_exists" in told, there.read_text()) == (1, True, "mine")
+    assert run("bench", "audit", "B", "--export", str(tmp_path / "new.jsonl"))[0] == 0
+
+
 @pytest.mark.rule("B12.2", "S4.2")
 def test_a_difference_whose_draft_changes_meanwhile_is_shown_of_no_two_contents(
     run, tmp_path, monkeypatch
