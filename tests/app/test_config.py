@@ -18,10 +18,9 @@ from backshop.app.config import in_force
 from backshop.app.modelling import FileSettings
 from backshop.app.parsing import folders, json_list, json_object
 from backshop.app.settings import SETTINGS
-from backshop.base.errors import ValidationFailed
+from backshop.base.errors import DiskFull, ValidationFailed
 from backshop.base.limits import CONTEXT_TIMEOUT_S
 from backshop.bench import BenchSettings
-from backshop.base.errors import DiskFull, ValidationFailed
 from backshop.cli import main
 from backshop.formats import Limits as FormatLimits
 from backshop.models.providers import ProviderBook

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from pathlib import Path
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
