@@ -142,7 +142,7 @@ def test_a_commit_that_fails_is_taken_back_and_says_so(room, monkeypatch):
     before = room.call("CheckpointsList")
     real = Store.update
 
-    def full(self, *args):
+    def full(self, *args, **more):
         monkeypatch.setattr(Store, "update", real)
         raise DiskFull("the disk is full", reason="disk_full")
 
@@ -188,11 +188,11 @@ def test_a_disk_that_is_full_from_some_phase_on(room, monkeypatch, since):
         for name in ("link", "symlink", "rename", "replace", "mkdir", "fsync"):
             monkeypatch.setattr(os, name, no_room)
 
-    def full(self: Store, *_: object) -> None:
+    def full(self: Store, *_: object, **__: object) -> None:
         raise DiskFull("the disk is full", reason="disk_full")
 
-    def last(self: Store, *given: Any) -> Any:
-        done = real(self, *given)
+    def last(self: Store, *given: Any, **more: Any) -> Any:
+        done = real(self, *given, **more)
         no_folders()
         return done
 

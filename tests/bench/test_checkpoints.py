@@ -80,7 +80,7 @@ def test_what_needs_a_checkpoint_that_cannot_be_kept_does_not_happen(room, monke
     room.add({"a.txt": "one", "b.txt": "two"})
     before = (room.published(), checkpoints(room), room.shop.store.last_seq())
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise DiskFull("the disk is full", reason="disk_full")
 
     with monkeypatch.context() as patched:
@@ -104,11 +104,11 @@ def test_a_change_that_stands_is_not_refused_because_nothing_could_be_let_go(tmp
         room.add({"a.txt": "one"})
         real, calls = Store.update, []
 
-        def second_fails(self, *args):
+        def second_fails(self, *args, **more):
             calls.append(args)
             if len(calls) == 2:
                 raise DiskFull("the disk is full", reason="disk_full")
-            return real(self, *args)
+            return real(self, *args, **more)
 
         with monkeypatch.context() as patched:
             patched.setattr(Store, "update", second_fails)

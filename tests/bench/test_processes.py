@@ -131,10 +131,10 @@ def test_who_comes_second_is_decided_on_what_is_there_now(room, monkeypatch):
     real = Store.update
 
     def beaten(command: Callable[[], object], first: Callable[[Room], object]) -> BackshopError:
-        def update(self, *args):
+        def update(self, *args, **more):
             monkeypatch.setattr(Store, "update", real)
             first(other)
-            return real(self, *args)
+            return real(self, *args, **more)
 
         monkeypatch.setattr(Store, "update", update)
         with pytest.raises(BackshopError) as caught:
