@@ -13,10 +13,11 @@ from typing import Any, cast
 
 import pytest
 
-from backshop.app import Backshop, Registry, fault_of
-from backshop.base.codec import schema
+from backshop.app import Backshop, People, Registry, UserAdd, Users, fault_of
+from backshop.base.codec import encode, schema
 from backshop.base.command import Command, Nothing, commands_of
-from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.errors import AccessDenied, NotFound, ValidationFailed
+from backshop.base.ids import UserId
 from backshop.store import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -214,3 +215,21 @@ def test_the_envelope_has_every_fact_a_client_branches_on():
         "hints": ["a"],
         "detail": "x: y",
     }
+
+
+@pytest.mark.rule("S5.4")
+def test_a_caller_in_this_process_gets_the_typed_answer_of_a_method(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        ada = shop.ask(People.user_add, UserAdd(name="Ada")).user_id
+        listed = shop.ask(People.user_list, Nothing())
+        benches = shop.commands.run("WorkbenchList", {})
+
+        assert isinstance(listed, Users)
+        assert [one.name for one in listed.users] == ["Ada"]
+        assert (type(benches).__name__, benches.workbenches) == ("BenchList", ())
+        assert shop.call("UserList", {}) == encode(listed)  # JSON is made where it leaves
+        with pytest.raises(AccessDenied) as refused:
+            shop.ask(People.user_list, Nothing(), user=UserId(ada))
+        with pytest.raises(ValueError, match="is no command"):
+            shop.ask(People.who, "bsu_")
+    assert refused.value.reason == "owner_only"

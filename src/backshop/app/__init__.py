@@ -16,7 +16,18 @@ from .naming import every_bench
 from .notices import Notification
 from .parcels import Parcels
 from .parsing import Setting
-from .people import Role
+from .people import (
+    AccessGrants,
+    AccessList,
+    AccessSet,
+    People,
+    Role,
+    UserAdd,
+    UserLogout,
+    UserMade,
+    UserRemove,
+    Users,
+)
 from .rpc import answer, discover
 from .rpcline import RpcLine
 from .secretfile import secret_of
@@ -27,6 +38,9 @@ from .shop import Backshop
 __all__ = [
     "SETTINGS",
     "About",
+    "AccessGrants",
+    "AccessList",
+    "AccessSet",
     "Answer",
     "AsyncBackshop",
     "Backshop",
@@ -41,11 +55,17 @@ __all__ = [
     "OWNER",
     "Notification",
     "Parcels",
+    "People",
     "Registry",
     "Role",
     "RpcLine",
     "Setting",
     "Subscription",
+    "UserAdd",
+    "UserLogout",
+    "UserMade",
+    "UserRemove",
+    "Users",
     "answer",
     "attach",
     "begin",

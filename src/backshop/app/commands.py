@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 from backshop.base.acting import acting
 from backshop.base.codec import decode, encode
@@ -32,6 +32,9 @@ class Bound:
         return self.command.answer(self.facade, request, caller)
 
 
+Facade = TypeVar("Facade")
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
 Offer = tuple[Iterable[Command[Any, Any, Any]], Any]
 Load = Callable[[], Iterable[Offer]]
 
@@ -39,12 +42,15 @@ Load = Callable[[], Iterable[Offer]]
 class Registry:
     """Every command of the product. Doors look up, decode, run, encode; they add nothing.
 
+    Answers are typed values in this process; JSON is made of them where they leave it.
+
     A room can be offered instead of added: it is loaded when a name is asked for that nobody else
     has. What its names usually begin with only decides who is asked first.
     """
 
     def __init__(self, gate: Gate | None = None) -> None:
         self._bound: dict[str, Bound] = {}
+        self._by_method: dict[Callable[..., Any], str] = {}
         self._gate = gate
         self.errors = LastErrors()
         self._offers: list[tuple[tuple[str, ...], Load]] = []
@@ -58,6 +64,7 @@ class Registry:
             if command.name in self._bound:
                 raise ValueError(f"the command {command.name} is registered twice")
             self._bound[command.name] = Bound(command, facade)
+            self._by_method[command.run] = command.name
 
     def offer(self, usually: tuple[str, ...], load: Load) -> None:
         """Name a room whose commands and facades `load` gives when they are needed."""
@@ -78,9 +85,13 @@ class Registry:
         with self._loading:
             self._offers.sort(key=lambda offer: name is None or not name.startswith(offer[0]))
             while self._offers and name not in self._bound:
-                for commands, facade in self._offers[0][1]():
-                    self.add(commands, facade)
-                self._offers.pop(0)  # after it succeeded: a failure is told again, not forgotten
+                self._load_next()
+
+    def _load_next(self) -> None:
+        """Load the room that is first in line; the lock is held."""
+        for commands, facade in self._offers[0][1]():
+            self.add(commands, facade)
+        self._offers.pop(0)  # after it succeeded: a failure is told again, not forgotten
 
     def find(self, name: str) -> Bound:
         """Return a command by name.
@@ -96,27 +107,49 @@ class Registry:
         return found
 
     def call(self, name: str, data: object, *, user: UserId | None = None) -> Any:
-        """Decode the request, run the command, encode the response: all a door has to do.
+        """Run a command by name on parsed JSON and return parsed JSON: what leaves the process."""
+        return encode(self.run(name, data, user=user))
+
+    def run(self, name: str, data: object, *, user: UserId | None = None) -> Any:
+        """Run a command by name on parsed JSON and return its typed answer.
 
         Without a user the caller is the home's owner; with one, access is checked first (T6.4).
         """
-        with watch("command", command=self.find(name).command.name):
-            return encode(self._run(name, data, user))
-
-    def run(self, name: str, data: object) -> Any:
-        """Run a command for the home's owner and return its typed answer as it is."""
-        with watch("command", command=self.find(name).command.name):
-            return self._run(name, data, None)
-
-    def _run(self, name: str, data: object, user: UserId | None) -> Any:
         bound = self.find(name)
-        request = decode(bound.command.request, data)
-        caller = self.admitted(name, request, user)
+        with watch("command", command=bound.command.name):
+            return self._run(bound, decode(bound.command.request, data), user)
+
+    def ask(
+        self,
+        method: Callable[[Facade, Asked], Answer],
+        request: Asked,
+        *,
+        user: UserId | None = None,
+    ) -> Answer:
+        """Run the command that a method of a facade is: typed request in, typed answer out.
+
+        For callers in this process that know what they ask; access is checked as everywhere.
+        """
+        bound = self._of(method)
+        with watch("command", command=bound.command.name):
+            answer: Answer = self._run(bound, request, user)
+            return answer
+
+    def _of(self, method: Callable[..., Any]) -> Bound:
+        with self._loading:
+            while method not in self._by_method and self._offers:
+                self._load_next()
+        if method not in self._by_method:
+            raise ValueError(f"{method!r} is no command")
+        return self._bound[self._by_method[method]]
+
+    def _run(self, bound: Bound, request: Any, user: UserId | None) -> Any:
+        caller = self.admitted(bound.command.name, request, user)
         try:
             with acting(user):
                 answer = bound.run(request, caller)
         except BackshopError as error:
-            self.errors.note(data, error.info(bound.command.phase))
+            self.errors.note(request, error.info(bound.command.phase))
             raise
         if self._gate is not None and user is not None:
             answer = self._gate.filtered(answer)

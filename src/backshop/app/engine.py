@@ -104,7 +104,7 @@ class LastErrors:
 
     def note(self, request: object, error: ErrorInfo) -> None:
         """Remember an error if the request was about a workbench."""
-        bench_id = request.get("workbench_id") if isinstance(request, dict) else None
+        bench_id = getattr(request, "workbench_id", None)
         if not isinstance(bench_id, str):
             return
         with self._lock:

@@ -16,16 +16,17 @@ if TYPE_CHECKING:  # loaded with the first record somebody hears of (S2.4)
     from backshop.workshop import Book
 
 
-Call = Callable[[str, dict[str, Any]], Any]
+Run = Callable[[str, dict[str, Any]], Any]
+"""Runs a command by name and returns its typed answer."""
 
 
 class Looker:
     """Records and Drafts of benches; a bench that cannot be read has neither."""
 
-    def __init__(self, store: Store, book: Callable[[], Book], call: Call) -> None:
+    def __init__(self, store: Store, book: Callable[[], Book], run: Run) -> None:
         self._store = store
         self._book = book
-        self._call = call
+        self._run = run
         self._bars: dict[str, tuple[str, float]] = {}
 
     def record(self, workbench_id: str, message_id: str) -> tuple[Data, int] | None:
@@ -52,14 +53,15 @@ class Looker:
     def clutter(self, workbench_id: str) -> Data | None:
         """Return how crowded a workbench is, None if that is what was said of it last."""
         try:
-            bar: Data = self._call("WorkbenchGetClutter", {"workbench_id": workbench_id})
+            bar = self._run("WorkbenchGetClutter", {"workbench_id": workbench_id})
         except BackshopError:  # thrown away or damaged
             return None
-        seen = (bar["level"], round(bar["score"], 2))
+        seen = (bar.level, round(bar.score, 2))
         if self._bars.get(workbench_id) == seen:
             return None
         self._bars[workbench_id] = seen
-        return bar
+        told: Data = encode(bar)
+        return told
 
     def used(self, workbench_id: str, run_id: str | None) -> Data | None:
         """Return what a run, or else the whole workbench, has used by now."""

@@ -4,47 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backshop.base.errors import NotFound, ValidationFailed
 
+if TYPE_CHECKING:  # loaded with the first command about a bench (S2.4)
+    from backshop.bench import BenchInfo, BenchList
+
 PAGE = 200  # the longest there is (B5.3)
+Run = Callable[[str, dict[str, Any]], Any]
+"""Runs a command by name and returns its typed answer."""
 
 
-def every_bench(
-    call: Callable[[str, dict[str, Any]], Any], *, include_trash: bool
-) -> list[dict[str, Any]]:
+def every_bench(run: Run, *, include_trash: bool) -> list[BenchInfo]:
     """Return all workbenches that whoever calls may see, newest change first."""
-    found: list[dict[str, Any]] = []
+    found: list[BenchInfo] = []
     request: dict[str, Any] = {"limit": PAGE, "include_trash": include_trash}
     while True:
-        page = call("WorkbenchList", request)
-        found += page["workbenches"]
-        if (cursor := page.get("next_cursor")) is None:
+        page: BenchList = run("WorkbenchList", request)
+        found += page.workbenches
+        if page.next_cursor is None:
             return found
-        request["cursor"] = cursor
+        request["cursor"] = page.next_cursor
 
 
-def named_bench(call: Callable[[str, dict[str, Any]], Any], text: str) -> str:
+def named_bench(run: Run, text: str) -> str:
     """Return the id of the one workbench that `text` stands for.
 
     Raises:
         NotFound: nothing is called so; the hints list names that are near.
         ValidationFailed: `ambiguous`; the hints list the candidates.
     """
-    found = every_bench(call, include_trash=True)
-    exact = [one for one in found if text in (one["workbench_id"], one["name"])]
-    matches = exact or [one for one in found if one["workbench_id"].startswith(text)]
-    live = [one for one in matches if "deleted_at" not in one]
+    found = every_bench(run, include_trash=True)
+    exact = [one for one in found if text in (one.workbench_id, one.name)]
+    matches = exact or [one for one in found if one.workbench_id.startswith(text)]
+    live = [one for one in matches if one.deleted_at is None]
     matches = live or matches
     if not matches or not text:
-        names = {one["name"].casefold(): one["name"] for one in found}
+        names = {one.name.casefold(): one.name for one in found}
         near = get_close_matches(text.casefold(), names, n=3, cutoff=0.5)
         hints = tuple(names[one] for one in near)
         raise NotFound(f"there is no workbench {text!r}", reason="not_found", hints=hints)
     if len(matches) > 1:
-        hints = tuple(f"{one['workbench_id']} ({one['name']})" for one in matches[:10])
+        hints = tuple(f"{one.workbench_id} ({one.name})" for one in matches[:10])
         raise ValidationFailed(
             f"{text!r} could be {len(matches)} workbenches", reason="ambiguous", hints=hints
         )
-    return str(matches[0]["workbench_id"])
+    return matches[0].workbench_id

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backshop.base.canon import JsonValue, parse
-from backshop.base.codec import compact, schema
+from backshop.base.codec import compact, encode, schema
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import UserId
 
@@ -148,7 +148,8 @@ def _run(registry: Registry, asked: Asked, version: str, user: UserId | None) ->
         return _error(call_id, INVALID_PARAMS, "params are an object with named fields")
     phase = registry.find(method).command.phase
     try:
-        return {"jsonrpc": "2.0", "id": call_id, "result": registry.call(method, params, user=user)}
+        result = encode(registry.run(method, params, user=user))
+        return {"jsonrpc": "2.0", "id": call_id, "result": result}
     except Exception as error:  # a surface's outermost handler
         return refusal(call_id, error, phase)
 

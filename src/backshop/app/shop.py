@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from backshop import __version__
 from backshop.base.acting import By
@@ -46,6 +46,11 @@ for _room in ("rails", "prompts", "bench", "models", "workshop"):
     # A stream may hold facts of any room; those of workbenches are looked for first, so that
     # reading one loads no more than it needs (S2.4, B11.8).
     known_after(partial(import_module, f"backshop.{_room}"))
+
+
+Facade = TypeVar("Facade")
+Asked = TypeVar("Asked")
+Answered = TypeVar("Answered")
 
 
 class Backshop:
@@ -200,7 +205,7 @@ class Backshop:
     @cached_property
     def hub(self) -> Hub:
         """Notifications of everything that is committed, here or by another process."""
-        look = Looker(self.store, lambda: self._book, self.call)
+        look = Looker(self.store, lambda: self._book, self.commands.run)
         return Hub(self.store, look, self.clock, self._signals)
 
     @cached_property
@@ -311,6 +316,19 @@ class Backshop:
         """Run a command by name on parsed JSON for somebody, or for the home's owner."""
         return self.commands.call(name, request, user=user)
 
+    def ask(
+        self,
+        method: Callable[[Facade, Asked], Answered],
+        request: Asked,
+        *,
+        user: UserId | None = None,
+    ) -> Answered:
+        """Run the command that a method of a facade is, and return its typed answer.
+
+        >>> shop.ask(People.user_list, Nothing()).users
+        """
+        return self.commands.ask(method, request, user=user)
+
     def work(self, *, turns: int, grace_s: float, ready: Callable[[], None]) -> None:
         """Be a worker until told to stop by a signal (T6.2); for a home opened as one's `door`."""
         self.queue.prepare()
@@ -326,7 +344,7 @@ class Backshop:
         Raises:
             NotFound, ValidationFailed: it stands for none, or for several; hints say which.
         """
-        return named_bench(self.call, text)
+        return named_bench(self.commands.run, text)
 
     def close(self) -> None:
         """End the processes of formats and the threads of the rest, and close the store."""

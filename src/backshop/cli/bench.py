@@ -14,6 +14,7 @@ from .door import Door, DoorGroup, clean, pass_door, table, write_lines
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
+    from backshop.bench import BenchList
 
 BENCH = click.argument("bench", metavar="BENCH")
 FLOWS = ("rpi", "compat")
@@ -62,10 +63,11 @@ def create(door: Door, name: str, profile: str) -> None:
 def list_(door: Door, trash: bool) -> None:
     """List workbenches, newest change first."""
     from backshop.app import every_bench  # loaded when needed
+    from backshop.bench import BenchList as Listed
 
     with door.shop() as shop:
-        found = every_bench(shop.call, include_trash=trash)
-    door.show({"workbenches": found}, _benches)
+        found = every_bench(shop.commands.run, include_trash=trash)
+    door.show(Listed(workbenches=tuple(found)), _benches)
 
 
 @bench_group.command()
@@ -366,16 +368,16 @@ def _export(target: Path, entries: list[dict[str, Any]]) -> None:
     write_lines(target, lines, is_new=True)
 
 
-def _benches(value: dict[str, Any]) -> str:
+def _benches(found: BenchList) -> str:
     rows = [
         (
-            one["workbench_id"],
-            one["name"],
-            str(one["file_count"]),
-            "Draft waits" if one["has_draft"] else "",
-            one["health"] if one["health"] != "ok" else "",
+            one.workbench_id,
+            one.name,
+            str(one.file_count),
+            "Draft waits" if one.has_draft else "",
+            one.health if one.health != "ok" else "",
         )
-        for one in value["workbenches"]
+        for one in found.workbenches
     ]
     if not rows:
         return "no workbenches yet; `backshop bench create NAME` makes one"

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -21,6 +21,8 @@ from backshop.base.labels import FOLDERS
 if TYPE_CHECKING:
     from backshop.app import Backshop, Config
 
+Shown = TypeVar("Shown")
+"""An answer, typed or as parsed JSON."""
 
 @dataclass
 class Door:
@@ -79,15 +81,23 @@ class Door:
             raise click.UsageError("with --json nobody can be asked; say --yes")
         click.confirm(question, abort=True, err=True)
 
-    def show(self, value: Any, human: Callable[[Any], str]) -> None:
-        """Print one JSON document, or the text for people."""
+    def show(self, value: Shown, human: Callable[[Shown], str]) -> None:
+        """Print an answer as one JSON document, or as the text for people."""
         if self.as_json:
-            click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+            from backshop.base.codec import encode  # loaded when something is shown (S2.4)
+
+            plain = value if isinstance(value, dict | list) else encode(value)
+            click.echo(json.dumps(plain, ensure_ascii=False, indent=2))
             return
         click.echo(human(value))
-        for one in value.get("warnings", ()) if isinstance(value, dict) else ():
+        for one in _warnings(value):
             if isinstance(one, str) and one in FOLDERS:
                 self.tell(FOLDERS[one])
+
+
+def _warnings(value: object) -> Iterable[object]:
+    found = value.get("warnings") if isinstance(value, dict) else getattr(value, "warnings", ())
+    return found if isinstance(found, list | tuple) else ()
 
 
 def _warn_of_root(home: Path) -> None:

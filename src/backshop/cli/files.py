@@ -56,7 +56,7 @@ def read(door: Door, /, path: Path, **selector: Any) -> None:
     """Print a part of PATH as text, and how to read on."""
     with _formats(door) as formats:
         part = formats.read(formats.source(path), Selector(**selector))
-    door.show(part.to_json(path.name), lambda value: clean_lines(value["text"]))
+    door.show(part.to_json(path.name), lambda value: clean_lines(str(value["text"])))
     if door.as_json:
         return
     for warning in part.warnings:

@@ -6,16 +6,17 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from backshop.base.command import Nothing
 from backshop.base.errors import ValidationFailed
 
 from .door import Door, DoorCommand, DoorGroup, pass_door, table
 
 if TYPE_CHECKING:
-    from backshop.app import Backshop
+    from backshop.app import AccessGrants, Backshop, UserMade, Users
 
 TEAM_FILE = Path("/etc/backshop/backshop.env")  # where `deploy/` keeps the settings of a team
 
@@ -30,18 +31,20 @@ def user() -> None:
 @pass_door
 def add(door: Door, name: str) -> None:
     """Let somebody in; prints a personal token, once."""
+    from backshop.app import People, UserAdd  # loaded when needed (S2.4)
+
     with people_of(door) as shop:
         database = shop.config.values["database_url"].shown
         where = f"the home {shop.config.home}" if database is None else database
 
-        def human(made: dict[str, Any]) -> str:
+        def human(made: UserMade) -> str:
             return (
-                f"{name} is {made['user_id']} in {where}\n"
-                f"token: {made['token']}\n"
+                f"{name} is {made.user_id} in {where}\n"
+                f"token: {made.token}\n"
                 "Give it to them now: it is not kept and cannot be shown again."
             )
 
-        door.show(shop.call("UserAdd", {"name": name}), human)
+        door.show(shop.ask(People.user_add, UserAdd(name=name)), human)
 
 
 @user.command("list")
@@ -49,12 +52,14 @@ def add(door: Door, name: str) -> None:
 def list_(door: Door) -> None:
     """List the people who have a token."""
 
-    def human(found: dict[str, Any]) -> str:
-        rows = [(one["user_id"], one["name"], one["added_at"]) for one in found["users"]]
+    from backshop.app import People  # loaded when needed (S2.4)
+
+    def human(found: Users) -> str:
+        rows = [(one.user_id, one.name, one.added_at) for one in found.users]
         return table(rows, ("user", "name", "since")) if rows else "nobody but you"
 
     with people_of(door) as shop:
-        door.show(shop.call("UserList", {}), human)
+        door.show(shop.ask(People.user_list, Nothing()), human)
 
 
 @user.command()
@@ -63,11 +68,14 @@ def list_(door: Door) -> None:
 @pass_door
 def remove(door: Door, user_id: str, yes: bool) -> None:
     """End the token and the rights of USER (an id or a name); what they made stays."""
+    from backshop.app import People, UserRemove  # loaded when needed (S2.4)
+
     with people_of(door) as shop:
         found = resolved(shop, user_id)
         if not yes:
             door.confirm(f"End the access of {user_id}?")
-        door.show(shop.call("UserRemove", {"user_id": found}), lambda _: f"{user_id} is gone")
+        gone = shop.ask(People.user_remove, UserRemove(user_id=found))
+        door.show(gone, lambda _: f"{user_id} is gone")
 
 
 @user.command()
@@ -75,10 +83,13 @@ def remove(door: Door, user_id: str, yes: bool) -> None:
 @pass_door
 def logout(door: Door, user_id: str | None) -> None:
     """Log USER (an id or a name; without one yourself) out in every browser."""
+    from backshop.app import People, UserLogout  # loaded when needed (S2.4)
+
     with door.shop() as shop:
-        request = {} if user_id is None else {"user_id": resolved(shop, user_id)}
+        whom = None if user_id is None else resolved(shop, user_id)
         who = "you are" if user_id is None else f"{user_id} is"
-        door.show(shop.call("UserLogout", request), lambda _: f"{who} logged out everywhere")
+        done = shop.ask(People.user_logout, UserLogout(user_id=whom))
+        door.show(done, lambda _: f"{who} logged out everywhere")
 
 
 @click.command(cls=DoorCommand)
@@ -88,16 +99,17 @@ def logout(door: Door, user_id: str | None) -> None:
 @pass_door
 def share(door: Door, bench: str, user_id: str | None, role: str | None) -> None:
     """Say what USER may do with BENCH; without USER list who may do what."""
+    from backshop.app import AccessList, AccessSet, People, Role  # loaded when needed (S2.4)
+
     with people_of(door) as shop:
         bench_id = shop.bench_id(bench)
         if user_id is None:
-            found = shop.call("AccessList", {"workbench_id": bench_id})
-            door.show(found, _grants)
+            door.show(shop.ask(People.access_list, AccessList(workbench_id=bench_id)), _grants)
             return
         if role is None:
             raise click.UsageError("say read, write, publish or none")
-        request = {"workbench_id": bench_id, "user_id": resolved(shop, user_id), "role": role}
-        door.show(shop.call("AccessSet", request), lambda _: f"{user_id}: {role}")
+        wish = AccessSet(workbench_id=bench_id, user_id=resolved(shop, user_id), role=Role(role))
+        door.show(shop.ask(People.access_set, wish), lambda _: f"{user_id}: {role}")
 
 
 @contextmanager
@@ -130,21 +142,23 @@ def _is_there(path: Path) -> bool:
         return True
 
 
-def _grants(found: dict[str, Any]) -> str:
+def _grants(found: AccessGrants) -> str:
     rows = [
         (
-            *(one["name"], one["role"], "owner" if one["owner"] else ""),
-            *(one.get("given_by", ""), one["user_id"]),
+            *(one.name, one.role.value, "owner" if one.owner else ""),
+            *(one.given_by or "", one.user_id),
         )
-        for one in found["access"]
+        for one in found.access
     ]
     names = ("name", "role", "", "given by", "user")
     return table(rows, names) if rows else "nobody but the home's owner"
 
 
-def resolved(shop: Any, text: str) -> str:
+def resolved(shop: Backshop, text: str) -> str:
     """Return the id of a person named by id or name; what is neither stays as it is."""
-    for one in shop.call("UserList", {})["users"]:
-        if text in (one["user_id"], one["name"]):
-            return str(one["user_id"])
+    from backshop.app import People  # loaded when needed (S2.4)
+
+    for one in shop.ask(People.user_list, Nothing()).users:
+        if text in (one.user_id, one.name):
+            return one.user_id
     return text

@@ -184,7 +184,7 @@ def set_(
     if not mode and not context:
         raise click.UsageError("give --autonomy, --risk-policy or --context")
     with door.shop() as shop:
-        run_id, found = _run_id(shop, run_ref), None
+        run_id, found = _run_id(shop, run_ref), {}
         if mode:
             found = shop.call("RailsRunSetPreferences", {"runId": run_id, "preferences": mode})
         if context:

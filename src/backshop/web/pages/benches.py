@@ -26,10 +26,10 @@ def cards(visit: Visit) -> Page:
 
 
 def _cards(visit: Visit) -> dict[str, Any]:
-    found = every_bench(lambda name, asked: visit.call(name, **asked), include_trash=True)
+    found = every_bench(visit.run, include_trash=True)
     return {
-        "benches": [one for one in found if not one.get("deleted_at")],
-        "trash": [one for one in found if one.get("deleted_at")],
+        "benches": [one for one in found if one.deleted_at is None],
+        "trash": [one for one in found if one.deleted_at is not None],
     }
 
 

@@ -62,6 +62,10 @@ class Visit:
         """Run a command of the registry: parsed JSON in and out."""
         return self.shop.call(command, request, user=self.user)
 
+    def run(self, command: str, request: dict[str, Any]) -> Any:
+        """Run a command of the registry and return its typed answer."""
+        return self.shop.commands.run(command, request, user=self.user)
+
     def who(self, by: Mapping[str, str] | None) -> str | None:
         """Return who did something, as this person reads it (T1.6)."""
         return who(by, me=self.user or OWNER)
