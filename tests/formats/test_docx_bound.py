@@ -97,6 +97,18 @@ def test_text_of_a_bound_control_is_replaced_in_its_data_and_wherever_that_shows
     assert kept.items() <= raw_members(out).items()
 
 
+@pytest.mark.rule("F19.4")
+def test_an_edit_after_which_controls_with_the_same_data_differ_is_refused(tmp_path):
+    client = "/d:deal[1]/d:client[1]"
+    shown = (control(text(words), client) for words in ("Acme A", "Acme B"))
+    path = bound(tmp_path / "a.docx", "".join(f"<w:p>{one}</w:p>" for one in shown))
+
+    with pytest.raises(FormatError) as caught:
+        edit(path, replacing("Acme", "Zenith"))
+
+    assert caught.value.reason == "op_conflict"
+
+
 @pytest.mark.rule("F19.4", "F16.14")
 def test_other_controls_with_the_same_data_follow_and_are_named(tmp_path):
     client = "/d:deal[1]/d:client[1]"

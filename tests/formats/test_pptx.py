@@ -289,6 +289,19 @@ def test_deleting_a_slide_takes_only_its_own_parts(deck):
     clean(applied)
 
 
+@pytest.mark.rule("F20.7")
+def test_a_picture_that_another_slide_shows_stays_when_its_slide_goes(deck):
+    made = Presentation(str(deck))
+    made.slides[0].shapes.add_picture(picture(), 0, 0)
+    made.save(str(deck))
+    assert sum(name.startswith("ppt/media/") for name in members(deck)) == 1
+
+    applied, out = edit(deck, {"op": "delete_slide", "index": 2})
+
+    assert show(out).slides[0].shapes[-1].image.blob == picture().getvalue()
+    clean(applied)
+
+
 @pytest.mark.rule("F20.7", "F32.47")
 def test_deleting_and_moving_keep_the_ids_of_the_others(deck):
     ids = [slide["slide_id"] for slide in map_of(deck)["slides"]]
