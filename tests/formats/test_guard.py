@@ -80,6 +80,13 @@ def test_a_size_that_lies_is_damage():
     assert reason(bytes(data)) == "corrupt_file"
 
 
+@pytest.mark.rule("F4.1", "F3")
+def test_a_byte_that_changed_is_damage():
+    data = archive({"a.bin": b"hello world"}, method=zipfile.ZIP_STORED)
+
+    assert reason(data.replace(b"hello", b"jello")) == "corrupt_file"
+
+
 @pytest.mark.rule("F3", "F32.54")
 @pytest.mark.parametrize("name", ["../../etc/x", "/abs.xml", "C:/x.xml", "a\\b.xml", "x/../y", ""])
 def test_names_that_leave_the_package_are_refused(name):
