@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Shown = TypeVar("Shown")
 """An answer, typed or as parsed JSON."""
 
+
 @dataclass
 class Door:
     """The options every command takes, and the ways in they lead to."""
