@@ -16,7 +16,7 @@ from tests.conftest import PROOF
 from backshop.app import Backshop
 from backshop.base.errors import BackshopError
 from backshop.base.ids import BenchId
-from backshop.bench.trash import BenchPurged
+from backshop.bench.lifecycle.trash import BenchPurged
 from backshop.cli import main
 from backshop.store import DatabaseAway, NewEvent, Part, Plan, Store
 

@@ -14,7 +14,7 @@ import pytest
 from backshop.app import Backshop
 from backshop.base.ambient import Mint
 from backshop.base.errors import BackshopError
-from backshop.bench import views
+from backshop.bench.view import folder as view_folder
 from backshop.store import remove_tree
 from backshop.testing.ambient import FixedClock
 
@@ -116,7 +116,7 @@ def test_a_file_that_cannot_be_read_is_an_outside_edit(room, monkeypatch):
     def content_name(_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(views, "content_name", content_name)
+    monkeypatch.setattr(view_folder, "content_name", content_name)
 
     assert room.call("DraftGetState")["outside_changes"] == ["a.txt"]
     assert refused(room.call, "DraftPublish") == ("VALIDATION_FAILED", "draft_outside_changes")
@@ -186,7 +186,7 @@ def test_a_folder_that_stays_after_a_purge_is_told_once_and_tried_again(
         raise PermissionError(errno.EACCES, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr("backshop.bench.trash.remove_tree", stuck)
+        patch.setattr("backshop.bench.lifecycle.trash.remove_tree", stuck)
         for _ in range(2):
             assert shop.call("WorkbenchList", {"include_trash": True})["workbenches"] == []
     told = [one for one in caplog.records if one.levelno >= logging.WARNING]

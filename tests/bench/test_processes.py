@@ -209,7 +209,7 @@ sys.stdin.readline()
 
 @pytest.mark.rule("B3.7")
 def test_a_bench_that_another_process_holds_is_waited_for_and_then_busy(room, monkeypatch):
-    monkeypatch.setattr("backshop.bench.views.LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr("backshop.bench.view.folder.LOCK_WAIT_S", 0.05)
     room.add({"a.txt": "one"})
     lock = room.shop.config.home / "benches" / room.id / "meta" / "lock"
     holder = subprocess.Popen(

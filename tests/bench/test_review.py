@@ -15,7 +15,8 @@ from tests.conftest import PROOF
 
 from backshop.app import Backshop
 from backshop.base.errors import ValidationFailed
-from backshop.bench import Author, Source, effects
+from backshop.bench import Author, Source
+from backshop.bench.review import effect
 
 PERSON = Author(source=Source(kind="system"), actor="user")
 
@@ -199,9 +200,9 @@ def test_reports_are_joined_within_their_bounds():
     one = {"collateral": [change] * 150, "totals": {"collateral": 150}, "new_errors": ["S!A1"]}
     two = {"changed": [change], "totals": {"changed": 1}, "new_errors": ["S!B1"]}
 
-    found = effects.joined(effects.joined(one, one), two)
+    found = effect.joined(effect.joined(one, one), two)
 
-    assert len(found["collateral"]) == effects.LISTED
+    assert len(found["collateral"]) == effect.LISTED
     assert found["totals"] == {"collateral": 300, "changed": 1, "new_errors": 1}
     assert found["new_errors"] == ["S!B1"]  # the other one was changed since
 

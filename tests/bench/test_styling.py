@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from backshop.base.codec import schema
 from backshop.base.errors import ValidationFailed
-from backshop.bench import inject, styling
-from backshop.bench.merge import MergeFailed, merged
-from backshop.bench.skill import problems, read, sections
+from backshop.bench import inject
+from backshop.bench.style import choice
+from backshop.bench.style.merge import MergeFailed, merged
+from backshop.bench.style.skill import problems, read, sections
 from backshop.bench.tools.office import DocxOperations, PptxOperations, XlsxOperations
 from backshop.formats import Formats, OpsRequest
 from backshop.formats.capability import capability_catalog
@@ -46,7 +47,7 @@ Dear Ms Ito
 
 
 def skill_of(kind: str) -> str:
-    return styling.bundled()[kind].text
+    return choice.bundled()[kind].text
 
 
 @pytest.mark.rule("B15.2", "B15.3", "B15.10", "B15.11")
@@ -61,7 +62,7 @@ def test_the_catalogs_are_those_of_the_formats():
 
         assert catalog == f"\n{capability_catalog(kind)}\n", "run `make docs`"
         assert {spec.name for spec in specs} | set(style) <= named
-        assert styling.bundled()[kind].problems == ()
+        assert choice.bundled()[kind].problems == ()
 
 
 @pytest.mark.rule("B15.3", "W7.4")
@@ -84,7 +85,7 @@ def test_the_tools_take_every_field_the_formats_know(request_type, specs, styles
 
 
 @pytest.mark.rule("B15.2")
-@pytest.mark.parametrize("kind", styling.FORMATS)
+@pytest.mark.parametrize("kind", choice.FORMATS)
 def test_the_worked_examples_do_what_they_show(kind, tmp_path):
     examples = re.findall(r"```json\n(.*?)```", skill_of(kind), re.DOTALL)
 
@@ -118,7 +119,7 @@ def test_the_worked_examples_do_what_they_show(kind, tmp_path):
     ],
 )
 def test_a_format_counts_when_files_or_words_name_it(paths, texts, formats):
-    assert styling.relevant(paths, texts) == formats
+    assert choice.relevant(paths, texts) == formats
 
 
 @pytest.mark.rule("B15.6", "B15.7", "B15.8", "B15.9")
@@ -153,14 +154,14 @@ def test_an_item_without_rule_sections_is_one_block_of_rules():
 @pytest.mark.rule("B15.9", "W6.12", "B22.69")
 @pytest.mark.parametrize("item", [{}, {"SKILL.md": " "}, {"SKILL.md": "# no front"}])
 def test_what_cannot_be_joined_leaves_the_general_skill_and_a_notice(item):
-    found = styling.for_prompt(paths=["a.xlsx", "b.docx"], texts=[], document_style=item)
+    found = choice.for_prompt(paths=["a.xlsx", "b.docx"], texts=[], document_style=item)
 
     assert [(one.name, one.text) for one in found.skills] == [
         (f"{kind}-style-skill", skill_of(kind)) for kind in ("xlsx", "docx")
     ]
     notices = [(one.reason, one.format) for one in found.notices]
     assert notices == [("style_merge_failed", "xlsx"), ("style_merge_failed", "docx")]
-    again = styling.for_prompt(paths=["a.xlsx", "b.docx"], texts=[], document_style=item)
+    again = choice.for_prompt(paths=["a.xlsx", "b.docx"], texts=[], document_style=item)
     assert again == found
 
 
@@ -173,9 +174,9 @@ def test_a_bundled_skill_that_is_broken_is_told_and_left_out(tmp_path, caplog):
         (folder / "SKILL.md").write_text(
             text.replace("## Worked Examples", "## Other") if kind == "xlsx" else text
         )
-    skills = styling.load(tmp_path)
+    skills = choice.load(tmp_path)
 
-    found = styling.for_prompt(paths=["a.xlsx", "b.docx", "c.pptx"], texts=[], skills=skills)
+    found = choice.for_prompt(paths=["a.xlsx", "b.docx", "c.pptx"], texts=[], skills=skills)
 
     assert [one.format for one in found.skills] == ["pptx"]
     assert [one.reason for one in found.notices] == ["style_skill_load_failed"] * 2

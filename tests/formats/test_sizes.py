@@ -12,7 +12,7 @@ import pytest
 from docx import Document as WordDocument
 from pptx import Presentation
 
-from backshop.bench.listing import INLINE_MAX_BYTES
+from backshop.bench.manifest.listing import INLINE_MAX_BYTES
 from backshop.formats import FormatError, Formats, Limits, Selector
 
 from .archives import file_source

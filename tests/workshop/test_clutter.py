@@ -7,7 +7,7 @@ from tests.bench.conftest import Room
 
 from backshop.app import Backshop
 from backshop.base.errors import BackshopError
-from backshop.bench.clutter import Weights, clutter, file_weight, files_weight, level_of
+from backshop.bench.context.clutter import Weights, clutter, file_weight, files_weight, level_of
 
 
 @pytest.mark.rule("B16.1", "B16.5", "B22.71")

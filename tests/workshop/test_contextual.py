@@ -12,7 +12,7 @@ import pytest
 
 from backshop.app import Backshop
 from backshop.base.errors import BackshopError
-from backshop.bench.processing import files_of, problems
+from backshop.bench.context.processing import files_of, problems
 from backshop.cli import main
 from backshop.models import text_tokens
 

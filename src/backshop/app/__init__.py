@@ -36,6 +36,8 @@ from .settings import SETTINGS
 from .shop import Backshop
 
 __all__ = [
+    "COOKIE_DAYS",
+    "OWNER",
     "SETTINGS",
     "About",
     "AccessGrants",
@@ -50,9 +52,7 @@ __all__ = [
     "Fault",
     "Guesses",
     "Hub",
-    "COOKIE_DAYS",
     "Links",
-    "OWNER",
     "Notification",
     "Parcels",
     "People",
@@ -80,7 +80,7 @@ __all__ = [
     "open_formats",
     "running",
     "save",
-    "unknown_environment",
     "secret_of",
+    "unknown_environment",
     "wait_s",
 ]

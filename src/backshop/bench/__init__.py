@@ -20,7 +20,10 @@ from .answers import (
     Scope,
     acted,
 )
-from .clutter import (
+from .audit.note import Noted
+from .checkpoint import is_restorable, require_whole
+from .commands import COMMANDS
+from .context.clutter import (
     HEAVY_TEXT,
     UNKNOWN_WINDOW_TOKENS,
     Weights,
@@ -28,8 +31,8 @@ from .clutter import (
     files_weight,
     text_weight,
 )
-from .commands import COMMANDS
-from .context import (
+from .context.injection import Injected, Told, inject
+from .context.item import (
     ContextItem,
     Material,
     differing,
@@ -38,8 +41,25 @@ from .context import (
     scope_texts,
     take_file,
 )
+from .context.processing import files_of as context_files
+from .context.processing import problems as context_problems
 from .conversations import Conversations
-from .desk import (
+from .download import Handed, hand_out, hand_out_all
+from .draft.batch import Author, Put
+from .draft.rewind_preview import files_moved, files_proved
+from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
+from .lifecycle.fork import Retold
+from .lifecycle.lifecycle import draft_state
+from .manifest.listing import (
+    Content,
+    FileFact,
+    FolderFact,
+    Listing,
+    choose_contents,
+    choose_lines,
+    named_paths,
+)
+from .repository import (
     CALLS,
     CONVERSATION,
     Commit,
@@ -49,88 +69,64 @@ from .desk import (
     stream_of,
     written,
 )
-from .drafting import Author, Put
-from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
-from .forking import Retold
-from .handing import Handed, hand_out, hand_out_all
-from .injection import Injected, Told, inject
-from .keeping import is_restorable, require_whole
-from .lifecycle import draft_state
-from .listing import (
-    Content,
-    FileFact,
-    FolderFact,
-    Listing,
-    choose_contents,
-    choose_lines,
-    named_paths,
-)
-from .moving import files_moved, files_proved
-from .noting import Noted
-from .processing import files_of as context_files
-from .processing import problems as context_problems
-from .review import ChangeSet
+from .review.change_set import ChangeSet
 from .service import Bench
 from .settings import BenchSettings
-from .styling import KEYWORDS, Notice
+from .style.choice import KEYWORDS, Notice
 from .values import Limits, Source
 
 if TYPE_CHECKING:
-    from .manifest import BenchManifest, Contents, Manifests
-    from .mounting import BenchView
+    from .manifest.manifest import BenchManifest, Contents, Manifests
+    from .manifest.mount import BenchView
     from .tools import ANSWERS, REVIEW_DRAFT, TOOLS, Workspace
 
 __all__ = [
-    "HEAVY_TEXT",
-    "UNKNOWN_WINDOW_TOKENS",
-    "Weights",
-    "clutter",
-    "files_weight",
-    "text_weight",
-    "COMMANDS",
-    "Batched",
     "ANSWERS",
-    "Acted",
-    "Names",
-    "acted",
     "CALLS",
+    "COMMANDS",
     "CONVERSATION",
+    "HEAVY_TEXT",
+    "KEYWORDS",
     "REVIEW_DRAFT",
     "TOOLS",
+    "UNKNOWN_WINDOW_TOKENS",
+    "Acted",
     "Added",
     "Author",
+    "Batched",
     "Bench",
-    "BenchSettings",
-    "BenchInfo",
-    "BenchList",
-    "ChangeSet",
-    "ChangedFile",
-    "ContextItem",
     "BenchBusy",
     "BenchDamaged",
+    "BenchInfo",
+    "BenchList",
+    "BenchManifest",
+    "BenchSettings",
+    "BenchView",
+    "ChangeSet",
+    "ChangedFile",
     "Commit",
-    "Conversations",
     "Committed",
+    "Content",
+    "Contents",
+    "ContextItem",
+    "Conversations",
     "Desk",
     "Done",
     "DraftExists",
     "DraftFolder",
     "DraftState",
-    "Injected",
-    "KEYWORDS",
-    "Limits",
-    "Material",
-    "BenchManifest",
-    "BenchView",
-    "Content",
-    "Contents",
     "FileEntry",
     "FileFact",
     "FileList",
     "FolderFact",
+    "Handed",
+    "Injected",
+    "Limits",
     "Listing",
     "ManifestUnavailable",
     "Manifests",
+    "Material",
+    "Names",
     "Noted",
     "Notice",
     "Published",
@@ -140,35 +136,39 @@ __all__ = [
     "Scope",
     "Source",
     "Told",
+    "Weights",
     "Workspace",
-    "context_files",
-    "context_problems",
+    "acted",
     "choose_contents",
     "choose_lines",
+    "clutter",
+    "context_files",
+    "context_problems",
     "differing",
     "draft_state",
     "files_moved",
     "files_proved",
-    "inject",
-    "is_restorable",
-    "Handed",
+    "files_weight",
     "hand_out",
     "hand_out_all",
+    "inject",
+    "is_restorable",
+    "named_paths",
+    "published_bytes",
     "put_processed",
     "require_processable",
     "require_whole",
     "scope_texts",
-    "take_file",
-    "named_paths",
-    "published_bytes",
     "stream_of",
+    "take_file",
+    "text_weight",
     "written",
 ]
 
 _HOMES = {
     **dict.fromkeys(("ANSWERS", "REVIEW_DRAFT", "TOOLS", "Workspace"), "tools"),
-    **dict.fromkeys(("BenchManifest", "Contents", "Manifests"), "manifest"),
-    "BenchView": "mounting",
+    **dict.fromkeys(("BenchManifest", "Contents", "Manifests"), "manifest.manifest"),
+    "BenchView": "manifest.mount",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import MessageId
 
-from .forking import Retold
+from .lifecycle.fork import Retold
 from .state import BenchState
 
 

@@ -38,7 +38,7 @@ from .events import (
     Recovered,
     RevisionsPruned,
 )
-from .history import Correction, Draft, Revision
+from .revision import Correction, Draft, Revision
 from .state import BenchState, Checkpoint, Files
 from .values import Import, PathChange
 

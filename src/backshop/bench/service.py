@@ -13,26 +13,7 @@ from backshop.base.ambient import Clock, Mint
 from backshop.formats import Formats
 from backshop.store import THE_OWNER, Caller, Store
 
-from . import (
-    adding,
-    audit,
-    context,
-    drafting,
-    filing,
-    folders,
-    forking,
-    glance,
-    keeping,
-    lifecycle,
-    noting,
-    outside,
-    publishing,
-    reconciling,
-    requests,
-    review,
-    sample,
-    trash,
-)
+from . import checkpoint, requests
 from .answers import (
     Added,
     AuditPage,
@@ -62,14 +43,21 @@ from .answers import (
     SampleCreated,
     Scope,
 )
-from .context import Artifact, ContextItem, ContextItems
+from .audit import note, trail
+from .context import item
+from .context.item import Artifact, ContextItem, ContextItems
 from .conversations import Conversations, NoConversations
-from .desk import Announce, Desk, Room, unheard
-from .diffing import Diff, Differ
-from .drafting import Author, Put
-from .review import ChangeEntry, ChangeSet, Confirmed, Summary
+from .draft import batch, outside_edit, publish, reconciliation
+from .draft.batch import Author, Put
+from .files import addition, published_files
+from .lifecycle import disk_use, lifecycle, sample, trash
+from .lifecycle import fork as lifecycle_fork
+from .repository import Announce, Desk, Room, unheard
+from .review import change_set, view_request
+from .review.change_set import ChangeEntry, ChangeSet, Confirmed, Summary
+from .review.file_diff import Diff, Differ
+from .review.viewer import Viewer
 from .settings import BenchSettings
-from .viewing import Viewer
 
 
 class Bench:
@@ -129,7 +117,7 @@ class Bench:
 
     def fork(self, request: requests.WorkbenchFork, caller: Caller = THE_OWNER) -> Created:
         """Make another workbench from this one."""
-        return forking.fork(self.desk, request, self.conversations.retell, caller)
+        return lifecycle_fork.fork(self.desk, request, self.conversations.retell, caller)
 
     def get_scope(self, request: requests.BenchRequest) -> Scope:
         """Say how much a workbench may hold."""
@@ -141,110 +129,110 @@ class Bench:
 
     def files_list(self, request: requests.WorkbenchFilesList) -> FileList:
         """List files."""
-        return filing.list_files(self.desk, request)
+        return published_files.list_files(self.desk, request)
 
     def files_add(self, request: requests.WorkbenchFilesAdd) -> Added:
         """Copy files in."""
-        return adding.add(self.desk, request)
+        return addition.add(self.desk, request)
 
     def files_remove(self, request: requests.WorkbenchFilesRemove) -> Removed:
         """Take files out of Published."""
-        return filing.remove(self.desk, request)
+        return published_files.remove(self.desk, request)
 
     def files_extract(self, request: requests.WorkbenchFilesExtract) -> Extracted:
         """Copy Published files out."""
-        return filing.extract(self.desk, request)
+        return published_files.extract(self.desk, request)
 
     def file_rename(self, request: requests.WorkbenchFileRename) -> Renamed:
         """Rename a Published file."""
-        return filing.rename(self.desk, request)
+        return published_files.rename(self.desk, request)
 
     def draft_get_state(self, request: requests.BenchRequest) -> DraftState:
         """Say whether there is a Draft."""
-        return drafting.state_of(self.desk, request)
+        return batch.state_of(self.desk, request)
 
     def draft_create(self, request: requests.DraftCreate) -> Batched:
         """Begin a Draft without a write."""
-        return drafting.create(self.desk, request)
+        return batch.create(self.desk, request)
 
     def draft_publish(self, request: requests.DraftPublish) -> Published:
         """Make the Draft Published; a failure is noted."""
         if request.dry_run:
-            return publishing.publish(self.desk, request)
-        with noting.failing(self.desk, request.workbench_id, "publish_failed"):
-            return publishing.publish(self.desk, request)
+            return publish.publish(self.desk, request)
+        with note.failing(self.desk, request.workbench_id, "publish_failed"):
+            return publish.publish(self.desk, request)
 
     def draft_discard(self, request: requests.BenchRequest) -> Done:
         """Throw the Draft away."""
-        return publishing.discard(self.desk, request)
+        return publish.discard(self.desk, request)
 
     def draft_delete_path(self, request: requests.DraftPath) -> Batched:
         """Delete a path of the Draft."""
-        return drafting.delete_path(self.desk, request)
+        return batch.delete_path(self.desk, request)
 
     def draft_rename_path(self, request: requests.DraftPath) -> Batched:
         """Rename a path of the Draft."""
-        return drafting.rename_path(self.desk, request)
+        return batch.rename_path(self.desk, request)
 
     def draft_revert_path(self, request: requests.DraftPath) -> Batched:
         """Bring a path back to what it was when the Draft began."""
-        return drafting.revert_path(self.desk, request)
+        return batch.revert_path(self.desk, request)
 
     def draft_restore_revision(self, request: requests.DraftRestoreRevision) -> Batched:
         """Bring an earlier revision of the Draft back."""
-        return drafting.restore_revision(self.desk, request)
+        return batch.restore_revision(self.desk, request)
 
     def draft_undo(self, request: requests.DraftUndo) -> Corrected:
         """Take back the last correction of the Draft by hand."""
-        return drafting.undo(self.desk, request)
+        return batch.undo(self.desk, request)
 
     def draft_rescan(self, request: requests.RepairMode) -> Repaired:
         """Deal with outside edits of the Draft's folder."""
-        return outside.rescan(self.desk, request)
+        return outside_edit.rescan(self.desk, request)
 
     def draft_folder(self, request: requests.DraftFolder) -> DraftFolder:
         """Say what the Draft's folder holds, or have it hold every file, or what changed."""
-        return folders.draft_folder(self.desk, request)
+        return disk_use.draft_folder(self.desk, request)
 
     def get_size(self, request: requests.BenchRequest) -> BenchSize:
         """Say what a workbench takes on disk."""
-        return folders.size(self.desk, request)
+        return disk_use.size(self.desk, request)
 
     def published_repair(self, request: requests.RepairMode) -> Repaired:
         """Deal with outside edits of the Published folder."""
-        return outside.repair_published(self.desk, request)
+        return outside_edit.repair_published(self.desk, request)
 
     def published_reconcile(self, request: requests.PublishedReconcile) -> Reconciled:
         """Bring the Draft onto what others made of Published."""
-        return reconciling.reconcile(self.desk, request)
+        return reconciliation.reconcile(self.desk, request)
 
     def apply_batch(self, bench_id: str, puts: Sequence[Put], author: Author) -> Batched:
         """Write to the Draft; for tools and the Workshop, not a command of its own."""
-        return drafting.apply_batch(self.desk, bench_id, puts, author)
+        return batch.apply_batch(self.desk, bench_id, puts, author)
 
     def checkpoint_create(self, request: requests.CheckpointCreate) -> CheckpointMade:
         """Keep Published as it is."""
-        return keeping.create(self.desk, request)
+        return checkpoint.create(self.desk, request)
 
     def checkpoints_list(self, request: requests.CheckpointsList) -> CheckpointList:
         """List checkpoints."""
-        return keeping.list_all(self.desk, request)
+        return checkpoint.list_all(self.desk, request)
 
     def checkpoint_get(self, request: requests.CheckpointId_) -> CheckpointInfo:
         """Return one checkpoint."""
-        return keeping.get(self.desk, request)
+        return checkpoint.get(self.desk, request)
 
     def checkpoint_compare(self, request: requests.CheckpointCompare) -> Compared:
         """Compare a checkpoint with another, or with Published."""
-        return keeping.compare(self.desk, request)
+        return checkpoint.compare(self.desk, request)
 
     def checkpoint_get_diff(self, request: requests.CheckpointGetDiff) -> Diff:
         """Return what differs in one file between a checkpoint and another, or Published."""
         path = paths.bench_path(request.path)
-        pair = keeping.two_trees(
+        pair = checkpoint.two_trees(
             self.desk, request.workbench_id, request.checkpoint_id, request.other_id
         )
-        asked = glance.ReviewPath(
+        asked = view_request.ReviewPath(
             workbench_id=request.workbench_id,
             path=request.path,
             cursor=request.cursor,
@@ -255,77 +243,77 @@ class Bench:
     def checkpoint_restore(self, request: requests.CheckpointRestore) -> Restored:
         """Bring a checkpoint back; a failure is noted."""
         if request.dry_run:
-            return keeping.restore(self.desk, request)
-        with noting.failing(self.desk, request.workbench_id, "restore_failed"):
-            return keeping.restore(self.desk, request)
+            return checkpoint.restore(self.desk, request)
+        with note.failing(self.desk, request.workbench_id, "restore_failed"):
+            return checkpoint.restore(self.desk, request)
 
     def checkpoint_pin(self, request: requests.CheckpointPin) -> Done:
         """Keep a checkpoint from being pruned."""
-        return keeping.pin(self.desk, request)
+        return checkpoint.pin(self.desk, request)
 
     def review_get_change_set(self, request: requests.ReviewGetChangeSet) -> ChangeSet:
         """List what the Draft changes."""
-        found = review.change_set(
+        found = change_set.change_set(
             self.desk, request, self.differ.hint_of, self.conversations.summarise
         )
         return replace(
             found, draft_facts=self.conversations.vouch(self.desk.state(request.workbench_id))
         )
 
-    def review_get_diff(self, request: glance.ReviewPath) -> Diff:
+    def review_get_diff(self, request: view_request.ReviewPath) -> Diff:
         """Return the best diff there is for a path."""
         return self.differ.diff(request)
 
-    def review_get_text_diff(self, request: glance.ReviewPath) -> Diff:
+    def review_get_text_diff(self, request: view_request.ReviewPath) -> Diff:
         """Return the line diff of a path."""
         return self.differ.text_diff(request)
 
-    def review_get_entry(self, request: glance.ReviewPath) -> ChangeEntry:
+    def review_get_entry(self, request: view_request.ReviewPath) -> ChangeEntry:
         """Return what the list says about one changed file."""
-        return review.one_entry(self.desk, request, self.differ.hint_of)
+        return change_set.one_entry(self.desk, request, self.differ.hint_of)
 
-    def review_get_summary(self, request: glance.ReviewPath) -> Summary:
+    def review_get_summary(self, request: view_request.ReviewPath) -> Summary:
         """Return what a file's change is about."""
-        return review.summary(self.desk, request, self.conversations.summarise)
+        return change_set.summary(self.desk, request, self.conversations.summarise)
 
     def review_get_deletion_confirmations(self, request: requests.BenchRequest) -> Confirmed:
         """Return the deletions the person agreed to."""
-        return review.confirmations(self.desk, request)
+        return change_set.confirmations(self.desk, request)
 
     def review_set_deletion_confirmations(
         self, request: requests.ReviewSetDeletionConfirmations
     ) -> Done:
         """Agree to deletions, or not any more."""
-        review.confirm(self.desk, request)
+        change_set.confirm(self.desk, request)
         return Done()
 
     def context_list(self, request: requests.BenchRequest) -> ContextItems:
         """List the four context items."""
-        return context.list_items(self.desk, request)
+        return item.list_items(self.desk, request)
 
     def context_get(self, request: requests.ContextSlot) -> ContextItem:
         """Return one context item."""
-        return context.get(self.desk, request)
+        return item.get(self.desk, request)
 
     def context_get_artifact(self, request: requests.ContextSlot) -> Artifact:
         """Return the files of a context item."""
-        return context.get_artifact(self.desk, request)
+        return item.get_artifact(self.desk, request)
 
     def context_update_direct(self, request: requests.ContextUpdateDirect) -> ContextItem:
         """Replace the files of a context item by hand."""
-        return context.update(self.desk, request)
+        return item.update(self.desk, request)
 
     def context_delete(self, request: requests.ContextSlot) -> Done:
         """Empty a context item."""
-        return context.delete(self.desk, request)
+        return item.delete(self.desk, request)
 
     def audit_list(self, request: requests.AuditList) -> AuditPage:
         """Return the audit log."""
-        return audit.page(self.desk, request)
+        return trail.page(self.desk, request)
 
     def audit_export(self, request: requests.BenchRequest) -> AuditText:
         """Return the whole audit log as JSON Lines."""
-        return audit.export(self.desk, request)
+        return trail.export(self.desk, request)
 
 
 def _everything(_: str) -> bool:

@@ -18,7 +18,7 @@ from backshop.base.limits import (
 )
 
 from .state import PROFILES
-from .styling import KEYWORDS
+from .style.choice import KEYWORDS
 from .values import Limits
 
 

@@ -22,7 +22,7 @@ from backshop.base.ids import (
 from backshop.base.paths import BenchPath
 from backshop.base.pmap import PMap
 
-from .history import Draft, Revision, Revisions
+from .revision import Draft, Revision, Revisions
 from .values import FileFact, Import, Limits
 
 MIB = 1024 * 1024

@@ -31,6 +31,9 @@ from .render import Preview
 from .samples import SAMPLES, write_samples
 
 __all__ = [
+    "NOTED",
+    "SAMPLES",
+    "TAIL_BYTES",
     "Applied",
     "ChunkInfo",
     "DiffLine",
@@ -45,16 +48,13 @@ __all__ = [
     "Kind",
     "Limits",
     "Map",
-    "NOTED",
     "OpenTable",
     "OpsRequest",
     "Preview",
     "Read",
     "RowChange",
-    "SAMPLES",
     "Selector",
     "Source",
-    "TAIL_BYTES",
     "TableDiff",
     "TextDiff",
     "Warn",

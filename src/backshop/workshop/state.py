@@ -23,7 +23,7 @@ from backshop.base.ids import (
     TurnId,
 )
 from backshop.base.pmap import PMap
-from backshop.bench.history import Revision
+from backshop.bench.revision import Revision
 from backshop.bench.state import BenchState
 
 from .events import Problem, Spent

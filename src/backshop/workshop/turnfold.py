@@ -7,7 +7,7 @@ from dataclasses import replace
 from backshop.base.acting import AGENT, OWNER, By
 from backshop.base.codec import encode
 from backshop.base.ids import BatchId, MessageId
-from backshop.bench.history import Draft
+from backshop.bench.revision import Draft
 
 from . import events as ev
 from .records import added, given_up, sister, turned, without_none

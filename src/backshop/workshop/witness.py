@@ -18,7 +18,7 @@ from backshop.base.canon import parse
 from backshop.base.errors import BackshopError
 from backshop.base.ids import BlobId
 from backshop.base.labels import FOLDERS
-from backshop.bench.history import Draft
+from backshop.bench.revision import Draft
 from backshop.formats import NOTED
 
 from . import naming, turnfacts, turnfold

@@ -27,7 +27,7 @@ from backshop.bench.events import (
     DraftRestored,
     DraftRewound,
 )
-from backshop.bench.history import Correction, Revision
+from backshop.bench.revision import Correction, Revision
 from backshop.bench.state import BenchState
 from backshop.bench.values import FileFact, PathChange, Source
 

@@ -12,7 +12,7 @@ from backshop.base.ids import (
 )
 from backshop.base.paths import BenchPath
 from backshop.bench.errors import ConfirmationRequired, DraftExists, Overtaken
-from backshop.bench.history import Draft
+from backshop.bench.revision import Draft
 from backshop.bench.state import BenchState, Checkpoint
 
 LISTED_PATHS = 20  # paths named in a refusal

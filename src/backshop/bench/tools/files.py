@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from backshop.bench import filing, requests
+from backshop.bench import requests
+from backshop.bench.files import published_files
 from backshop.formats import Applied, Selector, Source
 from backshop.prompts import Tool, ToolContext, ToolResult
 
@@ -97,7 +98,7 @@ def _list_files(params: ListFiles, *, context: ToolContext) -> ToolResult:
             limit=params.limit,
             cursor=params.cursor,
         )
-        page = filing.list_files(room.bench.desk, request)
+        page = published_files.list_files(room.bench.desk, request)
         files = [
             {
                 "path": one.path,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from backshop.base.codec import encode
-from backshop.bench import glance, requests
+from backshop.bench import requests
+from backshop.bench.review import view_request
 from backshop.prompts import Tool, ToolContext, ToolResult
 
 from .files import PATH, described
@@ -29,7 +30,7 @@ def _review(params: ReviewDraft, *, context: ToolContext) -> ToolResult:
                 workbench_id=room.bench_id, limit=200, cursor=params.cursor
             )
             return encode(room.bench.review_get_change_set(listed))
-        one = glance.ReviewPath(
+        one = view_request.ReviewPath(
             workbench_id=room.bench_id, path=room.path(params.path)[0], cursor=params.cursor
         )
         return encode(room.bench.review_get_diff(one))

@@ -14,11 +14,11 @@ from backshop.base.canon import canonical
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import TreeId
 from backshop.base.paths import BenchPath
-from backshop.bench import drafting
 from backshop.bench.answers import Batched
-from backshop.bench.desk import Commit
-from backshop.bench.effects import ERRORS_LISTED
-from backshop.bench.noting import note
+from backshop.bench.audit.note import note
+from backshop.bench.draft import batch
+from backshop.bench.repository import Commit
+from backshop.bench.review.effect import ERRORS_LISTED
 from backshop.bench.service import Bench
 from backshop.bench.state import BenchState
 from backshop.formats import NOTED, Applied, FormatError, Source
@@ -38,7 +38,7 @@ class Workspace:
 
     bench: Bench
     bench_id: str
-    author: drafting.Author
+    author: batch.Author
     commit: Commit | None = None
     """How a batch is committed, where more than the batch belongs to the same moment."""
     refused_paths: list[str] = field(default_factory=list, kw_only=True)
@@ -103,7 +103,7 @@ class Workspace:
         desk = self.bench.desk
         with desk.locked(self.bench_id, run=self.author.lease, lost_ok=True) as state:
             put, result = self._put(state, path, make, note)
-            done = drafting.write(desk, self.bench_id, state, [put], self.author, self.commit)
+            done = batch.write(desk, self.bench_id, state, [put], self.author, self.commit)
         noted = _noted(result, raw, [*warnings, *done.warnings])
         same = {"no_changes": True} if done.no_changes else {}
         return noted | same | {"draft_revision_id": done.draft_revision_id}
@@ -120,12 +120,12 @@ class Workspace:
         with desk.locked(self.bench_id, run=self.author.lease, lost_ok=True) as state:
             made = [self._put(state, path, make, note) for path, make, note in found]
             puts = [put for put, _ in made]
-            done = drafting.write(desk, self.bench_id, state, puts, self.author, self.commit)
+            done = batch.write(desk, self.bench_id, state, puts, self.author, self.commit)
         return done, [result for _, result in made]
 
     def _put(
         self, state: BenchState, path: BenchPath, make: Make, note: str | None
-    ) -> tuple[drafting.Put, dict[str, Any]]:
+    ) -> tuple[batch.Put, dict[str, Any]]:
         """Let a format write one file into a private folder; its content, and what was done."""
         desk = self.bench.desk
         existing = tree.lookup(_active(state), path, desk.store.load_tree)
@@ -141,7 +141,7 @@ class Workspace:
                 raise
             blob = desk.store.blobs.put(out)
         result = dict(applied.to_json())
-        put = drafting.Put(
+        put = batch.Put(
             path=path,
             blob=blob,
             size=desk.store.blobs.size(blob),

@@ -25,6 +25,7 @@ from .model import SCHEMA_VERSION, Compiled, CompiledStep, Contract, Function, L
 from .pin import load, snapshot, workflow_hash
 
 __all__ = [
+    "SCHEMA_VERSION",
     "Assessment",
     "Compiled",
     "CompiledStep",
@@ -42,12 +43,11 @@ __all__ = [
     "Loop",
     "LoopControl",
     "LoopType",
-    "Outcome",
     "Origin",
+    "Outcome",
     "Provenance",
     "Recommended",
     "Reference",
-    "SCHEMA_VERSION",
     "StepKind",
     "UserInput",
     "compile_data",

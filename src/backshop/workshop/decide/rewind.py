@@ -9,7 +9,7 @@ from backshop.base.ids import CheckpointId, MessageId, RevisionId
 from backshop.bench import decide as bench_decide
 from backshop.bench.decide import Totals
 from backshop.bench.events import CheckpointRestored, HeadMoved
-from backshop.bench.history import Revision
+from backshop.bench.revision import Revision
 from backshop.bench.state import Checkpoint
 from backshop.bench.values import ItemChange
 from backshop.workshop import events as ev

@@ -1,0 +1,211 @@
+"""Checkpoints: made, listed, compared, pinned, and brought back (B10)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from backshop.base.ambient import timestamp
+from backshop.base.errors import ValidationFailed
+from backshop.base.ids import CheckpointId, TreeId, check_id
+
+from . import decide, requests
+from .answers import (
+    CheckpointInfo,
+    CheckpointList,
+    CheckpointMade,
+    Compared,
+    Done,
+    Restored,
+    acted,
+)
+from .context import item
+from .draft.progress import Begin, announced
+from .draft.publish import changed_file
+from .errors import RestoreFailed
+from .repository import Desk
+from .retry import decided_again
+from .review import change_set
+from .state import BenchState, Checkpoint
+from .tree.soundness import Damage
+
+PAGE_MAX = 1000
+MANY_MANUAL = 50
+PHASES = ("validating", "checkpoint_pre_restore", "swap_directories", "finalizing")
+UNDONE = PHASES[1:3]
+"""Phases that a failure can only end before the commit: it is taken back."""
+
+
+def create(desk: Desk, request: requests.CheckpointCreate) -> CheckpointMade:
+    """Keep Published because the person asks for it (B10.3)."""
+    if request.reason != "manual":
+        raise ValidationFailed("a person makes manual checkpoints", reason="bad_reason")
+    wanted = desk.new_checkpoint()
+    with desk.locked(request.workbench_id) as state:
+        desk.require_disk()
+        totals = desk.totals(state)
+        done = desk.commit(
+            request.workbench_id,
+            lambda now: decide.checkpoint_by_hand(now, wanted, request.description, totals),
+        )
+    manual = sum(c.reason == "manual" for c in done.state.checkpoints)
+    many = ("many_checkpoints",) if manual > MANY_MANUAL else ()
+    return CheckpointMade(checkpoint_id=wanted, warnings=(*done.warnings, *many))
+
+
+def list_all(desk: Desk, request: requests.CheckpointsList) -> CheckpointList:
+    """List checkpoints, newest first; damaged ones too (B10.8)."""
+    if not 1 <= request.limit <= PAGE_MAX:
+        raise ValidationFailed("a page has 1 to 1000 checkpoints", reason="bad_params")
+    state = desk.state(request.workbench_id)
+    found = list(reversed(state.checkpoints))
+    start = 0
+    if request.cursor is not None:
+        places = [n for n, c in enumerate(found) if c.checkpoint_id == request.cursor]
+        if not places:
+            raise ValidationFailed("the cursor is not of this list", reason="bad_params")
+        start = places[0] + 1
+    page = found[start : start + request.limit]
+    more = start + request.limit < len(found)
+    return CheckpointList(
+        checkpoints=tuple(_info(desk, state, one) for one in page),
+        next_cursor=page[-1].checkpoint_id if more else None,
+    )
+
+
+def get(desk: Desk, request: requests.CheckpointId_) -> CheckpointInfo:
+    """Return one checkpoint."""
+    state = desk.state(request.workbench_id)
+    return _info(desk, state, _find(state, request.checkpoint_id))
+
+
+def compare(desk: Desk, request: requests.CheckpointCompare) -> Compared:
+    """Say what differs from another checkpoint, or from Published (B10.15)."""
+    if not 1 <= request.limit <= change_set.PAGE_MAX:
+        raise ValidationFailed("a page has 1 to 5000 entries", reason="bad_params")
+    before, after = two_trees(desk, request.workbench_id, request.checkpoint_id, request.other_id)
+    found = desk.compare.changes(before, after)
+    start = change_set.offset_of(request.cursor)
+    end = start + request.limit
+    return Compared(
+        entries=tuple(changed_file(change) for change in found[start:end]),
+        counts=change_set.counts(found),
+        total=len(found),
+        next_cursor=str(end) if end < len(found) else None,
+    )
+
+
+def two_trees(
+    desk: Desk, bench_id: str, checkpoint_id: str, other_id: str | None
+) -> tuple[TreeId, TreeId]:
+    """Return the trees of a checkpoint and of another, or of Published."""
+    state = desk.state(bench_id)
+    before = _find(state, checkpoint_id).tree
+    return before, state.published if other_id is None else _find(state, other_id).tree
+
+
+def pin(desk: Desk, request: requests.CheckpointPin) -> Done:
+    """Keep a checkpoint from being pruned, or not any more."""
+    wanted = CheckpointId(check_id(request.checkpoint_id, "cp"))
+    done = desk.commit(request.workbench_id, lambda now: decide.pin(now, wanted, request.pinned))
+    return Done(warnings=done.warnings)
+
+
+def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
+    """Bring a checkpoint back, keeping what it replaces (B10.9–B10.12)."""
+    if request.dry_run:
+        return _restore(desk, request, lambda _: None)
+    bench_id = check_id(request.workbench_id, "wb")
+    with announced(desk, bench_id, "CheckpointRestoreProgress", PHASES, UNDONE) as begin:
+        return _restore(desk, request, begin)
+
+
+@decided_again
+def _restore(desk: Desk, request: requests.CheckpointRestore, progress: Begin) -> Restored:
+    wanted = CheckpointId(check_id(request.checkpoint_id, "cp"))
+    with desk.locked(request.workbench_id, damaged_ok=True) as state:
+        progress("validating")
+        decide.require_no_draft(state)
+        target = decide.require_checkpoint(state, wanted)
+        require_whole(desk, state, target)
+        desk.require_disk()
+        found = desk.compare.against(state.published, target.tree)
+        if request.dry_run:
+            return Restored(
+                published_generation=state.generation,
+                tree=target.tree,
+                dry_run=True,
+                changed=tuple(changed_file(change) for change in found),
+            )
+        progress("checkpoint_pre_restore")
+        pre, message = desk.new_checkpoint(), desk.new_message()
+        totals = desk.totals(state)
+        progress("swap_directories")
+        items = item.differing(desk, state.context_tree, target.context_tree)
+        text = f"Before restoring {local_minute(target.created_ms)}"
+        done = desk.commit(
+            request.workbench_id,
+            lambda now: decide.restore(
+                decide.unmoved(now, state), wanted, pre, message, totals, text, items
+            ),
+        )
+        progress("finalizing")
+        proofs = desk.views.proofs(done.state, found)
+    return Restored(
+        published_generation=done.state.generation,
+        tree=done.state.published,
+        pre_restore_checkpoint_id=pre,
+        changed=tuple(changed_file(change, proofs) for change in found),
+        warnings=done.warnings,
+    )
+
+
+def _find(state: BenchState, raw: str) -> Checkpoint:
+    return decide.require_checkpoint(state, CheckpointId(check_id(raw, "cp")))
+
+
+def damage(
+    desk: Desk, state: BenchState, one: Checkpoint, *, thorough: bool = False
+) -> list[Damage]:
+    """Return what keeps a checkpoint from being brought back (B10.8)."""
+    return [
+        *desk.soundness.of_older(state, one.tree, thorough=thorough),
+        *desk.soundness.beyond(state.context_tree, one.context_tree, thorough=thorough),
+    ]
+
+
+def is_restorable(desk: Desk, state: BenchState, one: Checkpoint) -> bool:
+    """Whether a checkpoint has all its contents, by the look that lists take (B10.8)."""
+    return not damage(desk, state, one)
+
+
+def require_whole(desk: Desk, state: BenchState, one: Checkpoint) -> None:
+    """Refuse to bring back a checkpoint that lacks contents (B10.12)."""
+    lost = damage(desk, state, one, thorough=True)
+    if lost:
+        raise RestoreFailed(
+            "the checkpoint lacks contents", reason=lost[0].reason, detail=lost[0].path
+        )
+
+
+def local_minute(at_ms: int) -> str:
+    """Return a moment as the person's clock shows it (B10.4)."""
+    return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _info(desk: Desk, state: BenchState, one: Checkpoint) -> CheckpointInfo:
+    lost = damage(desk, state, one)
+    return CheckpointInfo(
+        checkpoint_id=one.checkpoint_id,
+        created_at=timestamp(one.created_ms),
+        reason=one.reason,
+        trigger=one.trigger,
+        description=one.description,
+        files=one.file_count,
+        total_bytes=one.total_bytes,
+        published_generation=one.generation,
+        pinned=one.pinned,
+        restorable=not lost,
+        unrestorable_reason=lost[0].reason if lost else None,
+        actor=one.actor,
+        by=acted(one.by, desk.names()),
+    )

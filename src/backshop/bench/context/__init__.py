@@ -1,0 +1,1 @@
+"""Context items: what every call is told about the company, the department and the situation."""

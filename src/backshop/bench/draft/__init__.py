@@ -1,0 +1,1 @@
+"""The Draft: written in batches, brought onto a moved Published, published or discarded."""

@@ -1,0 +1,209 @@
+"""A Draft becomes Published, or is thrown away (B9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from backshop.base.ambient import timestamp
+from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.ids import TreeId, check_id, check_sha256
+from backshop.base.paths import BenchPath
+
+from .. import decide, requests
+from ..answers import ChangedFile, Done, Published
+from ..errors import BenchDamaged, PublishedChanged
+from ..repository import Desk, damaged
+from ..retry import decided_again
+from ..review import change_set
+from ..revision import Draft
+from ..state import BenchState
+from ..tree.difference import Change
+from ..values import FileFact
+from ..view.folder import Outside
+from .progress import Begin, announced
+
+PHASES = (
+    "validating",
+    "conflict_check",
+    "checkpoint_pre_publish",
+    "swap_directories",
+    "finalizing",
+)
+UNDONE = ("checkpoint_pre_publish", "swap_directories")
+"""Phases that a failure can only end before the commit: it is taken back."""
+
+
+def publish(desk: Desk, request: requests.DraftPublish) -> Published:
+    """Make the Draft Published; what was reviewed is what is published (B9)."""
+    if request.dry_run:
+        return _publish(desk, request, lambda _: None)
+    bench_id = check_id(request.workbench_id, "wb")
+    with announced(desk, bench_id, "DraftPublishProgress", PHASES, UNDONE) as begin:
+        return _publish(desk, request, begin)
+
+
+@decided_again
+def _publish(desk: Desk, request: requests.DraftPublish, progress: Begin) -> Published:
+    reviewed = None
+    if request.reviewed_tree is not None:
+        reviewed = TreeId(check_sha256(request.reviewed_tree))
+    with desk.locked(request.workbench_id, lost_ok=True) as state:
+        progress("validating")
+        draft = decide.require_draft(state)
+        _require_had(desk, draft)
+        _require_clean_draft(desk, state, draft)
+        desk.require_disk()
+        progress("conflict_check")
+        _require_clean_published(desk, state)
+        found = desk.compare.changes(draft.base_tree, draft.tree)
+        wish = _publish_wish(desk, state, draft, found, reviewed)
+        checkpoint_id, message_id = desk.new_checkpoint(), desk.new_message()
+        decide.publish(state, wish, checkpoint_id, message_id)  # refuses before anything is begun
+        if request.dry_run:
+            return _published(state, draft.tree, found, None, dry_run=True)
+        progress("checkpoint_pre_publish")
+        progress("swap_directories")
+        done = desk.commit(
+            request.workbench_id,
+            lambda now: decide.publish(decide.unmoved(now, state), wish, checkpoint_id, message_id),
+        )
+        progress("finalizing")
+        proofs = desk.views.proofs(done.state, found)
+    kept = checkpoint_id if done.state.checkpoint(checkpoint_id) else None
+    return _published(
+        done.state,
+        done.state.published,
+        found,
+        kept,
+        proofs=proofs,
+        warnings=done.warnings,
+        damaged=desk.lost_paths(done.state),
+    )
+
+
+def _require_had(desk: Desk, draft: Draft) -> None:
+    """Refuse where something that is to be published is lost; other files cost only themselves."""
+    lost = desk.soundness.beyond(draft.base_tree, draft.tree)
+    if lost:
+        raise damaged(lost)
+
+
+def _publish_wish(
+    desk: Desk, state: BenchState, draft: Draft, found: Sequence[Change], reviewed: TreeId | None
+) -> decide.PublishWish:
+    number = change_set.counts(found)
+    return decide.PublishWish(
+        reviewed_tree=reviewed,
+        files=[_fact(desk, state, draft, change) for change in found if change.after is not None],
+        removed={c.path: c.before.sha256 for c in found if c.kind == "DELETED" and c.before},
+        moved=[c.old_path for c in found if c.old_path is not None],
+        counts=(number.added, number.modified, number.deleted, number.renamed),
+        before=desk.totals(state),
+        after=desk.totals_after(state, draft.tree),
+        since_review=_since(desk, reviewed, draft.tree),
+    )
+
+
+def _since(desk: Desk, reviewed: TreeId | None, now: TreeId) -> list[BenchPath]:
+    """Return what differs from the tree that was reviewed, if that tree is still known."""
+    if reviewed is None or reviewed == now:
+        return []
+    try:
+        return [change.path for change in desk.compare.changes(reviewed, now)]
+    except (NotFound, ValueError):
+        return []
+
+
+def _fact(desk: Desk, state: BenchState, draft: Draft, change: Change) -> FileFact:
+    assert change.after is not None
+    known = state.files.records.get(change.old_path or change.path)
+    brought = draft.brought.get(change.path)
+    return FileFact(
+        path=change.path,
+        file_id=known.file_id if known else desk.new_file(),
+        sha256=change.after.sha256,
+        size=change.after.size,
+        imported=brought is not None and brought.sha256 == change.after.sha256,
+    )
+
+
+def _published(
+    state: BenchState,
+    tree_id: TreeId,
+    found: Sequence[Change],
+    checkpoint_id: str | None,
+    *,
+    dry_run: bool = False,
+    proofs: Mapping[BenchPath, bool] | None = None,
+    warnings: tuple[str, ...] = (),
+    damaged: tuple[str, ...] = (),
+) -> Published:
+    return Published(
+        published_generation=state.generation,
+        published_at=timestamp(state.updated_ms),
+        tree=tree_id,
+        checkpoint_id=checkpoint_id,
+        no_changes=not found,
+        dry_run=dry_run,
+        changed=tuple(changed_file(change, proofs) for change in found),
+        warnings=warnings,
+        damaged=damaged,
+    )
+
+
+def changed_file(change: Change, proofs: Mapping[BenchPath, bool] | None = None) -> ChangedFile:
+    """Return a change as an answer lists it; `proofs` say what was seen in the folder since."""
+    return ChangedFile(
+        path=change.path,
+        kind=change.kind,
+        old_path=change.old_path,
+        similarity=change.similarity,
+        bytes_before=change.before.size if change.before else None,
+        bytes_after=change.after.size if change.after else None,
+        sha256_before=change.before.sha256 if change.before else None,
+        sha256_after=change.after.sha256 if change.after else None,
+        verified=None if proofs is None else proofs.get(change.path),
+    )
+
+
+def discard(desk: Desk, request: requests.BenchRequest) -> Done:
+    """Throw the Draft away; works even when it is damaged (B9.14)."""
+    message_id = desk.new_message()
+    with desk.locked(request.workbench_id, damaged_ok=True):
+        done = desk.commit(request.workbench_id, lambda s: decide.discard(s, message_id))
+    return Done(warnings=done.warnings)
+
+
+def _require_clean_draft(desk: Desk, state: BenchState, draft: Draft) -> None:
+    assert state.bench_id is not None
+    lost = desk.soundness.beyond(state.published, draft.tree, thorough=True)
+    if lost:
+        raise BenchDamaged("the Draft lacks contents", reason=lost[0].reason, detail=lost[0].path)
+    outside = desk.views.outside(state, "draft", mark=True)
+    if outside:
+        raise ValidationFailed(
+            "another program changed the Draft's folder",
+            reason="draft_outside_changes",
+            detail=_listed(outside),
+        )
+
+
+def _require_clean_published(desk: Desk, state: BenchState) -> None:
+    assert state.bench_id is not None
+    lost = desk.lost_paths(state)
+    outside = [
+        one
+        for one in desk.views.outside(state, "published", mark=True)
+        if one.actual is not None or one.path not in lost  # nobody removed what is lost anyway
+    ]
+    if outside:
+        raise PublishedChanged(
+            "another program changed the Published folder",
+            reason="published_changed",
+            detail=_listed(outside),
+            choices=decide.CHOICES,
+        )
+
+
+def _listed(outside: list[Outside]) -> str:
+    return ", ".join(one.path for one in outside[: decide.LISTED_PATHS])

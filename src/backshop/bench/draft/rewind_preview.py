@@ -1,0 +1,39 @@
+"""What a step back changes in the folder a person looks at: listed before, proved after (B9.15)."""
+
+from __future__ import annotations
+
+from backshop.base.ids import TreeId
+
+from ..answers import ChangedFile
+from ..repository import Desk
+from ..state import BenchState
+from ..tree.difference import Change
+from ..tree.soundness import UNREADABLE
+from .publish import changed_file
+
+
+def files_moved(desk: Desk, before: BenchState, after: BenchState) -> tuple[ChangedFile, ...]:
+    """Return the files that are others in a state that is not there yet."""
+    return tuple(changed_file(change) for change in _changes(desk, before, after))
+
+
+def files_proved(desk: Desk, before: BenchState, after: BenchState) -> tuple[ChangedFile, ...]:
+    """Return the files that are others now, each read back from its folder."""
+    try:
+        found = _changes(desk, before, after)
+    except UNREADABLE:
+        return ()  # going back stands; what is left there lacks its list of files (B3.11)
+    is_published = before.published != after.published or after.draft is None
+    proofs = desk.views.proofs(after, found, "published" if is_published else "draft")
+    return tuple(changed_file(change, proofs) for change in found)
+
+
+def _changes(desk: Desk, before: BenchState, after: BenchState) -> tuple[Change, ...]:
+    """Compare Published where it is another one, else what the Draft shows in its place."""
+    if before.published != after.published:
+        return desk.compare.against(before.published, after.published)
+    return desk.compare.against(_shown(before), _shown(after))
+
+
+def _shown(state: BenchState) -> TreeId:
+    return state.published if state.draft is None else state.draft.tree

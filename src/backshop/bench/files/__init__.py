@@ -1,0 +1,1 @@
+"""The person's own files: added from outside, listed, removed, renamed, copied out (B6)."""

@@ -1,0 +1,415 @@
+"""Looking into files: for viewers and the command line, not logged as anybody's work (B12, B19).
+
+A *view* is Published or the Draft, and the Draft where there is one; a *version* of a review is
+also what a file was when the Draft began. Pictures of pages are named by an `image_ref`, the path
+under which the web app gives their bytes (S7.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+from urllib.parse import quote
+
+from backshop.base import limits, paths, tree
+from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.ids import TreeId
+from backshop.base.paths import BenchPath
+from backshop.formats import FormatError, Formats, OpenTable, Selector, Source
+
+from .. import decide
+from ..repository import Desk
+from ..state import BenchState
+from ..tree.difference import Kept
+from . import view_request
+
+VERSIONS = ("PUBLISHED", "DRAFT", "REFERENCE")
+BLOCKS_MAX = 600  # of a document in one answer
+_KEPT_DOCUMENTS = 4
+VIEWS = {"published": "PUBLISHED", "draft": "DRAFT"}
+_SCALE_STEP, _SCALE_MIN, _SCALE_MAX = 0.25, 0.25, 2.0
+_ABSENT = ("bad_index", "unknown_sheet")
+Found = dict[str, Any]
+Window = view_request.FileGrid | view_request.ReviewGrid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagePreview:
+    """A picture of a page, slide or image, or why there is none (B12.11–B12.14)."""
+
+    path: str
+    version: str
+    page_index: int
+    scale: float
+    image_ref: str | None = None
+    mime_type: str | None = None
+    page_count: int | None = None
+    scaled_down: bool = False
+    missing: bool = False
+    """This version has no such page, or not this file."""
+    preview_unavailable: bool = False
+    reason: str | None = None
+    metadata: Found | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The bytes behind an `image_ref`."""
+
+    data: bytes
+    mime_type: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """One file of one version; `file` None where that version does not have it."""
+
+    state: BenchState
+    version: str
+    path: BenchPath
+    file: tree.File | None
+
+
+class Viewer:
+    """Reads files of benches through the formats."""
+
+    def __init__(self, desk: Desk, formats: Formats) -> None:
+        self._desk = desk
+        self._formats = formats
+        self._documents: Kept[str, Any] = Kept(_KEPT_DOCUMENTS)
+
+    # ------------------------------------------------------------ files of a view
+
+    def info(self, request: view_request.FileRequest) -> Found:
+        """Return kind, size and a few facts of one file."""
+        return dict(self._formats.get_info(self._viewed(request)))
+
+    def map(self, request: view_request.FileRequest) -> Found:
+        """Return the structure of a file."""
+        return dict(self._formats.get_map(self._viewed(request), "full"))
+
+    def read(self, request: view_request.FileRead) -> Found:
+        """Return a part of a file as text."""
+        source = self._viewed(request)
+        selector = Selector(
+            sheet=request.sheet,
+            range=request.range,
+            cells=request.cells,
+            section=request.section,
+            paragraphs=request.paragraphs,
+            slide_index=request.slide_index,
+            pages=request.pages,
+            line_start=request.line_start,
+            line_count=request.line_count,
+            chunk_index=request.chunk_index,
+            char_offset=request.char_offset,
+        )
+        return dict(self._formats.read(source, selector).to_json(source.name))
+
+    def grid(self, request: view_request.FileGrid) -> Found:
+        """Return a window of a sheet."""
+        return self._grid(self._viewed(request), request)
+
+    def section(self, request: view_request.FileSection) -> Found:
+        """Return the outline of a document and the blocks of one section, as they stand."""
+        source = self._viewed(request)
+        sections = self._documents.get(  # compared with itself: all of it is the same
+            source.sha256, lambda: self._formats.diff_document(source, source)
+        )
+        index = request.section_index
+        if index is not None and not 0 <= index < max(len(sections), 1):
+            raise _no_such("section", index, len(sections))
+        wanted = sections if index is None else sections[index : index + 1]
+        blocks = [block for one in wanted for block in one["blocks"]]
+        return {
+            "sections": [{k: one[k] for k in ("index", "heading", "level")} for one in sections],
+            "section_count": len(sections),
+            "section_index": index,
+            "blocks": blocks[:BLOCKS_MAX],
+            "has_more": len(blocks) > BLOCKS_MAX,
+        }
+
+    def slide(self, request: view_request.FileSlide) -> Found:
+        """Return one slide with the places of its shapes."""
+        return dict(self._formats.extract_slide(self._viewed(request), request.slide_index))
+
+    def page(self, request: view_request.FilePage) -> PagePreview:
+        """Return a picture of one page of a file."""
+        state = self._desk.state(request.workbench_id)
+        version = _version_of_view(state, request.view)
+        path = paths.bench_path(request.path)
+        file = self._desk.find(_tree_of(state, version), path)
+        place = _Place(state, version, path, file)
+        return self._preview(place, request.page_index, request.scale)
+
+    def describe(self, request: view_request.TableRequest) -> Found:
+        """Return what each column of a table holds."""
+        return dict(self._table(request).describe())
+
+    def stats(self, request: view_request.TableStats) -> Found:
+        """Return statistics of columns."""
+        return dict(self._table(request).stats(request.columns))
+
+    def rows(self, request: view_request.TableReadRows) -> Found:
+        """Return rows in the order of the file."""
+        table = self._table(request)
+        return dict(table.read_rows(request.row_start, request.row_count, request.columns))
+
+    def query(self, request: view_request.TableQuery) -> Found:
+        """Return a window of the result of one SELECT."""
+        table = self._table(request)
+        return dict(table.query(request.query, request.window_rows, request.window_offset))
+
+    # ------------------------------------------------------------ versions of a review
+
+    def preview(self, request: view_request.ReviewPage, *kinds: str) -> PagePreview:
+        """Return a picture of a page of one version; the kind must be one of `kinds`."""
+        place = self._place(request.workbench_id, request.path, request.version)
+        other = self._place(request.workbench_id, request.path, _other(request.version))
+        self._require_kind(place, other, kinds)
+        index = request.page_index
+        if index < 0:
+            raise ValidationFailed("pages count from 0", reason="bad_params")
+        if place.file is None:
+            return _missing(place, index, request.scale)
+        found = self._preview(place, index, request.scale)
+        if found.missing and (
+            other.file is None or self._preview(other, index, request.scale).missing
+        ):
+            raise ValidationFailed(f"neither side has a page {index}", reason="bad_params")
+        return found
+
+    def slide_preview(self, request: view_request.ReviewSlide) -> PagePreview:
+        """Return a picture of a slide."""
+        page = view_request.ReviewPage(
+            workbench_id=request.workbench_id,
+            path=request.path,
+            version=request.version,
+            page_index=request.slide_index,
+            scale=request.scale,
+        )
+        return self.preview(page, "pptx")
+
+    def preview_grid(self, request: view_request.ReviewGrid) -> Found:
+        """Return a window of a sheet of one version, and what changed in it (B12.9, B12.13)."""
+        place = self._place(request.workbench_id, request.path, request.version)
+        other = self._place(request.workbench_id, request.path, _other(request.version))
+        self._require_kind(place, other, ("xlsx",))
+        found = self._grid_or_none(place, request)
+        if found is not None:
+            changes = self._changes_in(place, other, found["sheet"], request)
+            return {**found, "changes": changes, "missing": False}
+        if self._grid_or_none(other, request) is None:
+            raise ValidationFailed("neither side has this sheet", reason="bad_params")
+        return {"missing": True, "sheets": [], "cells": [], "row_count": 0, "col_count": 0}
+
+    def picture(
+        self,
+        bench_id: str,
+        version: str,
+        raw_path: str,
+        page_index: int,
+        scale: float,
+        part: str | None = None,
+    ) -> Picture:
+        """Return the bytes an `image_ref` names; with `part`, of a picture inside the file.
+
+        Raises:
+            NotFound: there is no such file, page or picture.
+        """
+        place = self._place(bench_id, raw_path, version)
+        if place.file is None:
+            raise NotFound("this version does not have the file", reason="not_found")
+        source = self._source(place)
+        if part is None and self._is_svg(source):
+            return Picture(source.path.read_bytes(), "image/svg+xml", place.file.sha256)
+        if part is None:
+            drawn = self._formats.render_page(source, page_index, _bucket(scale))
+        else:
+            drawn = self._formats.render_part(source, part)
+        if drawn.image is None or drawn.mime_type is None:
+            raise NotFound("there is no picture of this", reason=drawn.reason or "not_found")
+        return Picture(drawn.image, drawn.mime_type, place.file.sha256)
+
+    def pictures_inside(self, bench_id: str, version: str, raw_path: str) -> dict[str, str]:
+        """Return the pictures inside an office file of one version: names and hashes (U4.2)."""
+        place = self._place(bench_id, raw_path, version)
+        return {} if place.file is None else self._formats.picture_parts(self._source(place))
+
+    # ------------------------------------------------------------ inside
+
+    def _viewed(self, request: view_request.FileRequest) -> Source:
+        state = self._desk.state(request.workbench_id)
+        version = _version_of_view(state, request.view)
+        path = paths.bench_path(request.path)
+        file = self._desk.find(_tree_of(state, version), path)
+        return self._source(_Place(state, version, path, file))
+
+    def _source(self, place: _Place) -> Source:
+        assert place.file is not None
+        blob = self._desk.store.blobs.path(place.file.sha256)
+        return self._formats.source(blob, place.path, place.file.sha256)
+
+    def _table(self, request: view_request.TableRequest) -> OpenTable:
+        return self._formats.open_table(self._viewed(request), request.sheet, request.range)
+
+    def _place(self, bench_id: str, raw_path: str, version: str) -> _Place:
+        """Return a file by the path it has in the Draft, or the one it had before."""
+        if version not in VERSIONS:
+            raise ValidationFailed("there is no such version", reason="bad_params", hints=VERSIONS)
+        state = self._desk.state(bench_id)
+        path = paths.bench_path(raw_path)
+        head = _tree_of(state, version)
+        file = tree.lookup(head, path, self._desk.store.load_tree)
+        if file is None and state.draft is not None:
+            draft = state.draft
+            change = self._desk.compare.find(draft.base_tree, draft.tree, path)
+            twin = None if change is None else (change.path, change.old_path)
+            for name in twin or ():
+                found = name and tree.lookup(head, name, self._desk.store.load_tree)
+                if name and found:
+                    path, file = name, found
+        return _Place(state, version, path, file)
+
+    def _require_kind(self, place: _Place, other: _Place, kinds: tuple[str, ...]) -> None:
+        shown = place if place.file is not None else other
+        if shown.file is None:
+            raise NotFound("neither side has this path", reason="not_found")
+        kind = self._desk.compare.kind(shown.path, shown.file)
+        if kind is None or kind.kind.value not in kinds:
+            found = "unreadable" if kind is None else kind.kind.value
+            raise ValidationFailed(
+                f"this is a file of kind {found}", reason="bad_params", detail=f"kind: {found}"
+            )
+
+    def _preview(self, place: _Place, index: int, scale: float) -> PagePreview:
+        assert place.file is not None
+        source, bucket = self._source(place), _bucket(scale)
+        answer = _answering(place, index, bucket)
+        if self._is_svg(source):
+            if index:
+                return _missing(place, index, scale)
+            return answer(mime_type="image/svg+xml", page_count=1, image=True)
+        try:
+            drawn = self._formats.render_page(source, index, bucket)
+        except FormatError as error:
+            if error.reason == "bad_index":
+                return _missing(place, index, scale)
+            return answer(preview_unavailable=True, reason=error.reason)
+        if not drawn.available:
+            return answer(preview_unavailable=True, reason=drawn.reason)
+        kind = self._desk.compare.kind(place.path, place.file)
+        is_image = kind is not None and kind.kind.value == "image"
+        return answer(
+            image=True,
+            mime_type=drawn.mime_type,
+            page_count=drawn.page_count,
+            scaled_down=drawn.scaled_down,
+            metadata=dict(self._formats.get_info(source)) if is_image else None,
+        )
+
+    def _is_svg(self, source: Source) -> bool:
+        return source.extension == ".svg"
+
+    def _grid_or_none(self, place: _Place, request: Window) -> Found | None:
+        if place.file is None:
+            return None
+        try:
+            return self._grid(self._source(place), request)
+        except FormatError as error:
+            if error.reason in _ABSENT:
+                return None
+            raise
+
+    def _changes_in(
+        self, place: _Place, other: _Place, sheet: str, request: view_request.ReviewGrid
+    ) -> list[Any] | None:
+        """Return the changed cells of a window; None where it is not known (B12.9)."""
+        before, after = (other, place) if place.version == "DRAFT" else (place, other)
+        if place.version == "PUBLISHED" or before.file is None or after.file is None:
+            return []
+        try:
+            return [
+                *self._formats.diff_window(
+                    self._source(before), self._source(after), sheet, *_window(request)
+                )
+            ]
+        except FormatError:
+            return None  # the cells are shown all the same, and that nothing is known of them
+
+    def _grid(self, source: Source, request: Window) -> Found:
+        """Return a window; what is asked beyond the largest one is left off (B12.12)."""
+        return dict(self._formats.extract_grid(source, request.sheet, *_window(request)))
+
+
+def _window(request: Window) -> tuple[int, int, int, int]:
+    """Return first row and column, and how many of each; not more than a grid has."""
+    return (
+        request.row_start,
+        request.col_start,
+        min(request.row_count, limits.GRID_MAX_ROWS),
+        min(request.col_count, limits.GRID_MAX_COLUMNS),
+    )
+
+
+def _version_of_view(state: BenchState, view: str | None) -> str:
+    if view is None:
+        return "PUBLISHED" if state.draft is None else "DRAFT"
+    if view not in VIEWS:
+        raise ValidationFailed(
+            "a view is published or draft", reason="bad_params", hints=tuple(VIEWS)
+        )
+    return VIEWS[view]
+
+
+def _tree_of(state: BenchState, version: str) -> TreeId:
+    if version == "PUBLISHED":
+        return state.published
+    draft = decide.require_draft(state)
+    return draft.tree if version == "DRAFT" else draft.base_tree
+
+
+def _other(version: str) -> str:
+    return "REFERENCE" if version == "DRAFT" else "DRAFT"
+
+
+def _bucket(scale: float) -> float:
+    if not isfinite(scale):
+        raise ValidationFailed("a scale is a number", reason="bad_params")
+    return min(max(round(scale / _SCALE_STEP) * _SCALE_STEP, _SCALE_MIN), _SCALE_MAX)
+
+
+def _missing(place: _Place, index: int, scale: float) -> PagePreview:
+    return _answering(place, index, _bucket(scale))(missing=True)
+
+
+def _answering(place: _Place, index: int, scale: float) -> Callable[..., PagePreview]:
+    def answer(*, image: bool = False, **facts: Any) -> PagePreview:
+        ref = _image_ref(place, index, scale) if image else None
+        return PagePreview(
+            path=place.path,
+            version=place.version,
+            page_index=index,
+            scale=scale,
+            image_ref=ref,
+            **facts,
+        )
+
+    return answer
+
+
+def _image_ref(place: _Place, index: int, scale: float) -> str:
+    assert place.file is not None
+    return (
+        f"/bench/{place.state.bench_id}/preview/{place.version}/{index}/{scale:.2f}/"
+        f"{quote(place.path)}?content={place.file.sha256[:16]}"
+    )
+
+
+def _no_such(what: str, index: int, count: int) -> ValidationFailed:
+    return ValidationFailed(
+        f"there is no {what} {index}", reason="bad_params", hints=(f"0 to {max(count - 1, 0)}",)
+    )

@@ -1,0 +1,1 @@
+"""Trees of a bench, compared with each other and the store: differences, renames, losses."""

@@ -1,0 +1,1 @@
+"""A bench's folders on disk: made from its trees, described, scanned, rescued."""

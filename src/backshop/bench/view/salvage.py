@@ -1,0 +1,54 @@
+"""Bytes that other programs put into a bench's folders, kept before they are displaced (B3.12)."""
+
+from __future__ import annotations
+
+import errno
+from itertools import count
+from pathlib import Path
+
+from backshop.base.ambient import Clock, timestamp
+from backshop.store import file_error
+
+from .folder_scan import copy_durably, is_kept, made_folder
+
+
+class Salvage:
+    """One stamped folder below `salvage/`, made when there is something to keep."""
+
+    def __init__(self, parent: Path, clock: Clock) -> None:
+        self._parent = parent
+        self._clock = clock
+        self._folder: Path | None = None
+        self.kept: list[str] = []
+        """Where things are now, below `salvage/`."""
+
+    def keep(self, path: str, actual: Path) -> None:
+        """Copy what is at a path of a view until it is on the disk.
+
+        Raises:
+            DiskFull, WriteFailed: it could not be copied, so it must stay where it is.
+        """
+        try:
+            if not is_kept(actual):
+                if actual.is_dir() and not actual.is_symlink():  # one nobody can look into
+                    raise PermissionError(errno.EACCES, "not readable")
+                return
+            self._folder = self._folder or self._made()
+            target = self._folder / path
+            made_folder(target.parent)
+            copy_durably(actual, target)
+        except OSError as error:
+            raise file_error(error) from error
+        self.kept.append(f"{self._folder.name}/{path}")
+
+    def _made(self) -> Path:
+        stamp = timestamp(self._clock.now_ms()).replace(":", "").replace(".", "")
+        self._parent.mkdir(parents=True, exist_ok=True)
+        for number in count():
+            folder = self._parent / (f"{stamp}-{number}" if number else stamp)
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                continue
+            return folder
+        raise AssertionError("unreachable")
