@@ -12,8 +12,8 @@ from backshop.app.queue import LATER
 from backshop.base.errors import BackshopError
 from backshop.store import StoreUnavailable
 from backshop.workshop import OlderWorker, TurnActive
-from backshop.workshop.absence import Absence
-from backshop.workshop.handing import require_program
+from backshop.workshop.outage import Absence
+from backshop.workshop.turn.worker_turn import require_program
 
 worker = pytest.importorskip("backshop.app.worker")  # backshop[postgres]
 

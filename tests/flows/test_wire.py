@@ -15,7 +15,7 @@ from backshop.base.ambient import SystemClock
 from backshop.base.errors import BackshopError
 from backshop.models.watch import Limits, Watch
 from backshop.prompts import CancelToken
-from backshop.workshop.holding import POLL_S
+from backshop.workshop.turn.lease import POLL_S
 
 MODELS = Reply(
     [b'{"object": "list", "data": [{"id": "m", "object": "model", "max_model_len": 32768}]}'],

@@ -12,7 +12,7 @@ from tests.workshop.conftest import Chat, story
 from backshop.app import Backshop
 from backshop.mcp.toolbox import Offering
 from backshop.testing.ambient import FixedClock
-from backshop.workshop.seat import IDLE_S
+from backshop.workshop.turn.outside_lease import IDLE_S
 
 Json = dict[str, Any]
 PROMPT: Json = {"workflowId": "wr.rpi", "context": {"prompt": "Write two notes"}}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from backshop.models import scripted
 from backshop.models.messages import Role
 from backshop.prompts import MarkdownSection, Prompt, Session, Tool, ToolResult
-from backshop.workshop.attending import ToolAttendant
+from backshop.workshop.tool.tool_result import ToolAttendant
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import pytest
 
 from backshop.bench import TOOLS, Content, FileFact, Injected, Listing, Told
 from backshop.prompts import PromptRenderError, Session, lint
-from backshop.workshop.building import KINDS, BenchSection, build_prompt, bundled_prompts
-from backshop.workshop.facts import Artifacts, ChangeFact, Facts, Report
-from backshop.workshop.phases import PHASES, PhaseKey
+from backshop.workshop.prompt.bundled import KINDS, BenchSection, build_prompt, bundled_prompts
+from backshop.workshop.prompt.inputs import Artifacts, ChangeFact, Facts, Report
+from backshop.workshop.tool.phase import PHASES, PhaseKey
 
 ITEMS = Injected(
     Told("situation", "situation", "<workbench-situation>\nS\n</workbench-situation>"),

@@ -9,7 +9,7 @@ import pytest
 from tests.workshop.conftest import Chat, Step, says
 
 from backshop.app import Backshop
-from backshop.workshop import proposal
+from backshop.workshop.proposal import changeset as proposal_changeset
 
 TEXT: dict[str, Any] = {"path": "a.md", "content": "new\n", "summary": "new text"}
 DOC: dict[str, Any] = {
@@ -171,7 +171,7 @@ def test_wanting_to_delete_is_refused_without_a_repair(compat):
     ],
 )
 def test_what_a_proposal_must_not_be(bad):
-    found = proposal.read(json.dumps(changeset(**bad)))
+    found = proposal_changeset.read(json.dumps(changeset(**bad)))
 
     assert found.changeset is None
     assert found.problems
@@ -183,9 +183,9 @@ def test_an_old_proposal_has_writes_only():
     old = {"summary": "s", "writes": [TEXT]}
     with_ops = {**old, "ops": [DOC]}
 
-    assert proposal.read(json.dumps(old)).changeset is not None
-    assert proposal.read(json.dumps(with_ops)).changeset is None
-    assert proposal.read("{" * 100_000).changeset is None
+    assert proposal_changeset.read(json.dumps(old)).changeset is not None
+    assert proposal_changeset.read(json.dumps(with_ops)).changeset is None
+    assert proposal_changeset.read("{" * 100_000).changeset is None
 
 
 @pytest.mark.rule("W14.5", "W23.69", "B8.3")

@@ -15,8 +15,8 @@ from backshop.base.errors import AccessDenied, BackshopError
 from backshop.base.ids import BlobId, CheckpointId, MessageId, RevisionId
 from backshop.bench.decide import Totals
 from backshop.testing.ambient import FixedClock
-from backshop.workshop import decide
-from backshop.workshop.decide import Ids, Restoring
+from backshop.workshop.conversation import decide
+from backshop.workshop.conversation.decide import Ids, Restoring
 from backshop.workshop.errors import RevisionPruned
 
 BIG = "x" * 100_000  # a file of its own, not in the database

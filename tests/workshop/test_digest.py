@@ -12,13 +12,13 @@ from backshop.bench import Manifests
 from backshop.cli import main
 from backshop.models import Attendant, scripted
 from backshop.prompts import DigestItem, Manifest, ManifestChange, ManifestEntry
-from backshop.workshop import digesting
-from backshop.workshop.building import KINDS, build_prompt
-from backshop.workshop.digest import Digests
-from backshop.workshop.digestforms import DigestRefresh
-from backshop.workshop.digesting import Action, Standing, decide
-from backshop.workshop.facts import Facts
-from backshop.workshop.params import Call
+from backshop.workshop.digest import refresh
+from backshop.workshop.digest.forms import DigestRefresh
+from backshop.workshop.digest.refresh import Action, Standing, decide
+from backshop.workshop.digest.service import Digests
+from backshop.workshop.prompt.bundled import KINDS, build_prompt
+from backshop.workshop.prompt.gathering import Call
+from backshop.workshop.prompt.inputs import Facts
 
 from ..bench.conftest import Room, room  # noqa: F401
 
@@ -32,7 +32,7 @@ def turn(room: Room) -> Action:  # noqa: F811
     """Do what a turn does about the digest before its first prompt."""
     made, manifests = digests(room), Manifests(room.shop.benches)
     session, overrides = made.session(room.id), made.overrides(room.id)
-    return digesting.refresh(session, manifests.of(room.id), manifests, overrides=overrides)
+    return refresh.refresh(session, manifests.of(room.id), manifests, overrides=overrides)
 
 
 def item(source, fingerprint="old"):
@@ -281,14 +281,14 @@ def test_a_changed_digest_is_announced(room):  # noqa: F811
 @pytest.mark.parametrize("pin", [True, False])
 def test_what_a_person_wrote_while_a_refresh_was_under_way_stands(room, monkeypatch, pin):  # noqa: F811
     room.add({"a.txt": "a"})
-    look = digesting.draw
+    look = refresh.draw
 
     def slowly(*args, **options):
         room.call("DigestSet", body="By hand.", pin=pin)
         return look(*args, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(digesting, "draw", slowly)
+        patch.setattr(refresh, "draw", slowly)
         late = room.call("DigestRefresh", mode="builder")
     held = room.call("DigestGet")["body"]
     later = room.call("DigestRefresh", mode="builder")
@@ -300,14 +300,14 @@ def test_what_a_person_wrote_while_a_refresh_was_under_way_stands(room, monkeypa
 @pytest.mark.rule("P7.11")
 def test_a_digest_cleared_while_a_refresh_was_under_way_stays_away(room, monkeypatch):  # noqa: F811
     room.add({"a.txt": "a"})
-    look = digesting.draw
+    look = refresh.draw
 
     def slowly(*args, **options):
         room.call("DigestSet", body="By hand.", pin=False)
         room.call("DigestClear")
         return look(*args, **options)
 
-    monkeypatch.setattr(digesting, "draw", slowly)
+    monkeypatch.setattr(refresh, "draw", slowly)
     room.call("DigestRefresh", mode="builder")
 
     assert room.call("DigestGet")["source"] == "none"

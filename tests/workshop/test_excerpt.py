@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.workshop import excerpt as excerpts
-from backshop.workshop.excerpt import Excerpt, Line
+from backshop.workshop.prompt import excerpt as excerpts
+from backshop.workshop.prompt.excerpt import Excerpt, Line
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from backshop.base.errors import CODES, NotFound
 from backshop.rails import RailsError
 from backshop.rails.errors import RAILS_CODES
-from backshop.workshop.agent import failure
+from backshop.workshop.turn.agent import failure
 
 STATED = {
     "SESSION_LOCKED": "BENCH_BUSY",

@@ -17,8 +17,10 @@ from backshop.base.errors import DiskFull
 from backshop.base.event import event
 from backshop.base.ids import UserId
 from backshop.store import NewEvent, Part, Plan, StoreBusy, StoreUnavailable
-from backshop.workshop import OlderWorker, closing, decide, handing
+from backshop.workshop import OlderWorker
+from backshop.workshop.conversation import decide
 from backshop.workshop.errors import ModelUnavailable
+from backshop.workshop.turn import ending, worker_turn
 
 LARGE = "x" * 100_000  # more than fits into the database: a file is written
 DONE = {"b.txt": "b", "c.txt": LARGE}
@@ -151,14 +153,14 @@ def test_a_turn_that_fails_after_it_was_asked_to_stop_is_over(left, monkeypatch)
 @pytest.mark.rule("W5.10", "W5.11")
 def test_a_wish_to_stop_that_comes_while_a_turn_is_laid_to_rest_is_heard(left, monkeypatch):
     left.left()
-    text = closing.paused_text
+    text = ending.paused_text
 
     def meanwhile(*given):
         monkeypatch.undo()
         left.ask_to_stop()
         return text(*given)
 
-    monkeypatch.setattr(closing, "paused_text", meanwhile)
+    monkeypatch.setattr(ending, "paused_text", meanwhile)
     left.state()
 
     assert (left.turn.status, left.is_found) == ("canceled", False)
@@ -223,8 +225,8 @@ class Queue:
 
 def hand_to(left: Left, queue: Queue, monkeypatch, patience_s: float) -> dict[str, str]:
     """Let turns be handed to a queue; return a message that waits for one."""
-    monkeypatch.setattr(handing, "HAND_OVER_S", patience_s)
-    monkeypatch.setattr(handing, "POLL_S", 0.001)
+    monkeypatch.setattr(worker_turn, "HAND_OVER_S", patience_s)
+    monkeypatch.setattr(worker_turn, "POLL_S", 0.001)
     monkeypatch.setattr(left.shop.workshops._turns, "_hands", queue)
     left.play(story(("b.txt", "b"), answer="b.txt"))
     return {"workbench_id": left.id, "message_id": left.send("Do it")}
@@ -283,7 +285,7 @@ def test_a_turn_that_waits_for_its_hand_over_can_be_stopped(left, monkeypatch):
 @pytest.mark.rule("T6.2", "T8.17")
 def test_a_refusal_that_cannot_be_recorded_leaves_the_turn_to_be_found(left, monkeypatch):
     request = hand_to(left, Queue(left, 10**6), monkeypatch, patience_s=0)
-    monkeypatch.setattr(closing, "left_behind", away)
+    monkeypatch.setattr(ending, "left_behind", away)
 
     with pytest.raises(StoreUnavailable) as refused:
         left.shop.call("WorkshopRunAgent", request)
@@ -343,10 +345,10 @@ def test_a_turn_with_events_of_a_later_program_is_left_to_a_later_worker(left):
 @pytest.mark.parametrize("later", ["0.10.0", "0.9.1", "1.0.0"])
 def test_the_versions_of_programs_are_compared_as_numbers(later):
     with pytest.raises(OlderWorker):
-        handing.require_program("0.9.0", later)
+        worker_turn.require_program("0.9.0", later)
 
-    handing.require_program(later, "0.9.0")
-    handing.require_program(later, later)
+    worker_turn.require_program(later, "0.9.0")
+    worker_turn.require_program(later, later)
 
 
 @pytest.mark.rule("T6.4", "W5.10")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from backshop.workshop import outcome
-from backshop.workshop.outcome import ItemOutcome
+from backshop.workshop.turn import outcome
+from backshop.workshop.turn.outcome import ItemOutcome
 
 
 @pytest.mark.rule("W11.11", "W11.21")

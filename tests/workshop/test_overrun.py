@@ -17,7 +17,7 @@ from backshop.prompts import ToolContext, invoke
 from backshop.testing.ambient import FixedClock
 from backshop.workshop import AgentSpace, agent_tools
 from backshop.workshop.errors import CallGivenUp
-from backshop.workshop.journal import Loop, ToolJournal
+from backshop.workshop.tool.tool_log import Loop, ToolJournal
 
 
 @pytest.fixture

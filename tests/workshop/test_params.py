@@ -13,11 +13,11 @@ from backshop.base.errors import BackshopError
 from backshop.bench import TOOLS, Manifests, Workspace
 from backshop.models import Attendant, scripted
 from backshop.prompts import Session, ToolContext, invoke
-from backshop.workshop.building import build_prompt
-from backshop.workshop.compress import compress
-from backshop.workshop.excerpt import Excerpt, Line
-from backshop.workshop.facts import Artifacts
-from backshop.workshop.params import Call, Gatherer
+from backshop.workshop.prompt.bundled import build_prompt
+from backshop.workshop.prompt.compression import compress
+from backshop.workshop.prompt.excerpt import Excerpt, Line
+from backshop.workshop.prompt.gathering import Call, Gatherer
+from backshop.workshop.prompt.inputs import Artifacts
 
 from ..bench.conftest import AGENT, Room, room  # noqa: F401
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backshop.bench import TOOLS
-from backshop.workshop.phases import PHASES, PhaseKey
+from backshop.workshop.tool.phase import PHASES, PhaseKey
 
 
 @pytest.mark.rule("W7.1", "P7.3")

@@ -10,9 +10,9 @@ import pytest
 from backshop.app import Backshop
 from backshop.base.errors import BackshopError
 from backshop.prompts import LocalPromptOverridesStore
-from backshop.workshop.building import build_prompt
-from backshop.workshop.facts import Facts
-from backshop.workshop.pins import Pins
+from backshop.workshop.digest.pin import Pins
+from backshop.workshop.prompt.bundled import build_prompt
+from backshop.workshop.prompt.inputs import Facts
 
 from ..bench.conftest import Room, room  # noqa: F401
 

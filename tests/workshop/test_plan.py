@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backshop.base.limits import PLAN_ITEMS_MAX, PLAN_MAX_BYTES
-from backshop.workshop import plan as plans
-from backshop.workshop.plan import Mark, Status
+from backshop.workshop.turn import plan as plans
+from backshop.workshop.turn.plan import Mark, Status
 
 PLAN = """<!-- original_count: 3 -->
 # Execution Plan

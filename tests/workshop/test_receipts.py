@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.workshop import receipts
-from backshop.workshop.receipts import Result, Shelf, place_of
+from backshop.workshop.tool import receipt
+from backshop.workshop.tool.receipt import Result, Shelf, place_of
 
 
 def result(size: int, number: int = 1) -> Result:
@@ -98,7 +98,7 @@ STYLES = {"format": "xlsx", "fonts": [{"index": n, "name": f"F{n}"} for n in ran
 def test_a_receipt_has_shape_preview_and_the_way_back(tool, value, says):
     text = json.dumps(value)
 
-    found = receipts.receipt(tool, 17, text)
+    found = receipt.receipt(tool, 17, text)
 
     assert len(found.encode()) <= 4096
     assert found.startswith(f"Receipt of {tool}, entry 17, {len(text)} bytes.")
@@ -129,7 +129,7 @@ SHAPES = st.fixed_dictionaries(
 
 @given(value=st.one_of(JSON, SHAPES), tool=st.sampled_from(["read_file", "xlsx_get_styles", "t"]))
 def test_a_receipt_of_anything_fits_and_is_never_bare(value, tool):
-    found = receipts.receipt(tool, 3, json.dumps(value))
+    found = receipt.receipt(tool, 3, json.dumps(value))
 
     assert len(found.encode(errors="replace")) <= 4096
     assert len(found.split("\n")) >= 3
@@ -140,7 +140,7 @@ def test_slices_put_together_are_the_whole_result(text, chunk):
     data = text.encode(errors="replace")
     seen, offset = "", 0
     while True:
-        part = receipts.recall(5, "read_file", data, offset=offset, max_bytes=chunk)
+        part = receipt.recall(5, "read_file", data, offset=offset, max_bytes=chunk)
         assert part.offset == offset
         assert part.bytes == len(part.content.encode())
         seen += part.content
@@ -156,9 +156,9 @@ def test_slices_put_together_are_the_whole_result(text, chunk):
 def test_a_slice_begins_and_ends_between_characters():
     data = "a€b".encode()
 
-    assert receipts.recall(1, "t", data, offset=2, max_bytes=3).content == "€"
-    assert receipts.recall(1, "t", data, offset=0, max_bytes=2).content == "a"
-    assert receipts.recall(1, "t", data, offset=99).content == ""
+    assert receipt.recall(1, "t", data, offset=2, max_bytes=3).content == "€"
+    assert receipt.recall(1, "t", data, offset=0, max_bytes=2).content == "a"
+    assert receipt.recall(1, "t", data, offset=99).content == ""
 
 
 @pytest.mark.rule("U3.2", "W4.1")

@@ -8,7 +8,7 @@ from tests.workshop.conftest import calls, hears, plan, says, story, write
 
 from backshop.app.hub import About
 from backshop.prompts import ToolContext, invoke
-from backshop.workshop.recall import RECALL_TOOL, AgentSpace
+from backshop.workshop.tool.recall import RECALL_TOOL, AgentSpace
 
 ITEMS = [says("research", "Found."), says("plan", plan("Do it"))]
 END = [says("implement", "Done."), says("summary", "Done.")]

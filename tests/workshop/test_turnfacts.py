@@ -11,10 +11,11 @@ from tests.workshop.conftest import Chat, Step, calls, plan, says, write
 
 from backshop.app import Backshop
 from backshop.base.ids import MessageId, TurnId
-from backshop.workshop import TurnFacts, events, fold, naming, outcome, told, witness
+from backshop.workshop import TurnFacts, evidence, mention, told
 from backshop.workshop.answers import facts_of
-from backshop.workshop.state import WorkshopState
-from backshop.workshop.turnfacts import (
+from backshop.workshop.conversation import events, fold
+from backshop.workshop.conversation.state import WorkshopState
+from backshop.workshop.conversation.turn_facts import (
     Counted,
     EditDropped,
     FileChanged,
@@ -22,6 +23,7 @@ from backshop.workshop.turnfacts import (
     NotComputed,
     WriteRefused,
 )
+from backshop.workshop.turn import outcome
 
 FAILING = {"when": {"purpose": "implement", "item": 2}, "times": 0, "respond": {"error": "empty"}}
 GONE = "Item 2, Second, failed (the model answered nothing, twice); it wrote nothing."
@@ -167,7 +169,7 @@ def beside(done: tuple[Chat, list[Step]], lie: str) -> list[str]:
     book = chat.shop.workshops.book
     known = book.state(chat.id)
     assert known.turn is not None
-    facts = witness.facts_of(book, known, known.turn, answer=lie)
+    facts = evidence.facts_of(book, known, known.turn, answer=lie)
     assert facts is not None
     return list(told(facts))
 
@@ -405,7 +407,7 @@ def test_files_are_found_by_name_in_any_language(text, files, missing):
         paths.append("letters/report.docx")
         files = ["letters/report.docx"]
 
-    found = naming.files_named(text, paths)
+    found = mention.files_named(text, paths)
 
     assert (list(found.files), list(found.missing)) == (files, missing)
 
@@ -419,10 +421,10 @@ def test_an_object_of_the_work_at_the_end_of_a_report_says_nothing_of_the_item()
 
 @pytest.mark.rule("W11.20")
 def test_a_label_is_found_as_a_word_of_its_own():
-    assert naming.is_named("We did the  FIRST thing", "first thing")
-    assert not naming.is_named("a prefix", "Fix")
-    assert naming.is_named("修正Fix完成", "Fix")
-    assert not naming.is_named("anything", "")
+    assert mention.is_named("We did the  FIRST thing", "first thing")
+    assert not mention.is_named("a prefix", "Fix")
+    assert mention.is_named("修正Fix完成", "Fix")
+    assert not mention.is_named("anything", "")
 
 
 @pytest.mark.rule("W11.20")
@@ -436,7 +438,7 @@ def test_a_label_is_found_as_a_word_of_its_own():
     ],
 )
 def test_a_label_is_found_whatever_its_emphasis_and_number(answer, label):
-    assert naming.is_named(answer, label)
+    assert mention.is_named(answer, label)
 
 
 @pytest.mark.rule("W11.20")
@@ -450,7 +452,7 @@ def test_a_cell_whose_value_and_formula_changed_is_counted_once():
         "totals": {"changed": 3},
     }
 
-    assert [(one.what, one.count) for one in witness.counted(report)] == [("cell", 2)]
+    assert [(one.what, one.count) for one in evidence.counted(report)] == [("cell", 2)]
 
 
 def found(chat, number: int) -> dict[str, Any]:
@@ -535,7 +537,7 @@ def test_counts_of_an_effect_report_are_by_kind_and_true_where_its_list_is_cut(
     listed = [{"kind": kind, "where": f"x{at}"} for at, kind in enumerate(kinds)]
     report = {"changed": listed, "totals": {"changed": total}}
 
-    assert [(one.what, one.count) for one in witness.counted(report)] == expected
+    assert [(one.what, one.count) for one in evidence.counted(report)] == expected
 
 
 @pytest.mark.rule("W11.20", "F24.10", "F3.3")
@@ -550,7 +552,7 @@ def test_a_write_says_which_parts_of_it_were_not_made_and_what_has_no_value():
     }
     operations = [{"op": "x"}, {"op": "replace_text", "search": "old"}]
 
-    found_ = witness.noticed("r.docx", said, operations)
+    found_ = evidence.noticed("r.docx", said, operations)
 
     assert [one.what for one in found_.dropped] == [
         "replace_text “old”: nothing matched",
@@ -629,7 +631,7 @@ def test_a_table_that_was_not_extended_is_a_fact_of_the_turn():
     where = "the table T (A1:B3) was not extended by S!A4:B4, written below it: …"
     said = {"warnings": [{"code": "table_not_extended", "count": 1, "where": where}]}
 
-    noticed = witness.noticed("a.xlsx", said, [{"op": "set_range", "sheet": "S"}])
+    noticed = evidence.noticed("a.xlsx", said, [{"op": "set_range", "sheet": "S"}])
 
     assert told(TurnFacts(dropped=noticed.dropped)) == (f"Not made in a.xlsx: {where}",)
 
@@ -638,7 +640,7 @@ def test_a_table_that_was_not_extended_is_a_fact_of_the_turn():
 def test_an_edit_in_the_way_of_an_agents_write_is_a_fact_of_the_turn():
     said = {"warnings": [{"code": "outside_edits_salvaged", "count": 1, "where": "a.txt"}]}
 
-    noticed = witness.noticed("a.txt", said)
+    noticed = evidence.noticed("a.txt", said)
 
     assert told(TurnFacts(notes=noticed.notes)) == (
         "Files that another program wrote were in the way; they were kept in meta/salvage of the "

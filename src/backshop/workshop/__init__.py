@@ -6,7 +6,7 @@ Names load when they are asked for: what was said is read without the agent (S2.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import events as _facts  # noqa: F401  - known to the store from here on
+from .conversation import events as _facts  # noqa: F401  - known to the store from here on
 
 if TYPE_CHECKING:
     from .answers import (
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
         Undone,
         message_of,
     )
-    from .book import Book, chosen_model
-    from .bundle import agent_tools, workshop_prompts
-    from .cluttering import CLUTTER_COMMANDS, Cluttering
     from .commands import COMMANDS
-    from .contextual import CONTEXT_COMMANDS, Contextual
-    from .copying import retell
-    from .digest import DIGEST_COMMANDS, Digests
+    from .companion_stream import sister_streams
+    from .context_processing import CONTEXT_COMMANDS, Contextual
+    from .conversation.repository import Book, chosen_model
+    from .conversation.turn_facts import TurnFacts, told
+    from .digest.service import DIGEST_COMMANDS, Digests
+    from .draft_subject import draft_facts, draft_summary
     from .errors import TurnActive
-    from .handing import Hands, OlderWorker, turns_of
-    from .outside import Outside
-    from .params import Gatherer
-    from .recall import RECALL_TOOL, AgentSpace
-    from .run import Settings
+    from .history.fork import retell
+    from .prompt.catalog import agent_tools, workshop_prompts
+    from .prompt.clutter_report import CLUTTER_COMMANDS, Cluttering
+    from .prompt.gathering import Gatherer
     from .service import Workshop
-    from .sisters import sister_streams
-    from .summing import draft_facts, draft_summary
-    from .turnfacts import TurnFacts, told
+    from .tool.recall import RECALL_TOOL, AgentSpace
+    from .turn.context import Settings
+    from .turn.mcp_turn import Outside
+    from .turn.worker_turn import Hands, OlderWorker, turns_of
 
 __all__ = [
     "CLUTTER_COMMANDS",
@@ -80,43 +80,43 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CLUTTER_COMMANDS": "cluttering",
+    "CLUTTER_COMMANDS": "prompt.clutter_report",
     "COMMANDS": "commands",
-    "CONTEXT_COMMANDS": "contextual",
-    "DIGEST_COMMANDS": "digest",
-    "RECALL_TOOL": "recall",
-    "AgentSpace": "recall",
+    "CONTEXT_COMMANDS": "context_processing",
+    "DIGEST_COMMANDS": "digest.service",
+    "RECALL_TOOL": "tool.recall",
+    "AgentSpace": "tool.recall",
     "Answered": "answers",
     "CancelAnswer": "answers",
-    "Book": "book",
-    "Cluttering": "cluttering",
-    "Contextual": "contextual",
+    "Book": "conversation.repository",
+    "Cluttering": "prompt.clutter_report",
+    "Contextual": "context_processing",
     "Conversation": "answers",
-    "Digests": "digest",
-    "Gatherer": "params",
-    "Hands": "handing",
+    "Digests": "digest.service",
+    "Gatherer": "prompt.gathering",
+    "Hands": "turn.worker_turn",
     "Nothing": "answers",
-    "OlderWorker": "handing",
-    "Outside": "outside",
+    "OlderWorker": "turn.worker_turn",
+    "Outside": "turn.mcp_turn",
     "PlanView": "answers",
     "RedoDone": "answers",
     "Sent": "answers",
-    "Settings": "run",
+    "Settings": "turn.context",
     "State": "answers",
     "TurnActive": "errors",
-    "TurnFacts": "turnfacts",
+    "TurnFacts": "conversation.turn_facts",
     "Undone": "answers",
     "Workshop": "service",
-    "agent_tools": "bundle",
-    "chosen_model": "book",
-    "draft_facts": "summing",
-    "draft_summary": "summing",
+    "agent_tools": "prompt.catalog",
+    "chosen_model": "conversation.repository",
+    "draft_facts": "draft_subject",
+    "draft_summary": "draft_subject",
     "message_of": "answers",
-    "retell": "copying",
-    "sister_streams": "sisters",
-    "told": "turnfacts",
-    "turns_of": "handing",
-    "workshop_prompts": "bundle",
+    "retell": "history.fork",
+    "sister_streams": "companion_stream",
+    "told": "conversation.turn_facts",
+    "turns_of": "turn.worker_turn",
+    "workshop_prompts": "prompt.catalog",
 }
 
 

@@ -10,8 +10,8 @@ from backshop.base.ambient import timestamp
 from backshop.base.codec import decode
 from backshop.bench import Acted, ChangedFile, DraftState, Names, acted
 
-from .state import BY, Record
-from .turnfacts import TurnFacts, told
+from .conversation.state import BY, Record
+from .conversation.turn_facts import TurnFacts, told
 
 Json = Mapping[str, object]
 

@@ -10,11 +10,11 @@ from backshop.bench import Noted
 from backshop.bench import events as be
 from backshop.store import Event
 
-from . import events as ev
-from .book import Book
 from .called import ToolAnswered, ToolCalled
-from .phases import WRITING_TOOLS
-from .receipts import RECALL
+from .conversation import events as ev
+from .conversation.repository import Book
+from .tool.phase import WRITING_TOOLS
+from .tool.receipt import RECALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

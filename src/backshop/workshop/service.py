@@ -13,7 +13,7 @@ from backshop.prompts import PromptOverridesStore
 from backshop.rails import Rails
 from backshop.store import THE_OWNER, Caller
 
-from . import decide, handing, metrics, reading, regenerating, requests, rewinding
+from . import metrics, requests, transcript
 from .answers import (
     Answered,
     Applied,
@@ -31,16 +31,19 @@ from .answers import (
     ToolLogEntry,
     Undone,
 )
-from .book import Book
+from .conversation import decide
+from .conversation.repository import Book
 from .errors import ModelUnavailable
-from .handing import Hands
+from .history import regeneration, rewind
 from .metrics import Metrics
-from .outside import Outside
-from .params import Gatherer
-from .proposals import Proposals
-from .run import Settings
+from .prompt.gathering import Gatherer
+from .proposal_commands import Proposals
 from .signals import Publish, silent
-from .turns import Admit, Turns, anybody
+from .turn import worker_turn
+from .turn.context import Settings
+from .turn.mcp_turn import Outside
+from .turn.service import Admit, Turns, anybody
+from .turn.worker_turn import Hands
 
 _LOG = logging.getLogger(__name__)
 
@@ -86,7 +89,7 @@ class Workshop:
     def get_state(self, request: requests.WorkbenchOnly) -> State:
         """Say where the conversation of a workbench stands."""
         known = self._turns.settled(request.workbench_id)
-        return reading.state(
+        return transcript.state(
             known,
             draft=draft_state(self.book.desk, known.bench),
             flow=self._turns.flow_of(known),
@@ -97,15 +100,15 @@ class Workshop:
 
     def get_conversation(self, request: requests.GetConversation) -> Conversation:
         """Return a page of the conversation."""
-        return reading.conversation(self.book, request)
+        return transcript.conversation(self.book, request)
 
     def get_tool_log(self, request: requests.GetToolLog) -> ToolLog:
         """Return a page of the tool log."""
-        return reading.tool_log(self.book, request)
+        return transcript.tool_log(self.book, request)
 
     def get_tool_log_entry(self, request: requests.GetToolLogEntry) -> ToolLogEntry:
         """Return one entry of the tool log with a slice of its result."""
-        return reading.tool_log_entry(self.book, request)
+        return transcript.tool_log_entry(self.book, request)
 
     def get_metrics(self, request: requests.WorkbenchOnly) -> Metrics:
         """Count what happened in the conversation of a workbench; no text, no names."""
@@ -150,7 +153,7 @@ class Workshop:
         Raises:
             OlderWorker: it is later than this one.
         """
-        handing.require_program(self.book.program, version)
+        worker_turn.require_program(self.book.program, version)
 
     def let_go(self) -> None:
         """Leave every turn where it is, for another worker to go on with."""
@@ -163,14 +166,14 @@ class Workshop:
 
     def turns_of(self, user_id: str) -> list[tuple[str, str]]:
         """Return the benches and turns that are being worked on for somebody."""
-        return handing.turns_of(self.book.store, user_id)
+        return worker_turn.turns_of(self.book.store, user_id)
 
     def stop_turns_of(self, user_id: str) -> None:
         """Ask every turn that somebody began to stop, wherever it runs or waits to go on.
 
         One that cannot be asked now is stopped all the same by who works on it (`is_unwanted`).
         """
-        for bench_id, turn_id in handing.unfinished_of(self.book.store, user_id):
+        for bench_id, turn_id in worker_turn.unfinished_of(self.book.store, user_id):
             try:
                 self._turns.stop(bench_id, TurnId(turn_id))
             except BackshopError:
@@ -178,7 +181,7 @@ class Workshop:
 
     def orphans(self) -> list[tuple[str, str]]:
         """Return benches and turns that nobody works on, and has not for as long as a lease."""
-        return handing.orphans(self.book)
+        return worker_turn.orphans(self.book)
 
     def stream_assistant_reply(self, request: requests.StreamAssistantReply) -> Replied:
         """Answer a message with flow `compat`; returns when the turn ended."""
@@ -203,7 +206,7 @@ class Workshop:
     def regenerate(self, request: requests.Regenerate, caller: Caller = THE_OWNER) -> Answered:
         """Answer a message again; the old answer and its Draft give way."""
         may_publish = caller.may_publish(request.workbench_id)
-        return regenerating.regenerate(self.book, self._turns, request, may_publish=may_publish)
+        return regeneration.regenerate(self.book, self._turns, request, may_publish=may_publish)
 
     def cancel_run(self, request: requests.CancelRun) -> CancelAnswer:
         """Stop the running turn, or a digest that a model is writing (P7.11)."""
@@ -278,11 +281,11 @@ class Workshop:
         if not request.dry_run:
             self.book.require_quiet(request.workbench_id)
         may_publish = caller.may_publish(request.workbench_id)
-        return rewinding.undo(self.book, request, may_publish=may_publish)
+        return rewind.undo(self.book, request, may_publish=may_publish)
 
     def redo(self, request: requests.Redo, caller: Caller = THE_OWNER) -> RedoDone:
         """Take the last rewind back."""
         self._turns.settled(request.workbench_id)
         self.book.require_quiet(request.workbench_id)
         may_publish = caller.may_publish(request.workbench_id)
-        return rewinding.redo(self.book, request, may_publish=may_publish)
+        return rewind.redo(self.book, request, may_publish=may_publish)

@@ -1,0 +1,101 @@
+"""Rules about answering again: which message, and what goes with the old answer (W15.6–W15.9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.ids import MessageId
+from backshop.workshop.conversation import fold
+from backshop.workshop.conversation.state import Record, Turn, WorkshopState
+from backshop.workshop.errors import PublishedMoved
+
+from .conversation import Fact, require_idle, require_no_draft
+from .rewind import Ids, Restoring, choices, rewind, target_of
+from .turn import Begin, started
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """The message that is answered again, and the answer that gives way, if there is one."""
+
+    record: Record
+    replaced: MessageId | None = None
+
+
+def again(state: WorkshopState, message_id: str | None) -> Again:
+    """Return what regenerating means here, or refuse it (W15.6, W15.7)."""
+    require_idle(state)
+    line = state.active_line()
+    if message_id is None:
+        for record in reversed(line):
+            if record.type != "system_event":
+                return _of(state, record)
+        raise ValidationFailed("there is nothing to answer again", reason="nothing_to_regenerate")
+    found = state.records.get(message_id)
+    if found is None:
+        raise NotFound("there is no such message", reason="message_not_found")
+    if found.type not in ("user_message", "assistant_message"):
+        raise ValidationFailed("this record is no message", reason="bad_target")
+    if all(one.message_id != message_id for one in line):
+        raise ValidationFailed("this message is not part of the chat", reason="message_inactive")
+    return _of(state, found)
+
+
+def _of(state: WorkshopState, record: Record) -> Again:
+    if record.type == "user_message":
+        turn = _answered(state, record)
+        return Again(record=record, replaced=turn.message_id if turn else None)
+    turn = state.turns.get(record.turn_id or "")
+    if turn is None:
+        raise ValidationFailed("there is nothing to answer again", reason="nothing_to_regenerate")
+    return Again(record=state.records[turn.user_message_id], replaced=record.message_id)
+
+
+def _answered(state: WorkshopState, record: Record) -> Turn | None:
+    """Return the turn whose answer to a message is on the active line."""
+    line = {one.message_id for one in state.active_line()}
+    found = (t for t in state.turns.values() if t.user_message_id == record.message_id)
+    return next((t for t in found if t.message_id in line), None)
+
+
+def earlier_run(state: WorkshopState, record: Record) -> Turn | None:
+    """Return the turn whose run the new answer is a branch of (W13.2)."""
+    found = [
+        turn
+        for turn in state.turns.values()
+        if turn.user_message_id == record.message_id and turn.run_id is not None
+    ]
+    return max(found, key=lambda turn: turn.started_ms, default=None)
+
+
+def require_again(
+    state: WorkshopState, found: Again, mode: str | None, *, may_publish: bool
+) -> None:
+    """Refuse where the person has to choose first; nothing is changed (W15.6)."""
+    target = target_of(state, found.record.message_id, may_publish=may_publish)
+    if mode is None and target.is_crossing:
+        raise PublishedMoved(
+            "files were published or restored since then",
+            reason="published_changed",
+            choices=choices(state, target),
+        )
+
+
+def regenerate(
+    state: WorkshopState,
+    message_id: str | None,
+    mode: str | None,
+    wish: Begin,
+    node_id: str | None,
+    ids: Ids,
+    restoring: Restoring,
+) -> list[Fact]:
+    """Go back to the message and begin a new turn for it in the same breath (B7.11)."""
+    found = again(state, message_id)
+    target = target_of(state, found.record.message_id, may_publish=restoring.may_publish)
+    facts = rewind(state, target, mode, ids, restoring)
+    if not facts:
+        require_no_draft(state)
+    after = fold.applied(state, facts)
+    return [*facts, started(after, wish, found.record, node_id, found.replaced, is_again=True)]

@@ -1,0 +1,437 @@
+"""Rules about turns: whether one may begin or go on, and how it ends (W5, W10.4, W11, W12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.ids import MessageId, RevisionId, TurnId
+from backshop.bench import decide as bench_decide
+from backshop.bench.events import HeadMoved
+from backshop.workshop.conversation import events as ev
+from backshop.workshop.conversation import fold
+from backshop.workshop.conversation.state import Record, ToolEntry, Turn, WorkshopState
+from backshop.workshop.conversation.turn_facts import TurnFacts
+from backshop.workshop.errors import PublishedMoved, RevisionPruned, TurnActive
+
+from .conversation import Fact, Send, require_idle, require_no_draft, require_started, send
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What running the agent on a message means: begin, go on, or nothing any more."""
+
+    record: Record
+    turn: Turn | None = None
+    is_finished: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begin:
+    """A turn that is about to start; everything in it stays as it is until it ends (W5.4)."""
+
+    turn_id: TurnId
+    user_message_id: MessageId
+    message_id: MessageId
+    model_id: str
+    flow: str
+    run_id: str | None = None
+    session_id: str | None = None
+    workflow_id: str | None = None
+    user_id: str | None = None
+    program: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a turn ends, and the ids that may need."""
+
+    turn_id: TurnId
+    status: str
+    record_status: str
+    text: str
+    revision_id: RevisionId
+    switch_id: MessageId
+    notice_id: MessageId
+    problem: ev.Problem | None = None
+    summary_source: str | None = None
+    changed_paths: tuple[str, ...] = ()
+    spent: ev.Spent = field(default_factory=ev.Spent)
+    session_seq: int = 0
+    facts: TurnFacts | None = None
+    """What is true of the turn then; None of one that could not write."""
+
+
+def outlook(state: WorkshopState, message_id: str) -> Outlook:
+    """Say what running the agent on a message means, or refuse it (W5.3, W3.1)."""
+    require_started(state)
+    record = state.records.get(message_id)
+    if record is None:
+        raise NotFound("there is no such message", reason="message_not_found")
+    if record.type != "user_message":
+        raise ValidationFailed("only a message of a person is answered", reason="bad_target")
+    line = state.active_line()
+    places = [n for n, one in enumerate(line) if one.message_id == message_id]
+    if not places:
+        raise ValidationFailed(
+            "this message is not part of the chat now", reason="message_inactive"
+        )
+    turn = _turn_of(state, record)
+    if turn is not None and turn is state.running:
+        raise TurnActive("the agent is at work on this message", reason="turn_active")
+    require_idle(state)
+    if turn is not None and turn is state.resumable:
+        if turn.published_generation != state.bench.generation:
+            raise PublishedMoved(
+                "the files changed since the work stopped", reason="published_changed"
+            )
+        return Outlook(record=record, turn=turn)
+    after = line[places[0] + 1 :]
+    if turn is not None and any(one.message_id == turn.message_id for one in after):
+        return Outlook(record=record, turn=turn, is_finished=True)
+    if any(one.type != "system_event" or one.changes_published for one in after):
+        raise ValidationFailed("the conversation went on after this message", reason="bad_target")
+    require_no_draft(state)
+    return Outlook(record=record)
+
+
+def _turn_of(state: WorkshopState, record: Record) -> Turn | None:
+    """Return the newest turn that answers a message and still counts."""
+    turn = state.turn
+    if turn is not None and turn.user_message_id == record.message_id:
+        return turn if state.is_turn_active(turn.turn_id) else None
+    line = {one.message_id for one in state.active_line()}
+    found = (t for t in state.turns.values() if t.user_message_id == record.message_id)
+    return next((t for t in found if t.message_id in line), None)
+
+
+def begin(state: WorkshopState, wish: Begin, node_id: str | None) -> list[Fact]:
+    """Start a turn; the caller holds the run lease."""
+    found = outlook(state, wish.user_message_id)
+    if found.turn is not None:
+        raise TurnActive("this message has been taken up already", reason="turn_active")
+    return [started(state, wish, found.record, node_id)]
+
+
+def said_and_begun(state: WorkshopState, said: Send, wish: Begin, node_id: str) -> list[Fact]:
+    """Append a message and begin its turn in the same breath (W13.7)."""
+    facts = send(state, said)
+    after = fold.applied(state, facts)
+    return [*facts, *begin(after, wish, node_id)]
+
+
+def started(
+    state: WorkshopState,
+    wish: Begin,
+    record: Record,
+    node_id: str | None,
+    replaces: MessageId | None = None,
+    *,
+    is_again: bool = False,
+) -> ev.TurnStarted:
+    """Return the fact a turn begins with."""
+    return ev.TurnStarted(
+        turn_id=wish.turn_id,
+        user_message_id=record.message_id,
+        message_id=wish.message_id,
+        mode=str(record.metadata.get("mode", "agent")),
+        flow=wish.flow,
+        model_id=wish.model_id,
+        published_generation=state.bench.generation,
+        run_id=wish.run_id,
+        session_id=wish.session_id,
+        node_id=node_id,
+        workflow_id=wish.workflow_id,
+        is_again=is_again,
+        replaces=replaces,
+        user_id=wish.user_id,
+        program=wish.program,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume:
+    """A turn that is about to go on."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    model_id: str
+    revision_id: RevisionId
+    user_id: str | None = None
+    is_owners: bool = False
+    program: str | None = None
+
+
+def resume(state: WorkshopState, wish: Resume) -> list[Fact]:
+    """Go on with a turn that stopped; its record gives way to a new one (W12.6)."""
+    turn = state.resumable
+    if turn is None or turn.turn_id != wish.turn_id:
+        raise TurnActive("the turn is being worked on already", reason="turn_active")
+    facts: list[Fact] = []
+    if turn.message_id in state.records:
+        facts.append(HeadMoved(message_id=turn.user_message_id, actor="agent"))
+    facts += _rolled_back(state, turn, wish.revision_id, wish.message_id)
+    facts.append(
+        ev.TurnResumed(
+            turn_id=turn.turn_id,
+            message_id=wish.message_id,
+            model_id=wish.model_id,
+            user_id=wish.user_id,
+            is_owners=wish.is_owners,
+            program=wish.program,
+        )
+    )
+    return facts
+
+
+def running(state: WorkshopState, turn_id: TurnId) -> Turn:
+    """Return the turn an agent works on; somebody else's work is refused."""
+    turn = state.running
+    if turn is None or turn.turn_id != turn_id:
+        raise TurnActive("the turn is not this agent's any more", reason="lease_lost")
+    return turn
+
+
+def enter(state: WorkshopState, turn_id: TurnId, phase: str) -> list[Fact]:
+    """Begin a phase; the one before ends with it (W4.2)."""
+    turn = running(state, turn_id)
+    if turn.phase == phase:
+        return []
+    begun = ev.PhaseStarted(turn_id=turn_id, phase=phase)
+    if turn.phase is None:
+        return [begun]
+    return [ev.PhaseEnded(turn_id=turn_id, phase=turn.phase), begun]
+
+
+def move(
+    state: WorkshopState, turn_id: TurnId, node_id: str, revision_id: RevisionId
+) -> list[Fact]:
+    """Go to a step the turn has come to before, with the files it began with (W13.7)."""
+    turn = running(state, turn_id)
+    place = turn.place(node_id)
+    if place is None or node_id == turn.node_id:
+        return []
+    start = None if place.revision_id is None else state.bench.revision(place.revision_id)
+    if place.revision_id is not None and (start is None or start.is_pruned):
+        raise RevisionPruned(
+            "the files that this step began with are not kept any more", reason="revision_pruned"
+        )
+    back = bench_decide.rewind(
+        state.bench, start, revision_id, turn.message_id, kind="rollback", actor="agent"
+    )
+    return [*_left(turn), *back, ev.TurnMoved(turn_id=turn_id, node_id=node_id)]
+
+
+def step_again(state: WorkshopState, turn_id: TurnId, node_id: str) -> list[Fact]:
+    """Take an earlier step as done again; what was written meanwhile may belong to it (W13.7)."""
+    turn = running(state, turn_id)
+    if turn.place(node_id) is None or node_id == turn.node_id:
+        return []
+    return [*_left(turn), ev.TurnMoved(turn_id=turn_id, node_id=node_id, keeps_draft=True)]
+
+
+def _left(turn: Turn) -> list[Fact]:
+    if turn.phase is None:
+        return []
+    return [ev.PhaseEnded(turn_id=turn.turn_id, phase=turn.phase, aborted=True)]
+
+
+def fail_attempt(
+    state: WorkshopState,
+    turn_id: TurnId,
+    number: int,
+    reason: str,
+    revision_id: RevisionId,
+) -> list[Fact]:
+    """Take back what a failed attempt at an item wrote; it is tried again (W11.12)."""
+    turn = running(state, turn_id)
+    attempt = turn.failed_attempts + 1
+    return [
+        *_rolled_back(state, turn, revision_id, turn.message_id),
+        ev.ItemAttemptFailed(
+            turn_id=turn_id,
+            number=number,
+            attempt=attempt,
+            reason=reason,
+            run_id=turn.run_id,
+            node_id=turn.node_id,
+        ),
+    ]
+
+
+def leave_unfinished(state: WorkshopState, turn_id: TurnId, number: int, reason: str) -> list[Fact]:
+    """End an attempt that ran out of requests; what it wrote stays, the next goes on (W11.13)."""
+    turn = running(state, turn_id)
+    return [
+        ev.ItemLeftUnfinished(
+            turn_id=turn_id,
+            number=number,
+            attempt=turn.failed_attempts + 1,
+            reason=reason,
+            run_id=turn.run_id,
+            node_id=turn.node_id,
+        )
+    ]
+
+
+def end_item(
+    state: WorkshopState,
+    fact: ev.ItemEnded,
+    revision_id: RevisionId,
+    next_item: ev.ItemStarted | None = None,
+) -> list[Fact]:
+    """Finish an item; one that failed leaves no writes behind, an unfinished one does (W11.13)."""
+    turn = running(state, fact.turn_id)
+    facts: list[Fact] = []
+    if fact.status == "failed":
+        facts += _rolled_back(state, turn, revision_id, turn.message_id)
+    return [*facts, fact, *([next_item] if next_item else [])]
+
+
+def _rolled_back(
+    state: WorkshopState, turn: Turn, revision_id: RevisionId, message_id: MessageId
+) -> Sequence[Fact]:
+    """Return what brings the Draft back to where the phase or item began (W10.6)."""
+    if not turn.batches:
+        if turn.message_id == message_id or state.bench.draft is None:
+            return ()
+        kept = state.bench.revision(state.bench.draft.revision_id)
+        return bench_decide.rewind(
+            state.bench, kept, revision_id, message_id, kind="turn", actor="agent"
+        )
+    start = None if turn.boundary is None else state.bench.revision(turn.boundary)
+    return bench_decide.rewind(
+        state.bench, start, revision_id, message_id, kind="rollback", actor="agent"
+    )
+
+
+def replay(
+    state: WorkshopState, turn_id: TurnId, entry: ToolEntry, revision_id: RevisionId
+) -> Sequence[Fact]:
+    """Bring back what a recorded call had written; its batch is not applied again (W12.7)."""
+    turn = running(state, turn_id)
+    assert entry.draft_revision_id is not None
+    kept = state.bench.revision(entry.draft_revision_id)
+    return bench_decide.rewind(
+        state.bench, kept, revision_id, turn.message_id, kind="replay", actor="agent"
+    )
+
+
+def stream(state: WorkshopState, turn_id: TurnId, text: str) -> list[Fact]:
+    """Keep a piece of an answer that is being written (W5.9)."""
+    turn = running(state, turn_id)
+    made = ev.AnswerStreamed(turn_id=turn_id, message_id=turn.message_id, text=text)
+    if turn.message_id in state.records:
+        return [made]
+    return [made, HeadMoved(message_id=turn.message_id, actor="agent")]
+
+
+def end(state: WorkshopState, wish: Ending) -> list[Fact]:
+    """End a turn with its one record; a Draft that changes nothing goes (W1.3.7, W10.4)."""
+    turn = running(state, wish.turn_id)
+    facts: list[Fact] = []
+    if turn.phase is not None:
+        is_whole = wish.status == "complete"
+        facts.append(ev.PhaseEnded(turn_id=turn.turn_id, phase=turn.phase, aborted=not is_whole))
+    draft = state.bench.draft
+    if draft is not None and draft.tree == draft.base_tree and turn.has_written:
+        facts += bench_decide.rewind(
+            state.bench, None, wish.revision_id, turn.message_id, kind="turn", actor="agent"
+        )
+    facts += [
+        ev.TurnEnded(
+            turn_id=turn.turn_id,
+            message_id=turn.message_id,
+            status=wish.status,
+            text=wish.text,
+            record_status=wish.record_status,
+            problem=wish.problem,
+            phase=turn.phase,
+            notice_id=wish.notice_id if wish.problem is not None else None,
+            summary_source=wish.summary_source,
+            changed_paths=wish.changed_paths,
+            spent=wish.spent,
+            session_seq=wish.session_seq,
+        ),
+        *_facts_told(turn, wish),
+        HeadMoved(message_id=turn.message_id, actor="agent"),
+        *_switch_told(state, turn, wish.switch_id),
+    ]
+    return facts
+
+
+def pause(state: WorkshopState, wish: Ending) -> list[Fact]:
+    """Stop a turn at its last safe boundary, with a record of what was done (W5.12, W5.10)."""
+    turn = running(state, wish.turn_id)
+    assert wish.problem is not None
+    phase = turn.phase or ("reply" if turn.flow == "compat" else "research")
+    facts: list[Fact] = []
+    if turn.phase is not None:
+        facts.append(ev.PhaseEnded(turn_id=turn.turn_id, phase=phase, aborted=True))
+    if turn.batches:
+        facts += _rolled_back(state, turn, wish.revision_id, turn.message_id)
+    facts += [
+        ev.TurnPaused(
+            turn_id=turn.turn_id,
+            message_id=turn.message_id,
+            notice_id=wish.notice_id,
+            problem=wish.problem,
+            phase=phase,
+            text=wish.text,
+            spent=wish.spent,
+            session_seq=wish.session_seq,
+        ),
+        *_facts_told(turn, wish),
+        HeadMoved(message_id=turn.message_id, actor="agent"),
+        *_switch_told(state, turn, wish.switch_id),
+    ]
+    return facts
+
+
+def _facts_told(turn: Turn, wish: Ending) -> list[Fact]:
+    if wish.facts is None:
+        return []
+    return [ev.TurnTold(turn_id=turn.turn_id, message_id=turn.message_id, facts=wish.facts)]
+
+
+def refuse(
+    state: WorkshopState, user_message_id: str, problem: ev.Problem, message_id: MessageId
+) -> list[Fact]:
+    """Say under a message why nobody took it up, unless that stands there already (W5.15)."""
+    require_started(state)
+    record = state.records.get(user_message_id)
+    if record is None or state.running is not None:
+        return []
+    same = (
+        one.event_kind == "run_refused"
+        and one.parent_id == user_message_id
+        and one.text == problem.message
+        for one in state.records.values()
+    )
+    if any(same):
+        return []
+    return [
+        ev.RunRefused(message_id=message_id, user_message_id=record.message_id, problem=problem)
+    ]
+
+
+def _switch_told(state: WorkshopState, turn: Turn, message_id: MessageId) -> list[Fact]:
+    """Return the record of a model that was switched while the turn ran (W16.1)."""
+    if state.model_id is None or state.model_id in (turn.model_id, state.announced_model_id):
+        return []
+    return [
+        ev.ModelSwitched(
+            to_model_id=state.model_id, from_model_id=turn.model_id, message_id=message_id
+        ),
+        HeadMoved(message_id=message_id),
+    ]
+
+
+def cancel(state: WorkshopState, turn_id: str | None) -> list[Fact]:
+    """Ask the running turn to stop; nothing when none runs (M12.1)."""
+    require_started(state)
+    turn = state.running
+    if turn is None or turn.is_cancel_asked or turn_id not in (None, turn.turn_id):
+        return []
+    return [ev.CancelAsked(turn_id=turn.turn_id)]

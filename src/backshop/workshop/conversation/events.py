@@ -1,0 +1,440 @@
+"""The facts of a conversation. They live in the workbench's stream, beside the files' facts.
+
+Where the conversation ends is `conversation.head_moved`, a fact of the bench, because revisions and
+checkpoints are bound to it; publishing, discarding and restoring add records by the bench's facts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backshop.base.event import event
+from backshop.base.ids import (
+    BatchId,
+    BlobId,
+    CheckpointId,
+    DraftId,
+    MessageId,
+    ProposalId,
+    RevisionId,
+    TreeId,
+    TurnId,
+)
+
+from ..called import ToolAnswered, ToolCalled
+from ..copied import ConversationCopied
+from .turn_facts import TurnFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why something ended, as the person is told: a code and a reason of the closed sets."""
+
+    code: str
+    message: str
+    reason: str | None = None
+    actions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """Tokens a turn used, and how often it waited for a provider that had no room."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: bool = False
+    waits: int = 0
+
+
+@event("workshop.message_sent")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageSent:
+    """The person wrote something."""
+
+    message_id: MessageId
+    text: str
+    mode: str
+    origin: str
+    client_message_id: str | None = None
+    session_seq: int = 0
+    actor: str = "user"
+
+
+@event("workshop.model_switched")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSwitched:
+    """Another model answers from now on. Without a record yet while a turn runs (W16.1)."""
+
+    to_model_id: str
+    from_model_id: str | None = None
+    message_id: MessageId | None = None
+    actor: str = "user"
+
+
+@event("workshop.default_model_set")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefaultModelSet:
+    """Another model answers where nobody switched to one (M2.1)."""
+
+    model_id: str
+    actor: str = "user"
+
+
+@event("workshop.flow_set")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowSet:
+    """Turns are executed another way from now on."""
+
+    flow: str
+    actor: str = "user"
+
+
+@event("workshop.turn_started")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted:
+    """Work on a message began; everything it depends on is pinned (W5.4)."""
+
+    turn_id: TurnId
+    user_message_id: MessageId
+    message_id: MessageId  # of the answer, reserved now (B8.11)
+    mode: str
+    flow: str
+    model_id: str
+    published_generation: int
+    run_id: str | None = None
+    session_id: str | None = None
+    node_id: str | None = None
+    workflow_id: str | None = None
+    is_again: bool = False  # then `replaces` is the answer that gave way
+    replaces: MessageId | None = None
+    actor: str = "agent"
+    user_id: str | None = None  # who asked for it; None is the home's owner
+    program: str | None = None  # the version that began it; an older one does not go on (T6.2)
+
+
+@event("workshop.turn_resumed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResumed:
+    """Work went on where it had stopped, perhaps with another model."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    model_id: str
+    actor: str = "agent"
+    user_id: str | None = None  # whose it is from now on; None leaves it to whom it was
+    is_owners: bool = False  # then the home's owner took it over from who was removed
+    program: str | None = None
+
+
+@event("workshop.phase_started")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseStarted:
+    """A phase of a turn began."""
+
+    turn_id: TurnId
+    phase: str
+    actor: str = "agent"
+
+
+@event("workshop.phase_ended")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseEnded:
+    """A phase is done, or was given up; `node_id` is where the run stands then."""
+
+    turn_id: TurnId
+    phase: str
+    aborted: bool = False
+    node_id: str | None = None
+    actor: str = "agent"
+
+
+@event("workshop.turn_moved")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnMoved:
+    """An agent outside does a step of its run again, on the files it began with (W13.7)."""
+
+    turn_id: TurnId
+    node_id: str
+    keeps_draft: bool = False
+    actor: str = "agent"
+
+
+@event("workshop.item_started")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemStarted:
+    """Work on an item of the plan began."""
+
+    turn_id: TurnId
+    number: int
+    total: int
+    label: str
+    attempt: int
+    actor: str = "agent"
+
+
+@event("workshop.item_attempt_failed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemAttemptFailed:
+    """An attempt at an item failed; what it had written is taken back in the same breath."""
+
+    turn_id: TurnId
+    number: int
+    attempt: int
+    reason: str
+    run_id: str | None = None
+    node_id: str | None = None
+    actor: str = "agent"
+
+
+@event("workshop.item_left_unfinished")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemLeftUnfinished:
+    """An attempt at an item ran out of requests; what it wrote stays, the next goes on there."""
+
+    turn_id: TurnId
+    number: int
+    attempt: int
+    reason: str
+    run_id: str | None = None
+    node_id: str | None = None
+    actor: str = "agent"
+
+
+@event("workshop.item_ended")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemEnded:
+    """An item is done, failed for good, or left unfinished with what it wrote."""
+
+    turn_id: TurnId
+    number: int
+    status: str
+    no_effect: bool = False
+    reason: str | None = None
+    added: int = 0
+    dropped: int = 0
+    node_id: str | None = None
+    actor: str = "agent"
+
+
+@event("workshop.answer_streamed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerStreamed:
+    """A piece of the answer is kept while it is still being written (W5.9)."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    text: str
+    actor: str = "agent"
+
+
+@event("workshop.turn_ended")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnded:
+    """A turn is complete, canceled or failed; this is its answer."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    status: str
+    text: str
+    record_status: str
+    problem: Problem | None = None
+    phase: str | None = None
+    notice_id: MessageId | None = None  # of the system event, when there is a problem
+    summary_source: str | None = None
+    changed_paths: tuple[str, ...] = ()
+    spent: Spent = Spent()
+    session_seq: int = 0
+    actor: str = "agent"
+
+
+@event("workshop.turn_paused")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnPaused:
+    """A turn stopped where it can go on; its record says what was done so far."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    notice_id: MessageId
+    problem: Problem
+    phase: str
+    text: str
+    spent: Spent = Spent()
+    session_seq: int = 0
+    actor: str = "agent"
+
+
+@event("workshop.turn_told")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTold:
+    """What is true of a turn that ended or stopped; it stands beside its answer (W11.20)."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    facts: TurnFacts
+    actor: str = "system"
+
+
+@event("workshop.run_refused")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRefused:
+    """A message was not taken up, and why; nobody works on it (W5.15)."""
+
+    message_id: MessageId  # of the system event
+    user_message_id: MessageId
+    problem: Problem
+    actor: str = "system"
+
+
+@event("workshop.cancel_asked")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelAsked:
+    """The person wants the running turn to stop."""
+
+    turn_id: TurnId
+    actor: str = "user"
+
+
+@event("workshop.rewound")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewound:
+    """The person went back to an earlier record; what came after it is inactive."""
+
+    message_id: MessageId
+    from_head_id: MessageId
+    to_head_id: MessageId
+    discarded_count: int
+    mode: str | None = None
+    saved_revision_id: RevisionId | None = None  # the Draft of before, for redo
+    draft_revision_id: RevisionId | None = None
+    restored_checkpoint_id: CheckpointId | None = None
+    pre_restore_checkpoint_id: CheckpointId | None = None
+    actor: str = "user"
+
+
+@event("workshop.redone")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redone:
+    """The person took the last rewind back; `left_head_id` is an answer this sets aside."""
+
+    message_id: MessageId
+    undo_id: MessageId
+    to_head_id: MessageId | None = None
+    left_head_id: MessageId | None = None
+    saved_revision_id: RevisionId | None = None
+    pre_restore_checkpoint_id: CheckpointId | None = None
+    actor: str = "user"
+
+
+@event("workshop.regenerated")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regenerated:
+    """An answer was asked for again; `new_message_id` is absent when that failed."""
+
+    message_id: MessageId
+    from_message_id: MessageId
+    replaced_message_id: MessageId | None = None
+    new_message_id: MessageId | None = None
+    actor: str = "user"
+
+
+@event("workshop.noticed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noticed:
+    """Something went less well than it should and the turn went on; said once (W6.12)."""
+
+    message_id: MessageId
+    reason: str
+    text: str
+    key: str
+    """What makes it the same notice: reason, format or category, and content hash."""
+    format: str | None = None
+    category: str | None = None
+    actor: str = "system"
+
+
+@event("workshop.compressed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compressed:
+    """Older messages are told to models in short from now on, or left out (M14)."""
+
+    message_id: MessageId
+    first_id: MessageId
+    last_id: MessageId
+    count: int
+    text: str
+    model_id: str
+    summary_message_id: MessageId | None = None
+    fallback: str | None = None
+    actor: str = "system"
+
+
+@event("workshop.proposal_made")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalMade:
+    """A model proposed changes, or proposed in the end that nothing changes (W14)."""
+
+    proposal_id: ProposalId
+    turn_id: TurnId
+    proposal_ref: BlobId
+    basis_tree: TreeId  # the files it was made for
+    no_changes: bool = False
+    problem: Problem | None = None
+    notice_id: MessageId | None = None  # of the system event, when there is a problem
+    actor: str = "agent"
+
+
+@event("workshop.proposal_closed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalClosed:
+    """A proposal was applied, with the batch it came to; or dismissed, or could not be applied."""
+
+    proposal_id: ProposalId
+    status: str  # `applied`, `dismissed` or `failed`
+    batch_id: BatchId | None = None
+    problem: Problem | None = None
+    notice_id: MessageId | None = None
+    actor: str = "agent"
+
+
+@event("workshop.reminder_dismissed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReminderDismissed:
+    """The person does not want to be reminded of the Draft for a while."""
+
+    draft_id: DraftId
+    reminder: str
+    actor: str = "user"
+
+
+WorkshopEvent = (
+    MessageSent
+    | ModelSwitched
+    | DefaultModelSet
+    | FlowSet
+    | TurnStarted
+    | TurnResumed
+    | PhaseStarted
+    | PhaseEnded
+    | TurnMoved
+    | ItemStarted
+    | ItemAttemptFailed
+    | ItemLeftUnfinished
+    | ItemEnded
+    | AnswerStreamed
+    | TurnEnded
+    | TurnPaused
+    | TurnTold
+    | RunRefused
+    | CancelAsked
+    | Rewound
+    | Redone
+    | Regenerated
+    | Noticed
+    | Compressed
+    | ProposalMade
+    | ProposalClosed
+    | ReminderDismissed
+    | ToolCalled
+    | ToolAnswered
+    | ConversationCopied
+)

@@ -1,0 +1,223 @@
+"""What every part of the Workshop stands on: states by id, and the one way to commit.
+
+Facts of the conversation and of the files go into one stream and are decided together; folders
+follow after the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from backshop.base.ambient import Clock, Mint, timestamp
+from backshop.base.ids import (
+    BenchId,
+    BlobId,
+    CheckpointId,
+    MessageId,
+    PromptSessionId,
+    TurnId,
+    check_id,
+    did,
+)
+from backshop.base.limits import RUN_LEASE_S
+from backshop.bench import Bench, BenchBusy, BenchDamaged, stream_of, written
+from backshop.bench.state import BenchState
+from backshop.prompts import session_stream
+from backshop.store import Part, Pin, Plan, Store, StreamNotHealthy, Write
+
+from ..outage import Absence
+from . import decide
+from .state import WorkshopState
+from .stream import FOLD
+
+Rule = Callable[[WorkshopState], Sequence[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A change that stands; warnings say what went less well than asked."""
+
+    state: WorkshopState
+    warnings: tuple[str, ...] = ()
+
+
+def conversation_of(store: Store, bench_id: str) -> WorkshopState:
+    """Return the conversation of a bench as the log has it.
+
+    Raises:
+        NotFound: there is no such workbench, or it lies in the trash.
+        BenchDamaged: its log cannot be read.
+    """
+    try:
+        state = store.state(stream_of(bench_id), FOLD)
+    except StreamNotHealthy as error:
+        raise BenchDamaged(error.message, reason=error.reason) from error
+    decide.require_started(state)
+    return state
+
+
+def chosen_model(store: Store, bench_id: str) -> str | None:
+    """Return the model that was chosen for a bench, None where the person's own answers (M2.1)."""
+    known = conversation_of(store, bench_id)
+    return known.model_id or known.default_model_id
+
+
+class Book:
+    """Store, desk, ids and clock as the Workshop uses them."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        mint: Mint,
+        clock: Clock,
+        lease_s: float = RUN_LEASE_S,
+        *,
+        program: str | None = None,
+        gone: Callable[[str], bool] = lambda user_id: False,
+    ) -> None:
+        self.bench = bench
+        self.desk = bench.desk
+        self.store = bench.desk.store
+        self.clock = clock
+        self.lease_s = lease_s
+        self.program = program
+        """The version of this program; turns say which one began them (T6.2)."""
+        self.absence = Absence()
+        self._mint = mint
+        self._gone = gone
+
+    def is_gone(self, user_id: str | None) -> bool:
+        """Say whether somebody was removed; the home's owner, who has no id, never is."""
+        return user_id is not None and self._gone(user_id)
+
+    def new_message(self) -> MessageId:
+        """Return the id of a record."""
+        return MessageId(self._mint.new("msg"))
+
+    def new_turn(self) -> TurnId:
+        """Return the id of a turn."""
+        return TurnId(self._mint.new("turn"))
+
+    def new(self, prefix: str) -> str:
+        """Return a fresh id of another kind."""
+        return self._mint.new(prefix)
+
+    def ids(self) -> decide.Ids:
+        """Return what a rewind may need."""
+        return decide.Ids(
+            message=self.new_message(),
+            revision=self.desk.new_revision(),
+            checkpoint=CheckpointId(self._mint.new("cp")),
+        )
+
+    def now(self) -> str:
+        """Return the time in words."""
+        return timestamp(self.clock.now_ms())
+
+    def state(self, bench_id: str) -> WorkshopState:
+        """Return the conversation as it is now.
+
+        Raises:
+            NotFound: there is no such workbench, or it lies in the trash.
+        """
+        return conversation_of(self.store, bench_id)
+
+    def require_quiet(self, bench_id: str) -> None:
+        """Refuse while an agent holds the bench, also one of another door (B3.8)."""
+        if self.store.leases.holder(stream_of(bench_id)) is not None:
+            raise BenchBusy("an agent is at work here", reason="turn_active")
+
+    def session_seq(self, bench_id: str) -> int:
+        """Return how far the prompt session of a bench has come."""
+        return self.store.position(session_stream(prompt_session(bench_id))) + 1
+
+    def commit(
+        self,
+        bench_id: str,
+        rule: Rule,
+        *,
+        blobs: Sequence[bytes] = (),
+        keep: Sequence[BlobId] = (),
+        pins: Sequence[BlobId] = (),
+        lease: str | None = None,
+        parts: Sequence[Part] = (),
+    ) -> Told:
+        """Append what the rule decides as one transaction, then bring the folders along.
+
+        `pins` are blobs the facts name; `parts` go to other streams in the same append, and only
+        if the rule decides something.
+        """
+        stream = stream_of(bench_id)
+        write = self.writing(rule, blobs=blobs, keep=keep, pins=pins, lease=lease)
+
+        def plan(states: tuple[WorkshopState, ...]) -> Plan | None:
+            wish = write(states[0])
+            return Plan((part_of(stream, wish), *parts), wish.blobs) if wish.events else None
+
+        before = self.state(bench_id)
+        self.desk.require_room(bench_id, before.bench, rule(before))
+        with self.locked(bench_id):
+            (state,), _ = self.store.update_many(((stream, FOLD),), plan)
+            return Told(state, self.followed(before.bench, state.bench))
+
+    @contextmanager
+    def locked(self, bench_id: str) -> Iterator[None]:
+        """Hold a bench: one command at a time, in this process and in others (B3.7)."""
+        with self.desk.views.locked(BenchId(check_id(bench_id, "wb"))):
+            yield
+
+    def writing(
+        self,
+        rule: Rule,
+        *,
+        blobs: Sequence[bytes] = (),
+        keep: Sequence[BlobId] = (),
+        pins: Sequence[BlobId] = (),
+        lease: str | None = None,
+    ) -> Callable[[WorkshopState], Write]:
+        """Return a rule as what the store appends."""
+        tx_id = self.desk.new_tx()
+
+        def write(state: WorkshopState) -> Write:
+            facts = rule(state)
+            made = written(
+                tx_id,
+                state.bench,
+                facts,
+                blobs=blobs,
+                keep=keep,
+                lease=lease,
+                max_revisions=self.desk.settings.max_revisions,
+            )
+            more = [Pin(ref, "payload") for ref in pins]
+            return Write(made.events, [*made.pins, *more], made.blobs, made.lease, made.unpins)
+
+        return write
+
+    def followed(self, before: BenchState, after: BenchState) -> tuple[str, ...]:
+        """Bring the folders along where a head is another one now; return warnings."""
+        if _heads(before) == _heads(after):
+            return ()
+        return tuple(self.desk.views.project(after))
+
+
+def part_of(stream: str, write: Write) -> Part:
+    """Return a write as its part of a plan."""
+    return Part(stream, write.events, None, write.pins, write.unpins, write.lease)
+
+
+def prompt_session(bench_id: str) -> PromptSessionId:
+    """Return the one prompt session of a bench's conversation (P2.13)."""
+    return PromptSessionId(f"ps_{check_id(bench_id, 'wb').partition('_')[2]}")
+
+
+def rails_session(bench_id: str) -> str:
+    """Return the one rails session of a bench's conversation (W13.2)."""
+    return did("sess", "bench", check_id(bench_id, "wb"))
+
+
+def _heads(state: BenchState) -> tuple[object, ...]:
+    draft = None if state.draft is None else (state.draft.draft_id, state.draft.tree)
+    return (state.published, draft, state.context_tree)

@@ -1,0 +1,87 @@
+"""Answering again: every check first, then back and on in one step (W15.8, W15.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from backshop.base.ids import TurnId
+
+from .. import requests
+from ..answers import Answered
+from ..conversation import decide
+from ..conversation.events import Regenerated
+from ..conversation.repository import Book, Rule
+from ..conversation.state import WorkshopState
+from ..turn.context import Work
+from ..turn.lease import Hold
+from ..turn.service import Turns
+from . import rewind
+
+
+def regenerate(
+    book: Book, turns: Turns, request: requests.Regenerate, *, may_publish: bool = True
+) -> Answered:
+    """Replace an answer, or give the first one to a message."""
+    bench_id = request.workbench_id
+    known = turns.settled(bench_id)
+    found = decide.again(known, request.message_id)
+    decide.require_again(known, found, request.mode, may_publish=may_publish)
+    adapter = turns.adapter(bench_id, turns.model_of(known), turns.flow_of(known))
+    turns.require_manifest(bench_id)
+    wish = turns.wish(bench_id, found.record.message_id, adapter, turns.flow_of(known))
+    before = decide.earlier_run(known, found.record) if wish.run_id else None
+    node_id = None
+    if before is not None and before.run_id is not None and before.session_id is not None:
+        node_id = turns.root_of(before.run_id, before.session_id)
+    target = decide.target_of(known, found.record.message_id)
+    ids = book.ids()
+    wanted = target.restored_by(request.mode)
+    restoring = rewind.restoring(book, known, wanted, may_publish=may_publish)
+
+    def again(node: str | None, begin: decide.Begin) -> Rule:
+        return lambda now: decide.regenerate(
+            now, request.message_id, request.mode, begin, node, ids, restoring
+        )
+
+    def start(hold: Hold) -> None:
+        if node_id is None and wish.run_id is not None:
+            turns.start(bench_id, known, wish, hold, lambda now, node: again(node, wish)(now))
+            return
+        branch = wish
+        if before is not None:  # another branch of the earlier turn's run (W13.2)
+            branch = replace(
+                wish,
+                run_id=before.run_id,
+                session_id=before.session_id,
+                workflow_id=before.workflow_id,
+            )
+        rewind.with_session(
+            book,
+            bench_id,
+            again(node_id, branch),
+            found.record.session_seq,
+            lease=hold.owner,
+        )
+
+    done = turns.work(bench_id, Work(wish.turn_id, adapter), start)
+    _told(book, bench_id, done, found)
+    return done
+
+
+def _told(book: Book, bench_id: str, done: Answered, found: decide.Again) -> None:
+    """Append the record that says what was replaced; it comes last (W15.9)."""
+    is_new = done.status in ("complete", "paused")
+    fact = Regenerated(
+        message_id=book.new_message(),
+        from_message_id=found.record.message_id,
+        replaced_message_id=found.replaced,
+        new_message_id=book.state(bench_id).turns[TurnId(done.turn_id)].message_id
+        if is_new
+        else None,
+    )
+
+    def rule(_: WorkshopState) -> Sequence[object]:
+        return [fact]
+
+    book.commit(bench_id, rule)

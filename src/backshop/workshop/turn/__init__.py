@@ -1,0 +1,1 @@
+"""A turn of an agent from start to end: phases and items, leases, workers, agents outside."""

@@ -1,0 +1,407 @@
+"""One turn at work: what its phases share. Where to go on is always read off the log (W13.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from backshop.base.errors import BackshopError, ErrorInfo
+from backshop.base.ids import TurnId
+from backshop.base.limits import TURN_FLOW, TURN_MAX_MINUTES
+from backshop.bench import Author, Source, stream_of
+from backshop.models import (
+    LoopGuard,
+    ModelAdapter,
+    PromptEvaluationError,
+    PromptResponse,
+    RetryAnnounced,
+)
+from backshop.prompts import Envelope, PromptOverridesStore, Session
+from backshop.rails import Arrived, Beside, Driving
+from backshop.store import Write
+
+from ..conversation import decide
+from ..conversation.events import Noticed, Problem, Spent
+from ..conversation.repository import Book, Rule, Told
+from ..conversation.state import Turn, WorkshopState
+from ..conversation.stream import FOLD
+from ..digest import refresh
+from ..prompt import text as prompt_text
+from ..prompt.bundled import KINDS, build_prompt
+from ..prompt.gathering import Call, Gathered, Gatherer, with_notes
+from ..prompt.history_window import Telling
+from ..prompt.inputs import NO_ARTIFACTS, Artifacts
+from ..signals import Publish
+from ..tool.phase import phase_of
+from ..tool.recall import RECALL_TOOL, AgentSpace
+from ..tool.tool_log import Loop, ToolJournal
+from ..tool.tool_result import ToolAttendant
+from .lease import Hold
+
+_PAUSING = frozenset(
+    (
+        "PROVIDER_RATE_LIMITED",
+        "PROVIDER_UNAVAILABLE",
+        "PROVIDER_NOT_CONFIGURED",
+        "PROVIDER_AUTH_FAILED",
+        "PROVIDER_REQUEST_REJECTED",
+        "NETWORK_UNAVAILABLE",
+        "EGRESS_CONSENT_REQUIRED",
+        "EGRESS_BLOCKED_BY_POLICY",
+        "BUDGET_CAP_REACHED",
+        "DISK_FULL",
+        "STORE_UNAVAILABLE",
+        "STORAGE_CORRUPT",
+        "FILE_WRITE_FAILED",
+    )
+)
+"""What no other try of the same work would change: the turn waits for the person (W11.14)."""
+
+
+class Stopped(Exception):
+    """Control flow: the turn goes no further. `why` is cancel, lost, pause or fail."""
+
+    def __init__(self, why: str, problem: Problem) -> None:
+        super().__init__(why)
+        self.why = why
+        self.problem = problem
+
+
+class LoopFailed(Exception):
+    """Control flow: a loop came to no usable end; an item may be tried again."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a phase wants to have evaluated."""
+
+    key: str
+    step: str
+    artifacts: Artifacts = NO_ARTIFACTS
+    notes: tuple[str, ...] = ()
+    item: int | None = None
+    attempt: int | None = None
+    replied: str = ""
+    """What this turn has answered already; the call is told it as the newest message."""
+    said: Callable[[str], None] = field(default=lambda _: None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of the Workshop that turns look at."""
+
+    flow: str = TURN_FLOW
+    max_turn_minutes: int = TURN_MAX_MINUTES
+    guard: LoopGuard = field(default_factory=LoopGuard)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a turn is worked on with."""
+
+    turn_id: TurnId
+    adapter: ModelAdapter
+
+
+class Run:
+    """A running turn with everything its phases need."""
+
+    def __init__(
+        self,
+        *,
+        book: Book,
+        bench_id: str,
+        work: Work,
+        hold: Hold,
+        driving: Driving,
+        session: Session,
+        gatherer: Gatherer,
+        publish: Publish,
+        settings: Settings,
+        overrides: PromptOverridesStore | None = None,
+    ) -> None:
+        self.book = book
+        self.bench_id = bench_id
+        self.turn_id = work.turn_id
+        self.hold = hold
+        self.driving = driving
+        self.adapter = work.adapter
+        self.session = session
+        self.publish = publish
+        self._waits = 0
+        self._window = work.adapter.window_tokens
+        self._gatherer = gatherer
+        self._settings = settings
+        self._overrides = overrides
+        self._telling = Telling(
+            book=book,
+            gatherer=gatherer,
+            adapter=work.adapter,
+            session=session,
+            overrides=overrides,
+            turn=self.turn,
+            commit=self.commit,
+        )
+
+    # ------------------------------------------------------------ the log
+
+    def state(self) -> WorkshopState:
+        """Return the conversation as it is now."""
+        return self.book.state(self.bench_id)
+
+    def turn(self) -> Turn:
+        """Return the turn as it is now.
+
+        Raises:
+            Stopped: it is not ours any more.
+        """
+        try:
+            return decide.running(self.state(), self.turn_id)
+        except BackshopError as error:
+            raise Stopped("lost", problem_of(error.info("workshop"))) from error
+
+    def commit(self, rule: Rule) -> Told:
+        """Append to the conversation, if the lease is still held."""
+        return self.book.commit(self.bench_id, rule, lease=self.hold.owner)
+
+    def acknowledge(
+        self,
+        node_id: str,
+        *,
+        notes: str,
+        artifacts: Sequence[Mapping[str, object]],
+        facts: Callable[[WorkshopState, str], Sequence[object]],
+        context: Mapping[str, object] | None = None,
+        is_fork: bool = False,
+    ) -> None:
+        """Finish a step: its output and what it means for the conversation, in one append."""
+        before = self.state().bench
+
+        def write(state: WorkshopState, at: Arrived) -> Write:
+            return self.book.writing(lambda now: facts(now, at.node_id), lease=self.hold.owner)(
+                state
+            )
+
+        with self.book.locked(self.bench_id):
+            self.driving.acknowledge(
+                node_id,
+                notes=notes,
+                artifacts=tuple(artifacts),
+                context=context,
+                beside=Beside(stream_of(self.bench_id), FOLD, write),
+                is_fork=is_fork,
+            )
+            self.book.followed(before, self.state().bench)
+
+    def enter(self, phase: str) -> None:
+        """Begin a phase unless the turn is in it."""
+        if self.turn().phase != phase:
+            self.commit(lambda now: decide.enter(now, self.turn_id, phase))
+
+    def check(self) -> None:
+        """Stop where the person, the clock or the lease says so."""
+        if self.hold.is_lost:
+            raise Stopped("lost", Problem(code="BENCH_BUSY", message="the lease passed to another"))
+        if self.session.cancel.requested or self.turn().is_cancel_asked:
+            raise Stopped("cancel", CANCELED)
+
+    def signal(self, name: str, **payload: Any) -> None:
+        """Tell who listens."""
+        self.publish(self.bench_id, name, {"turn_id": self.turn_id, **payload})
+
+    @property
+    def spent(self) -> Spent:
+        """What the session used since this run of the turn began."""
+        used = self.session.spent
+        return Spent(
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            estimated=used.estimated,
+            waits=self._waits,
+        )
+
+    def look(self) -> None:
+        """Bring the digest up to date before the first prompt; no model is asked (P7.7)."""
+        manifests = self._gatherer.manifests
+        files = manifests.of(self.bench_id)
+        with self.session.during(self.turn_id):
+            refresh.refresh(self.session, files, manifests, overrides=self._overrides)
+        for phase, wanted, used in self.adapter.adjusted_efforts:
+            self._notice(
+                "effort_adjusted",
+                f"{self.adapter.model_id} has no effort {wanted}; {phase} uses {used}.",
+                f"{self.adapter.model_id}:{phase}:{wanted}",
+            )
+
+    # ------------------------------------------------------------ asking the model
+
+    def ask(self, asked: Asked) -> PromptResponse[Any]:
+        """Evaluate a bundled prompt with the tools of its phase.
+
+        Raises:
+            Stopped: cancelled, lost, or waiting for the person makes more sense.
+            LoopFailed: no usable answer.
+        """
+        self.check()
+        stop = self.session.bus.subscribe(RetryAnnounced, self._waiting(asked.key))
+        try:
+            return self._evaluate(asked)
+        except PromptEvaluationError as error:
+            if error.phase.value == "deadline":
+                raise Stopped("pause", TIME_IS_UP) from error
+            raise self._judged(error.error) from error
+        except BackshopError as error:
+            raise self._judged(error.info("workshop")) from error
+        finally:
+            stop()
+
+    def _waiting(self, phase: str) -> Callable[[Envelope], None]:
+        """Return who tells people that a provider is waited for (M10.3)."""
+
+        def tell(envelope: Envelope) -> None:
+            if isinstance(envelope.event, RetryAnnounced):
+                self._waits += 1
+                self.signal("WorkshopRateLimitWarning", phase=phase, **asdict(envelope.event))
+
+        return tell
+
+    def _evaluate(self, asked: Asked) -> PromptResponse[Any]:
+        turn, known = self.turn(), self.state()
+        record = known.records[turn.user_message_id]
+        call = Call(
+            key=asked.key,
+            bench_id=self.bench_id,
+            window_tokens=self._window,
+            request=record.text,
+            step=asked.step,
+            notes=asked.notes,
+            artifacts=asked.artifacts,
+            tools=(RECALL_TOOL,),
+        )
+        if KINDS[asked.key].conversation:
+            told = self._telling.excerpt(known, turn)
+            if asked.replied:
+                told = told.followed(turn.message_id, asked.replied, prompt_text.PROPOSE_NOW)
+            call = replace(call, excerpt=told)
+            if known.is_behind(turn):
+                call = with_notes(call, prompt_text.FILES_ARE_NEWER)
+        gathered = self._telling.fitting(call, known)
+        self._tell(gathered)
+        prompt = build_prompt(asked.key, gathered.facts)
+        journal = self._journal(turn, asked)
+        attendant = ToolAttendant(
+            journal,
+            workspace=self._space(turn, journal),
+            run_id=turn.run_id,
+            turn_id=self.turn_id,
+            needs_tool=not gathered.is_empty,
+            guard=self._settings.guard,
+        )
+        phase = phase_of(asked.key)
+        with self.session.limited(max_turns=phase.max_turns if phase else 1):
+            return self.adapter.attended(
+                prompt,
+                attendant=attendant,
+                overrides_store=self._overrides,
+                conversation=gathered.facts.conversation,
+                session=self.session,
+            )
+
+    def _journal(self, turn: Turn, asked: Asked) -> ToolJournal:
+        loop = Loop(
+            bench_id=self.bench_id,
+            turn_id=self.turn_id,
+            phase=asked.key,
+            lease=self.hold.owner,
+            model_id=self.adapter.model_id,
+            run_id=turn.run_id,
+            node_id=turn.node_id,
+            item=asked.item,
+            attempt=asked.attempt,
+        )
+        return ToolJournal(self.book, loop, publish=self.publish, said=asked.said, check=self.check)
+
+    def _space(self, turn: Turn, journal: ToolJournal) -> AgentSpace:
+        author = Author(
+            source=Source(kind="workshop", ref=turn.run_id or turn.turn_id),
+            message_id=turn.message_id,
+            run_id=turn.run_id,
+            lease=self.hold.owner,
+        )
+        return AgentSpace(self.book.bench, self.bench_id, author, journal.commit, self.book)
+
+    def _tell(self, gathered: Gathered) -> None:
+        """Say once what the call has to do without (W6.12)."""
+        for one in gathered.notices:
+            about = one.format or one.category or ""
+            self._notice(
+                one.reason,
+                one.text,
+                f"{about}:{one.content_hash}",
+                one.format,
+                one.category,
+            )
+
+    def _notice(
+        self,
+        reason: str,
+        text: str,
+        key: str,
+        format_: str | None = None,
+        category: str | None = None,
+    ) -> None:
+        fact = Noticed(
+            message_id=self.book.new_message(),
+            reason=reason,
+            text=text,
+            key=f"{reason}:{key}",
+            format=format_,
+            category=category,
+        )
+        if fact.key not in self.state().notices:
+            self.commit(lambda now: decide.notice(now, fact))
+
+    def _judged(self, info: ErrorInfo) -> Exception:
+        """Return what a failed evaluation means for the turn (W5.12, W11.12, W11.14)."""
+        problem = problem_of(info)
+        if self.hold.is_lost or info.reason == "lease_lost":
+            return Stopped("lost", problem)
+        if info.error_code == "USER_CANCELED":
+            return Stopped("cancel", CANCELED)
+        if info.error_code in _PAUSING:
+            return Stopped("pause", problem)
+        return LoopFailed(problem)
+
+
+class Afterwards(Run):
+    """The same for a turn that has ended: what is asked for now belongs to its answer."""
+
+    def turn(self) -> Turn:
+        """Return the turn."""
+        return self.state().turns[self.turn_id]
+
+
+CANCELED = Problem(
+    code="USER_CANCELED", reason=None, message="the person stopped the work", actions=("resume",)
+)
+TIME_IS_UP = Problem(
+    code="LIMIT_EXCEEDED",
+    reason="turn_time_limit",
+    message="the turn took longer than a turn may take",
+    actions=("resume", "switch_model"),
+)
+
+
+def problem_of(info: ErrorInfo) -> Problem:
+    """Return an error as the conversation keeps it: no content, no prompt (W19.6)."""
+    return Problem(
+        code=info.error_code,
+        reason=info.reason,
+        message=info.message[:500],
+        actions=info.actions or ("retry", "switch_model"),
+    )

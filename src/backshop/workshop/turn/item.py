@@ -1,0 +1,309 @@
+"""Implement: one item of the plan after the other (W11.10–W11.16, W11.21).
+
+A failed item leaves nothing behind; one that ran out of requests is unfinished, and what it wrote
+stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from backshop.base.ids import RevisionId
+from backshop.base.limits import ITEM_ATTEMPTS_MAX, ITEM_REPORT_MAX_BYTES
+from backshop.rails import Standing
+
+from .. import evidence
+from ..conversation import decide
+from ..conversation.events import ItemEnded, ItemStarted, PhaseEnded, Problem
+from ..conversation.state import ToolEntry, WorkshopState
+from ..cut import cut_bytes
+from ..prompt.inputs import Artifacts
+from ..transcript import entries
+from . import artifact, outcome, plan
+from .artifact import HandedOver
+from .context import Asked, LoopFailed, Run
+from .plan import Amended, Item, Plan
+from .research_plan import REFUSED, Refused, gap
+
+NOTHING_WRITTEN = (
+    "You reported this item as done, but no file was changed. Make the change with the tools, or "
+    "report that nothing has to change, or that the item failed, with the block for it."
+)
+WRITES_TOLD = 60
+_WORDS = {"failed": "failed", "unfinished": "is unfinished"}
+GO_ON = (
+    "The attempt before ran out of requests before it reported. What it wrote is in the files and "
+    "stays. Do not make these writes again: look at the files, go on where it stopped, and report "
+    "the whole item. It made:"
+)
+RAN_OUT = (
+    "The attempt before ran out of requests before it reported, and it wrote nothing. Make the "
+    "change with as few requests as it takes, then report."
+)
+TRY_OTHERWISE = "The attempt before failed and was taken back. Try another way. It failed with: "
+
+
+def implement(run: Run, standing: Standing, so_far: HandedOver) -> None:
+    """Carry out the item that is pending; a failed attempt is taken back and made once more."""
+    run.enter("implement")
+    number = (standing.iteration or 0) + 1
+    item, whole = _item(so_far, number), so_far.plan or Plan((), 0, "")
+    while True:
+        attempt = run.turn().failed_attempts + 1
+        _announce(run, item, len(whole.items), attempt)
+        try:
+            found = _attempt(run, standing, so_far, item, attempt)
+        except LoopFailed as failed:
+            reason = plan.one_line(failed.problem.message)
+            if attempt < ITEM_ATTEMPTS_MAX:
+                again(run, item.number, reason, is_out=is_out_of_requests(failed.problem))
+                continue
+            is_out = is_out_of_requests(failed.problem)
+            status = "unfinished" if is_out or run.turn().left else "failed"
+            ended = Ended(item, status, reason, is_taken_back=not is_out)
+        else:
+            if found.status == "done":
+                _done(run, standing, so_far, item, found)
+                return
+            ended = reported(run, item, found.status, found.reason, found.text)
+        _not_done(run, standing, ended, is_last=number >= len(whole.items))
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An item that came to its end and is not done."""
+
+    item: Item
+    status: str
+    reason: str
+    report: str = ""
+    is_taken_back: bool = False
+    """Whether what its last attempt wrote goes, although what earlier ones wrote may stay."""
+
+
+def reported(run: Run, item: Item, status: str, reason: str, report: str) -> Ended:
+    """Return the end of an item that says itself that it is not done.
+
+    What an attempt before it left stays in any case, so that it is unfinished then.
+    """
+    is_failed = status == "failed"
+    status = "unfinished" if is_failed and run.turn().left else status
+    return Ended(item, status, plan.one_line(reason), report, is_taken_back=is_failed)
+
+
+def is_out_of_requests(problem: Problem) -> bool:
+    """Whether a loop ended because it may ask no more; nothing in it went wrong (W9.3)."""
+    return problem.reason == "turn_limit"
+
+
+def again(run: Run, number: int, reason: str, *, is_out: bool) -> None:
+    """Let an item be tried once more: on what it wrote if it ran out, else without that."""
+    if is_out:
+        run.commit(lambda now: decide.leave_unfinished(now, run.turn_id, number, reason))
+        return
+    revision = run.book.desk.new_revision()
+    run.commit(lambda now: decide.fail_attempt(now, run.turn_id, number, reason, revision))
+
+
+def told_before(run: Run) -> str:
+    """Return what the next attempt at the present item is told of those before it (W11.13)."""
+    turn = run.turn()
+    if not turn.failed_attempts:
+        return ""
+    if not turn.has_run_out:
+        return TRY_OTHERWISE + (turn.failure or "the item failed")
+    if not turn.left:
+        return RAN_OUT
+    made = (e for e in entries(run.state()) if e.batch_id in turn.left)
+    lines = [_line(run, one) for one in made if one.turn_id == turn.turn_id]
+    return "\n".join((GO_ON, *lines[-WRITES_TOLD:]))
+
+
+def _line(run: Run, entry: ToolEntry) -> str:
+    """Return a write that stands, as the next attempt is told of it."""
+    given = evidence.arguments(run.book, entry)
+    named = given.get("operations")
+    operations = [str(one.get("op")) for one in named or () if isinstance(one, dict)]
+    what = f": {', '.join(operations)}" if operations else ""
+    note = given.get("change_note")
+    said = f" ({note})" if isinstance(note, str) and note else ""
+    path = evidence.target_of(given)
+    return f"- {entry.tool} on {path}{what}{said}, log entry {entry.entry_id}"
+
+
+def _item(so_far: HandedOver, number: int) -> Item:
+    items = so_far.plan.items if so_far.plan else ()
+    return next((one for one in items if one.number == number), Item(number, f"Item {number}"))
+
+
+def _announce(run: Run, item: Item, total: int, attempt: int) -> None:
+    fact = ItemStarted(
+        turn_id=run.turn_id, number=item.number, total=total, label=item.label, attempt=attempt
+    )
+
+    def rule(now: WorkshopState) -> Sequence[object]:
+        decide.running(now, run.turn_id)
+        return [fact]
+
+    run.commit(rule)
+
+
+def _attempt(
+    run: Run, standing: Standing, so_far: HandedOver, item: Item, attempt: int
+) -> outcome.ItemOutcome:
+    """Run the loop of an item; one that claims work without a write runs once more (W11.11)."""
+    failure = told_before(run)
+    found = outcome.ItemOutcome("")
+    for notes in ((), (NOTHING_WRITTEN,)):
+        asked = Asked(
+            key="implement",
+            step=standing.prompt,
+            artifacts=Artifacts(
+                plan=so_far.plan_text, item=item.line, reports=so_far.reports, failure=failure
+            ),
+            notes=notes,
+            item=item.number,
+            attempt=attempt,
+        )
+        response = run.ask(asked)
+        if response.finish_reason in REFUSED:
+            raise Refused(response.text or "")
+        found = outcome.item_outcome(response.text or "")
+        turn = run.turn()
+        is_said = found.no_change is not None or found.status != "done"
+        if turn.batches or turn.left or is_said:
+            return found
+    refused = evidence.refused_of(run.state(), run.turn(), item.number, attempt)
+    return replace(found, status="failed", reason=_nothing_came(refused)) if refused else found
+
+
+def _nothing_came(refused: Sequence[ToolEntry]) -> str:
+    """Return why an item that tried to write and wrote nothing is not done (W11.11)."""
+    reasons = dict.fromkeys(one.error or "failed" for one in refused)
+    return f"every write of it was refused: {', '.join(reasons)}"
+
+
+def _not_done(run: Run, standing: Standing, ended: Ended, *, is_last: bool) -> None:
+    """Acknowledge an item that failed or is unfinished; it is never ticked (W11.21)."""
+    item, reason, word = ended.item, ended.reason, _WORDS[ended.status]
+    revision = run.book.desk.new_revision()
+    turn = run.turn()
+    kept = (*turn.left, *(() if ended.is_taken_back else turn.batches))
+    result: dict[str, object] = {
+        **_result(
+            item,
+            status=ended.status,
+            no_effect=False,
+            report=ended.report,
+            batches=() if ended.status == "failed" else kept,
+        ),
+        "reason": reason,
+    }
+
+    def facts(now: WorkshopState, node_id: str) -> Sequence[object]:
+        return [
+            *not_done(now, run, ended, node_id, revision),
+            *_phase_end(run, node_id, is_last),
+        ]
+
+    run.acknowledge(
+        standing.node_id,
+        notes=f"Item {item.number} {word}: {reason}",
+        artifacts=[result, gap(f"Item {item.number} ({item.label}) {word}: {reason}")],
+        facts=facts,
+    )
+
+
+def not_done(
+    now: WorkshopState, run: Run, ended: Ended, node_id: str, revision: RevisionId
+) -> Sequence[object]:
+    """Return how an item ends that is not done."""
+    fact = ItemEnded(
+        turn_id=run.turn_id,
+        number=ended.item.number,
+        status=ended.status,
+        reason=ended.reason,
+        node_id=node_id,
+    )
+    if ended.status == "unfinished" and ended.is_taken_back:
+        number = ended.item.number
+        back = decide.fail_attempt(now, run.turn_id, number, ended.reason, revision)
+        return [*back, fact]
+    return decide.end_item(now, fact, revision)
+
+
+def _done(
+    run: Run, standing: Standing, so_far: HandedOver, item: Item, found: outcome.ItemOutcome
+) -> None:
+    whole = so_far.plan or Plan((item,), 1, "")
+    amended = plan.amend(whole, found.text)
+    turn = run.turn()
+    batches = (*turn.left, *turn.batches)
+    revision = run.book.desk.new_revision()
+    is_last = item.number >= len(amended.plan.items)
+
+    def facts(now: WorkshopState, node_id: str) -> Sequence[object]:
+        ended = ItemEnded(
+            turn_id=run.turn_id,
+            number=item.number,
+            status="done",
+            no_effect=not batches,
+            added=len(amended.added),
+            dropped=amended.dropped,
+            node_id=node_id,
+        )
+        return [*decide.end_item(now, ended, revision), *_phase_end(run, node_id, is_last)]
+
+    run.acknowledge(
+        standing.node_id,
+        notes=amended.report or f"Item {item.number} is done.",
+        artifacts=[
+            {
+                **_result(
+                    item,
+                    status="done",
+                    no_effect=not batches,
+                    report=amended.report,
+                    batches=batches,
+                ),
+                "amendments": [one.label for one in amended.added],
+            }
+        ],
+        context=_context(standing, so_far, amended),
+        facts=facts,
+    )
+
+
+def _result(
+    item: Item, *, status: str, no_effect: bool, report: str, batches: Sequence[str]
+) -> dict[str, object]:
+    return {
+        "kind": artifact.ITEM,
+        "item_number": item.number,
+        "status": status,
+        "no_effect": no_effect,
+        "report_markdown": cut_bytes(report, ITEM_REPORT_MAX_BYTES),
+        "amendments": [],
+        "batch_ids": list(batches),
+    }
+
+
+def _context(
+    standing: Standing, so_far: HandedOver, amended: Amended
+) -> Mapping[str, object] | None:
+    """Return the change of context an item's amendments bring."""
+    context: dict[str, object] = {}
+    if amended.added:
+        context["plan_items"] = artifact.listed(amended.plan)
+    if amended.dropped:
+        context["amendments_dropped"] = so_far.dropped + amended.dropped
+    return context or None
+
+
+def _phase_end(run: Run, node_id: str, is_last: bool) -> Sequence[object]:
+    """Return the end of the phase, when no item follows."""
+    if not is_last:
+        return []
+    return [PhaseEnded(turn_id=run.turn_id, phase="implement", node_id=node_id)]
