@@ -262,8 +262,8 @@ def test_a_bundle_brings_along_who_acted_and_is_refused_where_that_is_nonsense(
         came = list(other.store.read(f"session:{named['sessionId']}"))
     assert {one.by for one in came} == {By(person=people["Ada"], door="python")}
 
-    from backshop.rails import arrival
+    from backshop.rails.bundle import import_ids
 
     for said in ({"person": 7}, {"machine": "m"}, "Ada"):
         with pytest.raises(RailsError):
-            arrival._by({SIGNATURE: said})
+            import_ids._by({SIGNATURE: said})

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from backshop.cli import main
-from backshop.rails.builtins import builtins
-from backshop.rails.catalog import Catalog
-from backshop.rails.sources import Places
+from backshop.rails.catalog.builtin import builtins
+from backshop.rails.catalog.catalog import Catalog
+from backshop.rails.catalog.source import Places
 
 ROOT = Path(__file__).resolve().parents[2]
 BROKEN = {"id": "user.x", "name": "X", "description": "X.", "version": "1.0.0", "steps": [{}]}

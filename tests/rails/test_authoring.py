@@ -8,13 +8,13 @@ import os
 
 import pytest
 
-from backshop.rails.authoring import Authoring, starting_point
-from backshop.rails.catalog import Catalog
+from backshop.rails.catalog.authoring import Authoring, starting_point
+from backshop.rails.catalog.catalog import Catalog
+from backshop.rails.catalog.folder import put_file
+from backshop.rails.catalog.placement import Removed
+from backshop.rails.catalog.source import Places, Source
+from backshop.rails.definition.identity import SourceKind
 from backshop.rails.errors import RailsError
-from backshop.rails.folder import put_file
-from backshop.rails.identity import SourceKind
-from backshop.rails.placing import Removed
-from backshop.rails.sources import Places, Source
 from backshop.store import WriteFailed
 
 GOOD = {
@@ -261,7 +261,7 @@ def test_nobody_else_writes_into_a_folder_of_workflows_during_a_save(
             os.close(handle)
         put_file(path, text)
 
-    monkeypatch.setattr("backshop.rails.placing.put_file", while_others_try)
+    monkeypatch.setattr("backshop.rails.catalog.placement.put_file", while_others_try)
     saved = authoring.save(json.dumps(GOOD), target=SourceKind.USER)
 
     assert json.loads(saved.path.read_text()) == GOOD

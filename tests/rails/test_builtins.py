@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from backshop.rails.builtins import SUMMARY_MAX_CHARS, builtins
-from backshop.rails.catalog import Catalog
+from backshop.rails.catalog.builtin import SUMMARY_MAX_CHARS, builtins
+from backshop.rails.catalog.catalog import Catalog
+from backshop.rails.catalog.source import Places
 from backshop.rails.compile import compile_data
 from backshop.rails.compile.features import FEATURES
 from backshop.rails.compile.refs import REFS
 from backshop.rails.packs import PACKS
-from backshop.rails.sources import Places
 
 LIBRARY = Catalog(Places()).look().library
 ALL = builtins(LIBRARY)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from backshop.rails import Settings
-from backshop.rails.catalog import Catalog
+from backshop.rails.catalog.catalog import Catalog
+from backshop.rails.catalog.source import Places
 from backshop.rails.compile import LoopControl, compile_data, load, snapshot, workflow_hash
 from backshop.rails.compile.compiler import Outcome
-from backshop.rails.conditions import variables
-from backshop.rails.sources import Places
-from backshop.rails.template import paths
+from backshop.rails.definition.condition import variables
+from backshop.rails.definition.template import paths
 from backshop.testing.agent import Agent, rails_of
 from backshop.testing.walker import walk
 

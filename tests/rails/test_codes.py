@@ -19,8 +19,8 @@ from backshop.base.ids import did
 from backshop.mcp import server
 from backshop.mcp.offer import Called, OfferedTool
 from backshop.mcp.toolbox import Offering
-from backshop.rails import tokens as tk
 from backshop.rails.errors import RAILS_CODES
+from backshop.rails.token import token as tk
 from backshop.store import Store
 from backshop.testing.agent import Agent, rails_of
 from backshop.testing.workflows import flow, step

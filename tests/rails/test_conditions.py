@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.rails import conditions, template
+from backshop.rails.definition import condition as definition_condition
+from backshop.rails.definition import template
 
 JSON = st.recursive(
     st.none()
@@ -21,7 +22,7 @@ CONTEXTS = st.dictionaries(st.sampled_from(["a", "b", "a.b"]), JSON, max_size=3)
 LEAVES = st.builds(
     lambda var, name, value: {"var": var, name: value},
     st.sampled_from(["a", "b", "a.b", "a.length", "c"]),
-    st.sampled_from(sorted(conditions.OPERATORS)),
+    st.sampled_from(sorted(definition_condition.OPERATORS)),
     JSON,
 )
 CONDITIONS = st.recursive(
@@ -60,8 +61,8 @@ CONDITIONS = st.recursive(
     ],
 )
 def test_equality(left, right, same):
-    assert conditions.equal(left, right) is same
-    assert conditions.equal(right, left) is same
+    assert definition_condition.equal(left, right) is same
+    assert definition_condition.equal(right, left) is same
 
 
 @pytest.mark.rule("R1.21", "R1.19")
@@ -118,8 +119,8 @@ def test_operators(condition, expected):
         "nulled": None,
     }
 
-    assert conditions.problems(condition) == ()
-    assert conditions.holds(condition, context) is expected
+    assert definition_condition.problems(condition) == ()
+    assert definition_condition.holds(condition, context) is expected
 
 
 @pytest.mark.rule("R1.18", "C7")
@@ -142,11 +143,11 @@ def test_operators(condition, expected):
     ],
 )
 def test_malformed_conditions_say_where(condition, pointer):
-    (problem,) = conditions.problems(condition)
+    (problem,) = definition_condition.problems(condition)
 
     assert problem.pointer == pointer
     if isinstance(condition, dict):
-        conditions.holds(condition, {"x": 3})  # total all the same
+        definition_condition.holds(condition, {"x": 3})  # total all the same
 
 
 def test_conditions_may_not_nest_without_end():
@@ -154,27 +155,29 @@ def test_conditions_may_not_nest_without_end():
     for _ in range(60):
         condition = {"not": condition}
 
-    (problem,) = conditions.problems(condition)
+    (problem,) = definition_condition.problems(condition)
 
     assert "nest" in problem.message
 
 
 @given(condition=CONDITIONS, context=CONTEXTS)
 def test_evaluation_is_total_and_not_negates(condition, context):
-    result = conditions.holds(condition, context)
+    result = definition_condition.holds(condition, context)
 
-    assert conditions.holds({"not": condition}, context) is (not result)
-    assert conditions.holds({"and": [condition, {}]}, context) is result
-    assert conditions.holds({"or": [condition]}, context) is result
-    assert conditions.describe(condition)
+    assert definition_condition.holds({"not": condition}, context) is (not result)
+    assert definition_condition.holds({"and": [condition, {}]}, context) is result
+    assert definition_condition.holds({"or": [condition]}, context) is result
+    assert definition_condition.describe(condition)
 
 
 @given(value=JSON, other=JSON)
 def test_equality_is_symmetric_and_reflexive(value, other):
-    assert conditions.equal(value, value)
-    assert conditions.equal(value, other) is conditions.equal(other, value)
+    assert definition_condition.equal(value, value)
+    assert definition_condition.equal(value, other) is definition_condition.equal(other, value)
     left, right = {"var": "a", "equals": other}, {"var": "a", "not_equals": other}
-    assert conditions.holds(left, {"a": value}) is not conditions.holds(right, {"a": value})
+    assert definition_condition.holds(left, {"a": value}) is not definition_condition.holds(
+        right, {"a": value}
+    )
 
 
 @pytest.mark.rule("R1.14", "C13")

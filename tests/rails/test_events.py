@@ -8,7 +8,7 @@ import pytest
 
 from backshop.base.event import registered
 from backshop.base.ids import did
-from backshop.rails import events as ev
+from backshop.rails.session import events as ev
 from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
 
 KINDS = {

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.rails.catalog import Catalog
+from backshop.rails.catalog.catalog import Catalog
+from backshop.rails.catalog.source import Places
 from backshop.rails.compile import compile_data, compile_source
-from backshop.rails.finding import ERRORS, FINDINGS_MAX, WARNINGS, Severity
-from backshop.rails.sources import Places
+from backshop.rails.definition.finding import ERRORS, FINDINGS_MAX, WARNINGS, Severity
 
 LIBRARY = Catalog(Places()).look().library
 STEP = {"id": "a", "title": "A", "prompt": "Do it."}

@@ -8,10 +8,10 @@ import subprocess
 import pytest
 
 from backshop.base.errors import ValidationFailed
-from backshop.rails import git
-from backshop.rails.catalog import Catalog
-from backshop.rails.identity import SourceKind
-from backshop.rails.sources import GitSource, Places
+from backshop.rails.catalog import git
+from backshop.rails.catalog.catalog import Catalog
+from backshop.rails.catalog.source import GitSource, Places
+from backshop.rails.definition.identity import SourceKind
 
 
 def workflow(workflow_id, name):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from backshop.rails.catalog import Catalog
+from backshop.rails.catalog.catalog import Catalog
+from backshop.rails.catalog.source import Places
 from backshop.rails.compile import compile_source
-from backshop.rails.sources import Places
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "write-a-workflow.md"
 BLOCKS = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)

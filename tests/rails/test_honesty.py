@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import PROOF
 
-from backshop.rails import Settings, form
+from backshop.rails import Settings
 from backshop.rails.packs import PACKS
+from backshop.rails.run import form
 from backshop.testing.agent import Agent, rails_of
 from backshop.testing.walker import walk
 from backshop.testing.workflows import ARTIFACT, GO_ON, LOOP_CONTROL, STOP, flow, loop, step

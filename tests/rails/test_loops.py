@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.rails import interpret
 from backshop.rails.compile import compile_data, workflow_hash
-from backshop.rails.interpret import Workflow
-from backshop.rails.snapshot import Snapshot, load
+from backshop.rails.run import interpret
+from backshop.rails.run.interpret import Workflow
+from backshop.rails.run.snapshot import Snapshot, load
 from backshop.testing.workflows import ARTIFACT, GO_ON, LOOP_CONTROL, STOP, flow, loop, step
 
 OVER = {"type": "forEach", "items": "list", "itemVar": "item"}

@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 
 from backshop.base.canon import canonical
-from backshop.rails.contracts import conforms
 from backshop.rails.packs import PACKS
+from backshop.rails.run.contract import conforms
 
 KINDS = {  # the table of R8.24
     "assessment": "wr.assessment",

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from backshop.base.ids import did
-from backshop.rails import prompt, respond, tokens
 from backshop.rails.compile import Library, compile_data, template_id
+from backshop.rails.run import answer, prompt
+from backshop.rails.token import token
 from backshop.testing.workflows import LOOP_CONTROL, flow, loop, step
 
 OUTSIDE = {"time", "_io", "io", "posix", "nt", "_socket", "_random", "_ssl", "_posixsubprocess"}
@@ -219,10 +220,10 @@ def test_rendering_needs_no_clock_no_files_and_no_network(agent):
 
     def render() -> None:
         rendered = prompt.render(workflow, position.engine, node.context, node.preferences)
-        place = respond.Place(session_id="s", run_id="r", workflow_id="w")
-        facts = respond.Facts(place=place, mode=node.preferences, rendered=rendered)
-        offer = respond.Offer(node_id=node.node_id, workflow_hash="h", ack=None, checkpoint="c")
-        told.append(respond.stored(respond.body(facts, offer)))
+        place = answer.Place(session_id="s", run_id="r", workflow_id="w")
+        facts = answer.Facts(place=place, mode=node.preferences, rendered=rendered)
+        offer = answer.Offer(node_id=node.node_id, workflow_hash="h", ack=None, checkpoint="c")
+        told.append(answer.stored(answer.body(facts, offer)))
 
     render()
 
@@ -256,13 +257,13 @@ OLD: dict[str, Any] = {
 
 @pytest.mark.rule("R6.12", "C41")
 def test_an_answer_of_an_earlier_version_is_given_back_as_it_was():
-    keys = tokens.Keys(b"k" * 32)
-    done = respond.filled(keys, respond.stored(dict(OLD)))
+    keys = token.Keys(b"k" * 32)
+    done = answer.filled(keys, answer.stored(dict(OLD)))
     data = {**OLD["data"], "isComplete": False, "nextIntent": "perform_pending_then_continue"}
     example = {"artifacts": [{"kind": "wr.loop_control", "decision": "stop"}]}
     offer = {**OLD["offer"], "ack": did("att", "y")}
-    old = respond.stored({**OLD, "data": data, "offer": offer, "output": example})
-    pending: Any = respond.filled(keys, old)
+    old = answer.stored({**OLD, "data": data, "offer": offer, "output": example})
+    pending: Any = answer.filled(keys, old)
 
     block = json.dumps({"checkpointToken": done.structured["checkpointToken"]})
     assert done.texts == (f"# Complete\n\n```json\n{block}\n```",)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from backshop.rails import respond
+from backshop.rails.run import answer as run_answer
 from backshop.testing.workflows import LOOP_CONTROL, flow, loop, step
 
 BOTH_DATABASES = True
@@ -52,8 +52,8 @@ def test_a_later_program_with_other_words_repeats_what_was_said_before(agent, mo
     ann = agent(TWO)
     first = ann.start("user.flow")
     said = ann.reply(first, "did one")
-    for intent in list(respond._CLOSING):
-        monkeypatch.setitem(respond._CLOSING, intent, "Words of a later version.")
+    for intent in list(run_answer._CLOSING):
+        monkeypatch.setitem(run_answer._CLOSING, intent, "Words of a later version.")
     later = agent(home="home")
     again = later.reply(first, "did one")
     fetched = later.answer("continue_workflow", stateToken=said.structured["stateToken"])

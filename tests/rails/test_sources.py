@@ -9,10 +9,10 @@ import pytest
 
 from backshop.app import Backshop
 from backshop.base.errors import ValidationFailed
-from backshop.rails.catalog import Catalog
+from backshop.rails.catalog.catalog import Catalog
+from backshop.rails.catalog.source import Places, Source
+from backshop.rails.definition.identity import SourceKind, WorkflowKind, id_status, suggested_id
 from backshop.rails.errors import RailsError
-from backshop.rails.identity import SourceKind, WorkflowKind, id_status, suggested_id
-from backshop.rails.sources import Places, Source
 
 BROKEN = '{"id": "project.broken", "steps": [}'
 

@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 from tests.conftest import PROOF
 from tests.histories import Histories
 
-from backshop.rails import Settings, graph, lineage, recap
-from backshop.rails.fold import apply
-from backshop.rails.state import EMPTY
+from backshop.rails import Settings
+from backshop.rails.run import graph, recap
+from backshop.rails.session import lineage
+from backshop.rails.session.fold import apply
+from backshop.rails.session.state import EMPTY
 from backshop.testing.agent import Agent, rails_of
 from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
 

@@ -185,8 +185,8 @@ def test_forks_keep_their_cause_when_a_session_travels(agent):
 
 @pytest.mark.rule("R5.9")
 def test_work_nobody_goes_on_with_is_dormant(agent):
-    from backshop.rails.asks import SessionsList
-    from backshop.rails.studio import Studio
+    from backshop.rails.studio.request import SessionsList
+    from backshop.rails.studio.service import Studio
     from backshop.testing.ambient import FixedClock
 
     ann = agent(flow(step("one")))
@@ -263,8 +263,8 @@ def test_ids_that_name_nothing_are_refused(agent, name, request_):
 @pytest.mark.rule("R9.8", "C92", "C100")
 def test_sessions_nobody_uses_expire_unless_they_are_kept(agent):
     from backshop.rails import StartWorkflow
-    from backshop.rails.asks import SessionsExpire
-    from backshop.rails.studio import Studio
+    from backshop.rails.studio.request import SessionsExpire
+    from backshop.rails.studio.service import Studio
     from backshop.testing.ambient import FixedClock
 
     ann = agent(TWO)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from backshop.base.ids import did
 from backshop.rails.errors import RailsError
-from backshop.rails.tokens import (
+from backshop.rails.token.token import (
     Keys,
     Kind,
     Token,

@@ -11,9 +11,9 @@ from tests.tamper import tamper
 from backshop.base.canon import canonical
 from backshop.base.ids import did
 from backshop.rails import TOOLS, RailsError, Settings, offered
-from backshop.rails import tokens as tk
 from backshop.rails.errors import RAILS_CODES
-from backshop.rails.ordinal import attempt_id
+from backshop.rails.session.ordinal import attempt_id
+from backshop.rails.token import token as tk
 from backshop.rails.tools import refused
 from backshop.store import Store
 from backshop.testing.agent import Agent, rails_of

@@ -9,7 +9,7 @@ import pytest
 
 from backshop.base.canon import canonical, digest
 from backshop.base.ids import did
-from backshop.rails.bundle import _manifest
+from backshop.rails.bundle.document import _manifest
 from backshop.testing.workflows import ARTIFACT, LOOP_CONTROL, STOP, flow, loop, step
 
 WORK = flow(step("one"), step("two", **LOOP_CONTROL), step("three"))
@@ -77,7 +77,7 @@ def test_a_used_ack_replays_on_the_importing_side_from_the_record(agent):
     bob = agent(WORK, home="b")
     take(bob, export(ann, first["session"]["sessionId"]))
     keys, theirs = bob.rails.sessions.keyring.keys(), ann.rails.sessions.keyring.keys()
-    from backshop.rails import tokens as tk
+    from backshop.rails.token import token as tk
 
     old = tk.verify(theirs, first["ackToken"], tk.Kind.ACK)
     ack = tk.ack_token(keys, old.node_id or "", old.attempt_id or "")
@@ -409,7 +409,7 @@ def test_a_bundle_of_more_bytes_than_bundles_have_is_refused(agent, monkeypatch)
     ann, first, _ = told(agent, "a")
     text = export(ann, first["session"]["sessionId"])
     size = len(text.encode()) + 10
-    monkeypatch.setattr("backshop.rails.bundle.BUNDLE_MAX_BYTES", size)
+    monkeypatch.setattr("backshop.rails.bundle.document.BUNDLE_MAX_BYTES", size)
     bob = agent(WORK, home="b")
     spaces, wide = (text + one * 10 for one in (" ", "\u2003"))
     codes = [

@@ -11,7 +11,8 @@ from tests.tamper import tamper
 
 from backshop.base.canon import canonical, parse, sha256_hex
 from backshop.base.errors import ValidationFailed
-from backshop.rails import Catalog, Places, Rails, snapshot
+from backshop.rails import Catalog, Places, Rails
+from backshop.rails.run import snapshot
 from backshop.store import Store
 from backshop.testing.agent import Agent, rails_of
 from backshop.testing.ambient import FixedClock

@@ -13,7 +13,7 @@ from tests.postgres import fresh_database
 from backshop.app import Backshop
 from backshop.cli import main
 from backshop.rails import RailsError, Shelf
-from backshop.rails.shelf import STREAM
+from backshop.rails.catalog.team_workflow import STREAM
 
 GOOD = {
     "id": "our.check",
@@ -162,7 +162,7 @@ def test_a_save_that_this_machine_cannot_show_has_happened_and_is_said(pair, mon
 
     with first.hub.subscribe() as news:
         with monkeypatch.context() as patch:
-            patch.setattr("backshop.rails.shelf.put_file", full)
+            patch.setattr("backshop.rails.catalog.team_workflow.put_file", full)
             saved = save(first, json.dumps(GOOD), "")
         told = news.wait(5.0)
 

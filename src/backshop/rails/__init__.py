@@ -1,31 +1,21 @@
 """Workflows for agents: authored as data, compiled, pinned, executed from facts."""
 
-from .artifact import Shown
-from .artifact import shown as shown_artifact
 from .asker import Asker
-from .asks import (
-    SessionDelete,
-    SessionExport,
-    SessionGet,
-    SessionImport,
-    SessionSetKeep,
-    SessionsList,
-)
-from .authoring import Authoring, Checked, Saved, SourceText, starting_point
-from .beside import Arrived, Beside
-from .builtins import Builtin, builtins
-from .catalog import Catalog
+from .builtin_driver import Driving, Standing
+from .catalog.authoring import Authoring, Checked, Saved, SourceText, starting_point
+from .catalog.builtin import Builtin, builtins
+from .catalog.catalog import Catalog
+from .catalog.git import read_sources as read_git_sources
+from .catalog.git import sources as git_places
+from .catalog.service import DEFINITION_COMMANDS, Definitions
+from .catalog.source import Places
+from .catalog.team_workflow import Shelf
 from .commands import COMMANDS
-from .company import Company
-from .definitions import DEFINITION_COMMANDS, Definitions
-from .driving import Driving, Standing
+from .definition.finding import Finding, Severity
+from .definition.identity import SourceKind
 from .errors import RailsError
-from .finding import Finding, Severity
-from .git import read_sources as read_git_sources
-from .git import sources as git_places
-from .identity import SourceKind
-from .inputs import Request, Submitted
-from .preferences import PRESETS
+from .observer import Company
+from .repository import Located
 from .requests import (
     CheckpointWorkflow,
     ContinueWorkflow,
@@ -35,15 +25,25 @@ from .requests import (
     StartSession,
     StartWorkflow,
 )
-from .respond import Answer, resume_ref
+from .run.answer import Answer, resume_ref
+from .run.inputs import Request, Submitted
+from .run.joint_append import Arrived, Beside
+from .run.preference import PRESETS
 from .service import Rails
-from .sessions import Located
+from .session.home_event import announcing
 from .settings import Settings
-from .shelf import Shelf
-from .sources import Places
-from .studio import Studio
+from .studio.request import (
+    SessionDelete,
+    SessionExport,
+    SessionGet,
+    SessionImport,
+    SessionSetKeep,
+    SessionsList,
+)
+from .studio.service import Studio
 from .tools import TOOLS, RailsTool, offered
-from .wholes import announcing
+from .view.artifact import Shown
+from .view.artifact import shown as shown_artifact
 
 __all__ = [
     "COMMANDS",

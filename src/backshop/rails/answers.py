@@ -7,7 +7,7 @@ from typing import Literal
 
 from backshop.base.codec import camel
 
-from .events import Autonomy, GapReason, Resolution, RiskPolicy
+from .session.events import Autonomy, GapReason, Resolution, RiskPolicy
 
 Json = dict[str, object]
 WarningCode = Literal[

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from backshop.store import THE_OWNER, Caller
 
-from .company import Company
-from .inputs import Voice
+from .observer import Company
+from .run.inputs import Voice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

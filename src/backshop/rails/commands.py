@@ -8,7 +8,7 @@ from backshop.base.command import Command
 
 from .asker import Asker
 from .service import Rails
-from .studio import STUDIO_COMMANDS
+from .studio.service import STUDIO_COMMANDS
 from .tools import TOOLS, RailsTool
 
 PHASE = "rails"

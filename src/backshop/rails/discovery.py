@@ -8,19 +8,20 @@ from pathlib import Path
 
 from backshop.base.codec import encode
 
-from . import form, requests
-from . import tokens as tk
-from .catalog import Listing
-from .catalog import Workflow as Found
+from . import requests
+from .catalog.catalog import Listing
+from .catalog.catalog import Workflow as Found
 from .compile import CompiledStep, ConfirmationKind, StepKind
+from .definition.finding import Finding
+from .definition.identity import IdStatus, WorkflowKind
 from .errors import RailsError, invalid
-from .events import ReferenceStatus
-from .finding import Finding
-from .identity import IdStatus, WorkflowKind
-from .judge import warning
-from .ordinal import attempt_id
-from .respond import Answer
-from .state import SessionState
+from .run import form
+from .run.answer import Answer
+from .run.judge import warning
+from .session.events import ReferenceStatus
+from .session.ordinal import attempt_id
+from .session.state import SessionState
+from .token import token as tk
 
 Json = dict[str, object]
 

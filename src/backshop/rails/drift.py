@@ -7,11 +7,11 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from .catalog import Catalog
+from .catalog.catalog import Catalog
 from .compile import Compiled
+from .definition.identity import RESERVED, namespace_of
 from .errors import RailsError
-from .identity import RESERVED, namespace_of
-from .judge import warning
+from .run.judge import warning
 
 Json = dict[str, object]
 _Stamps = tuple[tuple[str, int, int], ...]

@@ -10,39 +10,30 @@ from pathlib import Path
 from backshop.base.limits import BLOCKED_ATTEMPTS_BUILTIN_MAX, NOTES_KEPT_MAX_BYTES
 from backshop.store import THE_OWNER, Caller
 
-from . import (
-    decide,
-    discovery,
-    form,
-    graph,
-    inputs,
-    preferences,
-    prompt,
-    recap,
-    requests,
-    respond,
-)
-from . import tokens as tk
-from . import workspace as places
-from .advance import Acknowledge, Policy, spent, still_open
-from .advance import advance as decide_advance
+from . import discovery, requests
 from .asker import PERSON, Asker
-from .beside import Beside
-from .catalog import Catalog
-from .company import Company
-from .decide import Decided, Note
+from .catalog.catalog import Catalog
 from .drift import Drift
 from .errors import RailsError, cut, invalid, mismatch, unknown_node
-from .events import Effective
-from .inputs import Request, Submitted
-from .interpret import Workflow
-from .ordinal import attempt_id
-from .plan import Plan
-from .respond import Answer, Facts, Offer, Place
-from .sessions import Located, Sessions
+from .observer import Company
+from .repository import Located, Sessions
+from .run import answer as run_answer
+from .run import form, graph, inputs, preference, prompt, recap, start
+from .run.advance import Acknowledge, Policy, spent, still_open
+from .run.advance import advance as decide_advance
+from .run.answer import Answer, Facts, Offer, Place
+from .run.inputs import Request, Submitted
+from .run.interpret import Workflow
+from .run.joint_append import Beside
+from .run.plan import Plan
+from .run.snapshot import Snapshot
+from .run.start import Decided, Note
+from .session import workspace as places
+from .session.events import Effective
+from .session.ordinal import attempt_id
+from .session.state import Attempt, NodeState, SessionState
 from .settings import Settings
-from .snapshot import Snapshot
-from .state import Attempt, NodeState, SessionState
+from .token import token as tk
 
 Json = dict[str, object]
 _RESUME_REF = re.compile(r"r-[a-z2-7]{10}")
@@ -146,7 +137,7 @@ class Execution:
         if decided is None:
             return self._replayed(keys, state, attempt, request)
         self.sessions.remember(decided.snapshot)
-        return respond.filled(keys, decided.body)
+        return run_answer.filled(keys, decided.body)
 
     def rehydrate(self, state_token: str, caller: Caller = THE_OWNER) -> Answer:
         """Return a node's pending step, recap and branches; nothing is written (R7.23)."""
@@ -180,7 +171,7 @@ class Execution:
             snapshot,
             warnings=self._drift.warnings(workflow.compiled, workflow.hash, workspace),
             more=more,
-            guidance=respond.guidance_of(workflow.compiled, started.references, is_start=False),
+            guidance=run_answer.guidance_of(workflow.compiled, started.references, is_start=False),
         )
         if facts.blockers and facts.rendered is not None:
             attempts = self._attempts(located)
@@ -191,13 +182,13 @@ class Execution:
                 facts,
                 rendered=replace(facts.rendered, form=asked),
                 context=context,
-                more={**more, **respond.handed_in(kept, asked)},
+                more={**more, **run_answer.handed_in(kept, asked)},
             )
         offer = _offer(node, snapshot)
         if is_fork and offer.ack is not None:
             offer = replace(offer, ack=attempt_id(node.node_id, "fork", node.forks))
-        body = respond.stored(respond.body(facts, offer))
-        return respond.filled(self.sessions.keyring.keys(), body)
+        body = run_answer.stored(run_answer.body(facts, offer))
+        return run_answer.filled(self.sessions.keyring.keys(), body)
 
     def _facts(
         self,
@@ -212,7 +203,7 @@ class Execution:
         guidance: Json | None = None,
     ) -> Facts:
         """Return what can be told of a node from its record alone."""
-        blocked = decide.still_blocked(snapshot, node.preferences)
+        blocked = start.still_blocked(snapshot, node.preferences)
         return Facts(
             place=Place(
                 session_id=session_id,
@@ -239,7 +230,7 @@ class Execution:
         data = self.sessions.maybe_blob(recorded.response_ref)
         if data is None:
             data = self._rebuilt(state, recorded)
-        return respond.filled(keys, data)
+        return run_answer.filled(keys, data)
 
     def _already(self, keys: tk.Keys, state: SessionState, recorded: Attempt) -> RailsError:
         """Return the refusal of a used token with other content, and both ways on."""
@@ -290,7 +281,7 @@ class Execution:
         if recorded.outcome == "checkpoint":
             more["checkpoint"] = {"nodeId": node.node_id}
         facts = self._facts(session_id, state, node, workflow, snapshot, more=more)
-        return respond.stored(respond.body(facts, _offer(node, snapshot, is_first=True)))
+        return run_answer.stored(run_answer.body(facts, _offer(node, snapshot, is_first=True)))
 
     def checkpoint_workflow(self, request: requests.CheckpointWorkflow) -> Answer:
         """Record progress without advancing (R7.24)."""
@@ -340,12 +331,12 @@ class Execution:
         )
 
         def rule(state: SessionState) -> Decided | None:
-            return None if attempt in state.attempts else decide.checkpoint(state, wish)
+            return None if attempt in state.attempts else start.checkpoint(state, wish)
 
         state, decided = self.sessions.decide(located.session_id, rule)
         if decided is None:
             return self._replayed(keys, state, attempt, request)
-        return respond.filled(keys, decided.body)
+        return run_answer.filled(keys, decided.body)
 
     def _session_checkpoint(self, keys: tk.Keys, token: tk.Token, request: Request) -> Answer:
         session_id, attempt = token.session_id or "", token.attempt_id or ""
@@ -360,7 +351,7 @@ class Execution:
             def rule(now: SessionState) -> Plan | None:
                 if attempt in now.attempts:
                     return None
-                return decide.session_checkpoint(session_id, attempt, request)
+                return start.session_checkpoint(session_id, attempt, request)
 
             state = self.sessions.update(session_id, rule)
         number = state.session_attempts.index(attempt)
@@ -394,7 +385,7 @@ class Execution:
             except RailsError:  # a damaged session is no answer to a resumeRef
                 continue
             for run in state.runs.values():
-                if respond.resume_ref(run.run_id) == ref and run.preferred is not None:
+                if run_answer.resume_ref(run.run_id) == ref and run.preferred is not None:
                     return Located(session_id, state, state.nodes[run.preferred])
         raise unknown_node()
 
@@ -424,12 +415,10 @@ def _ceiling(located: Located) -> Effective | None:
     return located.state.nodes[tip].preferences
 
 
-def mode_change(wish: requests.Preferences | None) -> preferences.Change:
+def mode_change(wish: requests.Preferences | None) -> preference.Change:
     """Return the change of mode a request asks for."""
     return (
-        preferences.Change()
-        if wish is None
-        else preferences.Change(wish.autonomy, wish.risk_policy)
+        preference.Change() if wish is None else preference.Change(wish.autonomy, wish.risk_policy)
     )
 
 

@@ -12,9 +12,9 @@ from backshop.base.codec import camel, decode
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import QUERY_MAX_CHARS
 
-from . import inputs
 from .errors import invalid
-from .events import Autonomy, RiskPolicy
+from .run import inputs
+from .session.events import Autonomy, RiskPolicy
 
 T = TypeVar("T")
 Json = dict[str, object]

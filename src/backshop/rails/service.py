@@ -13,35 +13,28 @@ from backshop.base.ambient import random_bits
 from backshop.base.ids import b32, did
 from backshop.store import Store
 
-from . import (
-    belonging,
-    decide,
-    discovery,
-    inputs,
-    naming,
-    preferences,
-    requests,
-    respond,
-    resume,
-    resuming,
-    wholes,
-)
 from . import compile as pinned
-from . import events as ev
-from . import tokens as tk
-from . import workspace as places
+from . import discovery, requests, token_subject
 from .asker import PERSON, Asker
-from .beside import Beside
-from .catalog import Catalog
-from .decide import Decided, Start
+from .catalog.catalog import Catalog
 from .errors import mismatch, other_request, unknown_node
 from .execution import Execution, mode_change
-from .inputs import Request
-from .plan import Plan
-from .respond import Answer
-from .sessions import Sessions, outside_tokens
+from .repository import Sessions, outside_tokens
+from .resume import ranking, search
+from .run import answer as run_answer
+from .run import inputs, preference, start
+from .run.answer import Answer
+from .run.inputs import Request
+from .run.joint_append import Beside
+from .run.plan import Plan
+from .run.start import Decided, Start
+from .session import events as ev
+from .session import home_event
+from .session import workspace as places
+from .session.state import RunState, SessionState
 from .settings import Settings
-from .state import RunState, SessionState
+from .token import token as tk
+from .view import name
 
 Json = dict[str, object]
 IsSame = Callable[[ev.RunStarted, str], bool]
@@ -63,29 +56,29 @@ class Rails:
         self.catalog = catalog
         self.sessions = Sessions(store)
         self.execution = Execution(self.sessions, catalog, self.settings)
-        self.announce = wholes.announcing(store)
+        self.announce = home_event.announcing(store)
         self._random = random
 
     def acknowledges(self, ack_token: str) -> tuple[str, str] | None:
         """Return the run and node an ack token belongs to; None for one that is refused."""
-        return belonging.step_of(self.sessions, ack_token, tk.Kind.ACK)
+        return token_subject.step_of(self.sessions, ack_token, tk.Kind.ACK)
 
     def stands_at(self, answer: Answer) -> tuple[str, str] | None:
         """Return the run and node where an answer puts who asked."""
         token = str(answer.structured.get("stateToken"))
-        return belonging.step_of(self.sessions, token, tk.Kind.STATE)
+        return token_subject.step_of(self.sessions, token, tk.Kind.STATE)
 
     def sessions_of(self, request: object) -> set[str]:
         """Return every session a request names, by id, run, node or token."""
-        return belonging.sessions_of(self.sessions, request)
+        return token_subject.sessions_of(self.sessions, request)
 
     def session_id(self, text: str) -> str:
         """Return the id that a session's id, or a unique beginning of it, stands for (S4.3)."""
-        return naming.session_id(self.sessions, text)
+        return name.session_id(self.sessions, text)
 
     def run_id(self, text: str) -> str:
         """Return the id that a run's id, its resume ref, or a unique beginning stands for."""
-        return naming.run_id(self.sessions, text)
+        return name.run_id(self.sessions, text)
 
     # ------------------------------------------------------------ discovery
 
@@ -161,7 +154,7 @@ class Rails:
         def rule(state: SessionState) -> Decided | None:
             if run_id in state.runs:
                 return None
-            return decide.start(
+            return start.start(
                 state,
                 Start(
                     session_id=session_id,
@@ -193,11 +186,11 @@ class Rails:
     def _again(self, session_id: str, run: RunState, digest: str, is_same: IsSame | None) -> Answer:
         """Answer a start that was asked for before from its record."""
         if is_same is not None and not is_same(run.started, digest):
-            raise other_request(respond.resume_ref(run.run_id))
+            raise other_request(run_answer.resume_ref(run.run_id))
         return self._told(self.sessions.blob(run.started.response_ref), session_id)
 
     def _told(self, body: bytes, session_id: str) -> Answer:
-        return respond.filled(self.sessions.keyring.keys(), body, with_session=session_id)
+        return run_answer.filled(self.sessions.keyring.keys(), body, with_session=session_id)
 
     def _start_request(
         self, request: requests.StartWorkflow, driver: ev.Driver, asker: Asker
@@ -236,7 +229,7 @@ class Rails:
 
     def _baseline(self, state: SessionState, driver: ev.Driver, asker: Asker) -> ev.Effective:
         """Return the mode a run begins with: the session's, else the configured one (R8.29)."""
-        configured = preferences.PRESETS[self.settings.preset].values
+        configured = preference.PRESETS[self.settings.preset].values
         if driver != "builtin":
             for run_id in state.run_order:
                 run = state.runs[run_id]
@@ -255,7 +248,7 @@ class Rails:
         assert first.baseline is not None
         is_agents = asker.voice == "agent" and first.started.driver != "cli"
         if is_agents and not self.settings.agent_may_automate:
-            return preferences.lowest(first.baseline, configured)
+            return preference.lowest(first.baseline, configured)
         return first.baseline
 
     # ------------------------------------------------------------ execution and sessions
@@ -299,7 +292,7 @@ class Rails:
                 return None
             plan = Plan(session_id)
             plan.session(ev.SessionCreated())
-            decide.observe(plan, state, seen)
+            start.observe(plan, state, seen)
             return plan
 
         was_there = bool(key) and self.sessions.exists(session_id)
@@ -314,7 +307,7 @@ class Rails:
         """Find earlier work from a new chat; read-only (R7.10)."""
         workspace = self._workspace(request)
         seen = {one.key: str(one.value["value"]) for one in places.observations(workspace)}
-        asked = resume.Asked(
+        asked = ranking.Asked(
             query=request.query or "",
             resume_ref=request.resume_ref,
             session_id=request.session_id,
@@ -324,7 +317,7 @@ class Rails:
             repo_root_hash=seen.get("repo_root_hash"),
             same_workspace_only=request.same_workspace_only,
         )
-        return resuming.resumed(self.sessions, asked, asker.caller)
+        return search.resumed(self.sessions, asked, asker.caller)
 
     def rotate_keys(self) -> None:
         """Sign with a new key from now on (R6.3)."""

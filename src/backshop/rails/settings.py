@@ -7,7 +7,7 @@ from pathlib import Path
 
 from backshop.base.limits import BLOCKED_ATTEMPTS_MAX, RAILS_NOTES, RAILS_PRESET, RETENTION_DAYS
 
-from .events import Driver
+from .session.events import Driver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

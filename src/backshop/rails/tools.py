@@ -19,9 +19,9 @@ from backshop.base.errors import BackshopError, Retry, RetryKind
 from . import answers, requests
 from .asker import PERSON, Asker
 from .errors import SHARED_CODES, RailsError
-from .respond import Answer, details_text
+from .repository import translated
+from .run.answer import Answer, details_text
 from .service import Rails
-from .sessions import translated
 from .settings import Settings
 
 _LOG = logging.getLogger("backshop.rails")

@@ -1,6 +1,6 @@
 """From an authored definition to a compiled, hashable workflow (R2)."""
 
-from backshop.rails.definition import (
+from backshop.rails.definition.workflow import (
     Assessment,
     Confirmation,
     ConfirmationKind,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backshop.rails.definition import Blocks, BlockValue, Ref, Slot, Text
-from backshop.rails.finding import Findings
+from backshop.rails.definition.finding import Findings
+from backshop.rails.definition.workflow import Blocks, BlockValue, Ref, Slot, Text
 
 from .fields import did_you_mean, nearest
 from .refs import REFS, STEP_REFS_MAX_BYTES, ref_text

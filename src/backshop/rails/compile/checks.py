@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from backshop.rails import template
-from backshop.rails.definition import Assessment, LoopType, Origin, Step, StepKind
-from backshop.rails.finding import Findings
+from backshop.rails.definition import template
+from backshop.rails.definition.finding import Findings
+from backshop.rails.definition.workflow import Assessment, LoopType, Origin, Step, StepKind
 from backshop.rails.packs import PACKS
 
 from .fields import did_you_mean, nearest

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from backshop.rails import template
-from backshop.rails.definition import (
+from backshop.rails.definition import template
+from backshop.rails.definition.finding import Finding, Findings, TooManyFindings, has_error
+from backshop.rails.definition.workflow import (
     Assessment,
     Confirmation,
     Definition,
@@ -16,7 +17,6 @@ from backshop.rails.definition import (
     Step,
     StepKind,
 )
-from backshop.rails.finding import Finding, Findings, TooManyFindings, has_error
 from backshop.rails.packs import LOOP_CONTROL, PACKS
 
 from . import blocks as prompt_blocks

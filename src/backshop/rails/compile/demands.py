@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from backshop.rails.definition import (
+from backshop.rails.definition.workflow import (
     NO_CONFIRMATION,
     Check,
     Confirmation,

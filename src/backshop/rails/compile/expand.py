@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from backshop.rails.definition import (
+from backshop.rails.definition.finding import Findings, escaped
+from backshop.rails.definition.workflow import (
     Blocks,
     BlockValue,
     ConditionData,
@@ -22,7 +23,6 @@ from backshop.rails.definition import (
     TemplateCall,
     Text,
 )
-from backshop.rails.finding import Findings, escaped
 from backshop.rails.packs import CAPABILITIES, CAPABILITY_OBSERVATION
 
 from .fields import did_you_mean, nearest

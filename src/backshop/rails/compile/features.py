@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from backshop.rails.definition import FeatureUse, Fragment, Step, StepKind, Text
-from backshop.rails.finding import Findings, escaped
+from backshop.rails.definition.finding import Findings, escaped
+from backshop.rails.definition.workflow import FeatureUse, Fragment, Step, StepKind, Text
 
 from .fields import did_you_mean, nearest
 

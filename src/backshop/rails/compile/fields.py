@@ -6,9 +6,10 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from backshop.rails import conditions, template
-from backshop.rails.definition import ConditionData
-from backshop.rails.finding import Findings, escaped
+from backshop.rails.definition import condition as definition_condition
+from backshop.rails.definition import template
+from backshop.rails.definition.finding import Findings, escaped
+from backshop.rails.definition.workflow import ConditionData
 
 _KNOWN_MAX = 500  # comparing with more takes too long for a hint
 _WORD_MAX_CHARS = 200
@@ -172,7 +173,7 @@ class Fields:
 
     def checked_condition(self, value: object, pointer: str) -> ConditionData | None:
         """Return a condition if it is sound."""
-        found = conditions.problems(value)
+        found = definition_condition.problems(value)
         for problem in found:
             self.findings.error("WF_CONDITION_INVALID", pointer + problem.pointer, problem.message)
         return dict(value) if isinstance(value, Mapping) and not found else None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from backshop.rails.definition import FunctionCall, FunctionDefinition, Parameter, Step
-from backshop.rails.finding import Findings, escaped
-from backshop.rails.template import type_name
+from backshop.rails.definition.finding import Findings, escaped
+from backshop.rails.definition.template import type_name
+from backshop.rails.definition.workflow import FunctionCall, FunctionDefinition, Parameter, Step
 
 from .fields import Fields, did_you_mean
 from .model import Function

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from backshop.base.codec import camel
-from backshop.rails.definition import (
+from backshop.rails.definition.workflow import (
     AUTHORED,
     NO_CONFIRMATION,
     NO_RECOMMENDATION,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backshop.base import yaml
 from backshop.base.canon import canonical, parse
 from backshop.base.errors import ValidationFailed
-from backshop.rails.finding import Findings
+from backshop.rails.definition.finding import Findings
 
 SOURCE_MAX_BYTES = 1024 * 1024
 SUFFIXES = (".json", ".yaml", ".yml")

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import get_args
 
-from backshop.rails.definition import (
+from backshop.rails.definition.finding import Findings
+from backshop.rails.definition.workflow import (
     Assessment,
     Definition,
     Dimension,
@@ -15,9 +16,8 @@ from backshop.rails.definition import (
     Reference,
     Slot,
 )
-from backshop.rails.events import Autonomy, RiskPolicy
-from backshop.rails.finding import Findings
 from backshop.rails.packs import CAPABILITIES
+from backshop.rails.session.events import Autonomy, RiskPolicy
 
 from .demands import NAME
 from .fields import Fields, did_you_mean

@@ -1,0 +1,178 @@
+"""What an agent inside the product needs of runs: begin one, see where it stands, go on.
+
+It goes through the same rules as every door; what it can do beside is to have facts of its own
+appended with a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from backshop.base.canon import parse
+
+from . import requests
+from .definition import template
+from .repository import Located
+from .run import inputs
+from .run import prompt as prompts
+from .run.contract import asked_of, form_of
+from .run.interpret import scope
+from .run.joint_append import Beside
+from .service import Rails
+from .session.ordinal import attempt_id
+from .session.state import current_outputs
+from .token import token as tk
+
+Json = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a run stands: the pending step in words, or nothing when it is complete."""
+
+    session_id: str
+    run_id: str
+    node_id: str
+    workflow_id: str
+    context: Json
+    step_id: str | None = None
+    title: str = ""
+    role: str = ""
+    prompt: str = ""
+    """What the step produces; how it is handed over is left out (W13.1)."""
+    instructions: str = ""
+    """The whole step as an agent outside would get it, required output included."""
+    artifact_kind: str | None = None
+    """The kind of artifact its contract asks for."""
+    form: Json | None = None
+    """That artifact as it is to be filled in."""
+    iteration: int | None = None
+    """Which pass of the loop it is in, counted from 0."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is pending."""
+        return self.step_id is None
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """An artifact that was handed in on the way to a node."""
+
+    kind: str
+    value: Json
+
+
+class Driving:
+    """Runs as the built-in agent sees them."""
+
+    def __init__(self, rails: Rails) -> None:
+        self._rails = rails
+        self._sessions = rails.sessions
+
+    def begin(
+        self,
+        workflow_id: str,
+        *,
+        session_id: str,
+        run_id: str,
+        context: Json,
+        beside: Beside | None = None,
+    ) -> None:
+        """Begin a run that never stops for the person (W13.4); once, however often it is asked."""
+        request = requests.StartWorkflow(
+            workflow_id=workflow_id,
+            context=dict(context),
+            preferences=requests.Preferences(autonomy="full_auto_never_stop"),
+        )
+        self._rails.begin(request, session_id, run_id, driver="builtin", beside=beside)
+
+    def root_of(self, run_id: str, session_id: str) -> str | None:
+        """Return the first node of a run, None if there is no such run."""
+        if not self._sessions.exists(session_id):
+            return None
+        run = self._sessions.state(session_id).runs.get(run_id)
+        return None if run is None else run.root
+
+    def standing(self, node_id: str) -> Standing:
+        """Return what is pending at a node."""
+        located = self._sessions.locate(node_id)
+        node = located.node
+        workflow = self._sessions.workflow(node.workflow_hash)
+        engine = self._sessions.snapshot(node.snapshot_ref).engine
+        common: dict[str, Any] = {
+            "session_id": located.session_id,
+            "run_id": node.run_id,
+            "node_id": node.node_id,
+            "workflow_id": workflow.compiled.workflow_id,
+            "context": node.context,
+        }
+        if engine.pending is None:
+            return Standing(**common)
+        step = workflow.steps[engine.pending.step_id]
+        seen = scope(workflow, engine.stack, node.context)
+        rendered = prompts.render(workflow, engine, node.context, node.preferences)
+        contract = asked_of(workflow.compiled, step)
+        return Standing(
+            **common,
+            step_id=step.step_id,
+            title=template.render(step.title, seen),
+            role=template.render(step.agent_role or workflow.compiled.agent_role or "", seen),
+            prompt=template.render(step.prompt, seen),
+            instructions=rendered.prompt if rendered else "",
+            artifact_kind=None if contract is None else str(contract.example.get("kind", "")),
+            form=None if contract is None else form_of(contract),
+            iteration=engine.stack[-1].iteration if engine.stack else None,
+        )
+
+    def acknowledge(
+        self,
+        node_id: str,
+        *,
+        notes: str,
+        artifacts: tuple[Json, ...],
+        context: Json | None = None,
+        beside: Beside | None = None,
+        is_fork: bool = False,
+    ) -> None:
+        """Count the pending step as done with what it brought."""
+        located = self._sessions.locate(node_id)
+        node = located.node
+        attempt = (
+            attempt_id(node_id, "fork", node.forks)
+            if is_fork
+            else attempt_id(node_id, "ack", node.advances)
+        )
+        keys = self._sessions.keyring.keys()
+        wanted = inputs.Request(
+            context=inputs.context(context),
+            output=inputs.output({"notesMarkdown": notes, "artifacts": list(artifacts)}),
+            by="builtin",
+        )
+        self._rails.execution.advance(tk.ack_token(keys, node_id, attempt), wanted, beside=beside)
+
+    def has_branches(self, node_id: str) -> bool:
+        """Say whether the step at a node was acknowledged before."""
+        return self._sessions.locate(node_id).node.is_rewound
+
+    def handed(self, node_id: str) -> list[Handed]:
+        """Return every artifact on the way from the run's first node to this one, oldest first."""
+        located: Located = self._sessions.locate(node_id)
+        lineage = []
+        at: str | None = node_id
+        while at is not None:
+            node = located.state.nodes[at]
+            lineage.append(node)
+            at = node.parent
+        found = []
+        for node in reversed(lineage):
+            for output in current_outputs(node.outputs):
+                payload = output.payload
+                if payload.payload_kind != "artifact_ref" or payload.sha256 is None:
+                    continue
+                value = parse(self._sessions.blob(payload.sha256))
+                if isinstance(value, dict):
+                    found.append(Handed(payload.kind or "", value))
+        return found

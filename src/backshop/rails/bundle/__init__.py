@@ -1,0 +1,1 @@
+"""Sessions as documents: exported, checked, imported, printed (R9)."""

@@ -1,0 +1,1 @@
+"""Which workflows there are: sources, repositories, shelves, and writing one's own (R3)."""

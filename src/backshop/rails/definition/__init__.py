@@ -1,0 +1,1 @@
+"""The authored workflow as data: steps, ids, conditions, templates, patterns, findings."""

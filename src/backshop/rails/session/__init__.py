@@ -1,0 +1,1 @@
+"""A session as facts: its events, its state, the fold, its lineage and its workspace."""

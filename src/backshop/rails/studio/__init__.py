@@ -1,0 +1,1 @@
+"""What people do with sessions beside the agent (R7.26)."""

@@ -1,0 +1,1 @@
+"""What people see of sessions, runs, nodes and artifacts (R10)."""
