@@ -23,7 +23,7 @@ from backshop.base.limits import CONTEXT_TIMEOUT_S
 from backshop.bench import BenchSettings
 from backshop.cli import main
 from backshop.formats import Limits as FormatLimits
-from backshop.models.providers import ProviderBook
+from backshop.models.providers.provider import ProviderBook
 from backshop.rails import Settings as RailsSettings
 from backshop.workshop import Settings as WorkshopSettings
 

@@ -18,7 +18,7 @@ KEY = "sk-very-secret-0123456789"
 @pytest.fixture(name="run")
 def _run(capsys, monkeypatch):
     monkeypatch.setenv("BACKSHOP_OFFLINE", "1")
-    monkeypatch.setattr("backshop.models.secrets.KeyringVault.works", lambda: False)
+    monkeypatch.setattr("backshop.models.providers.secret.KeyringVault.works", lambda: False)
 
     def run(*words, stdin="", code=0):
         monkeypatch.setattr("sys.stdin", io.StringIO(stdin))

@@ -13,7 +13,7 @@ from tests.workshop.conftest import Chat, plan, story
 from backshop.app import Backshop
 from backshop.base.ambient import SystemClock
 from backshop.base.errors import BackshopError
-from backshop.models.watch import Limits, Watch
+from backshop.models.egress.deadline import Limits, Watch
 from backshop.prompts import CancelToken
 from backshop.workshop.turn.lease import POLL_S
 

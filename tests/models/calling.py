@@ -7,9 +7,10 @@ from types import ModuleType
 from typing import Any
 
 from backshop.base.ambient import SystemClock
-from backshop.models import stream
-from backshop.models.catalog import AdapterKind, Auth, ModelRecord, ProviderRecord
-from backshop.models.egress import Egress, EgressKind, Errand, Outgoing
+from backshop.models.catalog.catalog import AdapterKind, Auth, ModelRecord, ProviderRecord
+from backshop.models.egress import stream
+from backshop.models.egress.deadline import Limits
+from backshop.models.egress.gate import Egress, EgressKind, Errand, Outgoing
 from backshop.models.messages import (
     Done,
     Failed,
@@ -22,7 +23,6 @@ from backshop.models.messages import (
     ToolSpec,
     UsageReported,
 )
-from backshop.models.watch import Limits
 from backshop.models.wires import anthropic_messages, openai_chat, openai_responses
 from backshop.prompts import CancelToken
 

@@ -12,11 +12,9 @@ from datetime import timedelta
 import pytest
 
 from backshop.base.errors import ValidationFailed
-from backshop.models.adapter import AdapterBase
-from backshop.models.asking import RetryAnnounced
-from backshop.models.messages import Role, ToolChoice
-from backshop.models.offline import ScriptedAdapter, scripted
-from backshop.models.response import (
+from backshop.models.adapter.adapter import AdapterBase
+from backshop.models.adapter.offline import ScriptedAdapter, scripted
+from backshop.models.loop.response import (
     OptimizationResult,
     OptimizationScope,
     Phase,
@@ -24,6 +22,8 @@ from backshop.models.response import (
     PromptResponse,
     ProviderAdapter,
 )
+from backshop.models.loop.retrying_call import RetryAnnounced
+from backshop.models.messages import Role, ToolChoice
 from backshop.prompts import (
     ConversationItem,
     LimitReached,

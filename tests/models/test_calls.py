@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.models.calls import normalise, parse_arguments
+from backshop.models.loop.tool_call import normalise, parse_arguments
 from backshop.models.messages import ToolCall, ToolCallDone, ToolSpec
 
 LOOK = ToolSpec(

@@ -8,9 +8,9 @@ import pytest
 
 from backshop.base.errors import ValidationFailed
 from backshop.models.errors import BadResponse
-from backshop.models.filling import Scene, fill
 from backshop.models.messages import Message, ModelRequest, Purpose, Role, ToolCall
-from backshop.models.script import Script, item_of, read_script
+from backshop.models.script.script import Script, item_of, read_script
+from backshop.models.script.template import Scene, fill
 
 TABLE = {"columns": ["region", "total"], "rows": [["North", 12345.675], ["South|West", None]]}
 PLAN = "<!-- original_count: 2 -->\n# Execution Plan\n\n- [x] 1. First\n- [ ] 2. Second — more"

@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from backshop.models import Attendant
-from backshop.models.catalog import Auth
+from backshop.models.catalog.catalog import Auth
 from backshop.models.errors import KeyUnusable, SecretsUnreadable
 from backshop.models.messages import Failed, Image, Message, Role
+from backshop.models.providers.vault import KeyringVault
 from backshop.models.requests import (
     ProviderRequest,
     SetApiKey,
     UpsertLocal,
 )
-from backshop.models.vaults import KeyringVault
 from backshop.prompts import CancelToken, Session, Tool, ToolContext, ToolResult
 
 from .calling import KEY, WIRES, call, request
@@ -41,7 +41,7 @@ def shop(tmp_path):
 
 @pytest.fixture(autouse=True)
 def _loopback_counts_as_private(monkeypatch):
-    monkeypatch.setattr("backshop.models.policy.is_private", lambda address: True)
+    monkeypatch.setattr("backshop.models.egress.policy.is_private", lambda address: True)
 
 
 @pytest.fixture(params=list(WIRES), name="name")

@@ -15,9 +15,9 @@ from backshop.models import (
     OptimizationScope,
     PromptEvaluationError,
     ProviderAdapter,
-    aio,
     scripted,
 )
+from backshop.models.adapter import aio
 from backshop.prompts import (
     ConversationItem,
     HostMount,

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from backshop.base.errors import ValidationFailed
-from backshop.models import catalog
+from backshop.models.catalog import catalog
+from backshop.models.catalog.profile import Efforts, check_efforts, nearest_effort
 from backshop.models.errors import ContextExhausted
 from backshop.models.messages import (
     Image,
@@ -22,7 +23,6 @@ from backshop.models.messages import (
     ToolChoice,
     ToolSpec,
 )
-from backshop.models.profile import Efforts, check_efforts, nearest_effort
 from backshop.models.wires import anthropic_messages, openai_chat, openai_responses
 
 CATALOG = catalog.builtin()

@@ -8,8 +8,15 @@ from dataclasses import fields
 import pytest
 
 from backshop.base.errors import ValidationFailed
-from backshop.models.calls import normalise
-from backshop.models.catalog import AdapterKind, Auth, ModelRecord, Sampling, Supports, builtin
+from backshop.models.catalog.catalog import (
+    AdapterKind,
+    Auth,
+    ModelRecord,
+    Sampling,
+    Supports,
+    builtin,
+)
+from backshop.models.loop.tool_call import normalise
 from backshop.models.messages import (
     Message,
     ModelRequest,
@@ -20,12 +27,12 @@ from backshop.models.messages import (
     ToolCallDone,
     ToolChoice,
 )
-from backshop.models.registry import Wires, load_plugins, with_plugins
+from backshop.models.providers.registry import Wires, load_plugins, with_plugins
 
 ROOM = "backshop.models.wires."
 PLUGIN = """
 from backshop.models import Plugin
-from backshop.models.catalog import AdapterKind, Auth, ModelRecord, ProviderRecord
+from backshop.models.catalog.catalog import AdapterKind, Auth, ModelRecord, ProviderRecord
 
 def made(provider_id="house", adapter=AdapterKind.PLUGIN):
     return Plugin(

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from backshop.base.errors import CODES
 from backshop.base.limits import BUDGET_MARGIN_TOKENS
-from backshop.models.catalog import Price, builtin
-from backshop.models.consent import Consent, Scope, ScopeFile, ScopeText, covering
+from backshop.models.catalog.catalog import Price, builtin
+from backshop.models.egress.fault import from_code, from_status, retry_after_ms, said
+from backshop.models.egress.policy import policy
+from backshop.models.egress.retry import Cause, Schedule
+from backshop.models.egress.sse import Frames
 from backshop.models.errors import (
     AuthFailed,
     BadResponse,
@@ -22,13 +25,10 @@ from backshop.models.errors import (
     ProviderUnavailable,
     RateLimited,
 )
-from backshop.models.faults import from_code, from_status, retry_after_ms, said
-from backshop.models.frames import Frames
-from backshop.models.loopguard import LoopGuard, Verdict, fingerprint
+from backshop.models.ledger.consent import Consent, Scope, ScopeFile, ScopeText, covering
+from backshop.models.ledger.usage import Budget, Spent, check_budget, estimated, text_tokens, usd
+from backshop.models.loop.repetition import LoopGuard, Verdict, fingerprint
 from backshop.models.messages import Message, ModelRequest, Role, Usage
-from backshop.models.policy import policy
-from backshop.models.retry import Cause, Schedule
-from backshop.models.usage import Budget, Spent, check_budget, estimated, text_tokens, usd
 
 EVENTS = st.lists(
     st.dictionaries(st.text(max_size=5), st.text(max_size=20), max_size=3), min_size=1, max_size=6

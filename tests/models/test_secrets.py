@@ -14,8 +14,8 @@ from backshop.base.ambient import SystemClock
 from backshop.base.errors import ValidationFailed
 from backshop.base.redact import MASK, Redactor
 from backshop.models.errors import SecretsUnreadable
-from backshop.models.secrets import Secrets
-from backshop.models.vaults import FileVault
+from backshop.models.providers.secret import Secrets
+from backshop.models.providers.vault import FileVault
 
 KEY = "sk-very-secret-0123456789"
 

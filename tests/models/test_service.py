@@ -17,18 +17,21 @@ from backshop.base.codec import encode
 from backshop.base.command import Nothing
 from backshop.base.errors import BackshopError, DiskFull, ValidationFailed
 from backshop.models import COMMANDS, AdapterKind, Models, Scope, ScopeFile
-from backshop.models.asking import RetryAnnounced
-from backshop.models.catalog import Auth, ModelRecord, Price, ProviderRecord, builtin
+from backshop.models.catalog.catalog import Auth, ModelRecord, Price, ProviderRecord, builtin
+from backshop.models.egress.policy import policy
+from backshop.models.egress.stream import Wire
 from backshop.models.errors import AuthFailed, ProviderNotConfigured
+from backshop.models.loop.response import PromptEvaluationError
+from backshop.models.loop.retrying_call import RetryAnnounced
 from backshop.models.messages import TextDelta
-from backshop.models.policy import policy
-from backshop.models.providers import (
+from backshop.models.providers.provider import (
     LocalServer,
     MemorySettings,
     check_base_url,
     local_record,
 )
-from backshop.models.registry import Plugin
+from backshop.models.providers.registry import Plugin
+from backshop.models.providers.vault import FileVault
 from backshop.models.requests import (
     ConsentQuery,
     GrantConsent,
@@ -43,10 +46,7 @@ from backshop.models.requests import (
     UpsertLocal,
     UsageQuery,
 )
-from backshop.models.response import PromptEvaluationError
 from backshop.models.service import KeyPlaces
-from backshop.models.stream import Wire
-from backshop.models.vaults import FileVault
 from backshop.models.wires import openai_chat
 from backshop.prompts import MarkdownSection, Prompt, Session
 from backshop.store import Store
@@ -160,7 +160,7 @@ def far(shop: Shop, url: str, **fields: Any) -> Models:
 
 @pytest.fixture(autouse=True)
 def _loopback_counts_as_private(monkeypatch):
-    monkeypatch.setattr("backshop.models.policy.is_private", lambda address: True)
+    monkeypatch.setattr("backshop.models.egress.policy.is_private", lambda address: True)
 
 
 def say(models: Models, model_id: str = "local-far:m", bench: str | None = BENCH):

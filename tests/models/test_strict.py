@@ -13,8 +13,7 @@ from jsonschema import Draft202012Validator
 
 from backshop.base.errors import ValidationFailed
 from backshop.models import scripted
-from backshop.models.messages import ToolSpec
-from backshop.models.strict import (
+from backshop.models.catalog.strict_schema import (
     can_be_strict,
     check_tool,
     check_tools,
@@ -22,6 +21,7 @@ from backshop.models.strict import (
     relaxed,
     strict,
 )
+from backshop.models.messages import ToolSpec
 from backshop.prompts import MarkdownSection, Prompt, Session, Tool, ToolContext, ToolResult
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])

@@ -18,12 +18,12 @@ from cryptography.x509.oid import NameOID
 from backshop.base.ambient import SystemClock
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import CONNECT_TIMEOUT_S
-from backshop.models import stream
-from backshop.models.catalog import builtin
-from backshop.models.egress import Egress, EgressKind, Errand
+from backshop.models.catalog.catalog import builtin
+from backshop.models.egress import stream
+from backshop.models.egress.gate import Egress, EgressKind, Errand
+from backshop.models.egress.proxy import proxy_for, read_proxy
 from backshop.models.messages import Done, Failed, Message, ModelRequest, Role, TextDelta
-from backshop.models.proxy import proxy_for, read_proxy
-from backshop.models.registry import Wires
+from backshop.models.providers.registry import Wires
 from backshop.prompts import CancelToken
 
 from .calling import KEY, OpenGate, record

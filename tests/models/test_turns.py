@@ -7,10 +7,10 @@ import threading
 import pytest
 
 from backshop.base.errors import BackshopError
-from backshop.models.attendant import Attendant
+from backshop.models.adapter.offline import scripted
+from backshop.models.loop.observer import Attendant
+from backshop.models.loop.response import PromptEvaluationError
 from backshop.models.messages import Role, ToolChoice
-from backshop.models.offline import scripted
-from backshop.models.response import PromptEvaluationError
 from backshop.prompts import Session, Tool, ToolResult
 
 from .prompting import LOOK, WRITE, Ask, make_prompt

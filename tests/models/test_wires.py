@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
+from backshop.models.egress.deadline import Limits
 from backshop.models.messages import Done, Failed, ReasoningProgress, Started, TextDelta
-from backshop.models.watch import Limits
 from backshop.prompts import CancelToken
 
 from .calling import KEY, WIRES, OpenGate, call, request

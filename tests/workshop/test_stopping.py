@@ -11,7 +11,7 @@ import pytest
 from tests.workshop.conftest import Chat, Step, calls, plan, says, story, write
 
 from backshop.app import Backshop
-from backshop.models.script import item_of
+from backshop.models.script.script import item_of
 from backshop.testing.ambient import FixedClock
 
 TWO = story(("b.txt", "b"), ("c.txt", "c"), answer="b.txt c.txt")

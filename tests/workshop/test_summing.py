@@ -14,7 +14,7 @@ from tests.workshop.conftest import Chat, story
 from backshop.app import Backshop
 from backshop.base.event import registered
 from backshop.bench import CALLS
-from backshop.models import events
+from backshop.models.ledger import events
 
 ROOT = Path(__file__).resolve().parents[2]
 LOOK = """

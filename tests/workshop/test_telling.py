@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from backshop.models.profile import Efforts, adjusted
+from backshop.models.catalog.profile import Efforts, adjusted
 from backshop.workshop.prompt.text import FILES_ARE_NEWER
 
 from .conftest import calls, says

@@ -10,7 +10,7 @@ from tests.workshop.conftest import calls, plan, says, story, write
 
 from backshop.base.errors import BackshopError, InternalError
 from backshop.bench import Author, Source, Workspace
-from backshop.models.catalog import builtin
+from backshop.models.catalog.catalog import builtin
 from backshop.models.messages import Role
 from backshop.models.wires import openai_responses
 from backshop.rails import Driving

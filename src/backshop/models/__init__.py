@@ -1,13 +1,11 @@
 """Providers, models and the tool loop. A call leaves the machine only through `egress`."""
 
-from .adapter import AdapterBase
-from .aio import evaluate as evaluate_async
-from .aio import optimize as optimize_async
-from .asking import RetryAnnounced
-from .attendant import Attendant, Called
-from .building import BuilderAdapter
-from .calls import Checked, Problem, lenient, normalise
-from .catalog import (
+from .adapter.adapter import AdapterBase
+from .adapter.aio import evaluate as evaluate_async
+from .adapter.aio import optimize as optimize_async
+from .adapter.builder_adapter import BuilderAdapter
+from .adapter.offline import ScriptedAdapter, scripted
+from .catalog.catalog import (
     AdapterKind,
     Auth,
     Catalog,
@@ -18,9 +16,11 @@ from .catalog import (
     Supports,
     builtin,
 )
+from .catalog.profile import Efforts
+from .catalog.strict_schema import can_be_strict, check_tools, strict
 from .commands import COMMANDS
-from .consent import Consent, ConsentMode, Scope, ScopeFile, ScopeText
-from .egress import Channel
+from .egress.gate import Channel
+from .egress.retry import Cancel
 from .errors import (
     AuthFailed,
     BadResponse,
@@ -38,8 +38,22 @@ from .errors import (
     RequestRejected,
     SecretsUnreadable,
 )
-from .ledger import Scopes, spent_of
-from .loopguard import LoopGuard, Verdict
+from .ledger.consent import Consent, ConsentMode, Scope, ScopeFile, ScopeText
+from .ledger.ledger import Scopes, spent_of
+from .ledger.usage import text_tokens
+from .loop.observer import Attendant, Called
+from .loop.repetition import LoopGuard, Verdict
+from .loop.response import (
+    Capabilities,
+    OptimizationResult,
+    OptimizationScope,
+    Phase,
+    PromptEvaluationError,
+    PromptResponse,
+    ProviderAdapter,
+)
+from .loop.retrying_call import RetryAnnounced
+from .loop.tool_call import Checked, Problem, lenient, normalise
 from .messages import (
     Done,
     Failed,
@@ -64,25 +78,11 @@ from .messages import (
     Usage,
     UsageReported,
 )
-from .offline import ScriptedAdapter, scripted
-from .profile import Efforts
-from .providers import MemorySettings, Settings
-from .registry import Plugin, load_plugins
+from .providers.provider import MemorySettings, Settings
+from .providers.registry import Plugin, load_plugins
 from .requests import DefaultModel, ModelRequestById
-from .response import (
-    Capabilities,
-    OptimizationResult,
-    OptimizationScope,
-    Phase,
-    PromptEvaluationError,
-    PromptResponse,
-    ProviderAdapter,
-)
-from .retry import Cancel
-from .script import Script, Step, read_script
+from .script.script import Script, Step, read_script
 from .service import ModelAdapter, Models
-from .strict import can_be_strict, check_tools, strict
-from .usage import text_tokens
 
 __all__ = [
     "COMMANDS",

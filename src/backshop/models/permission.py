@@ -8,11 +8,12 @@ from dataclasses import replace
 from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import ValidationFailed
 
-from .caller import ConsentGate
-from .choice import Choice
-from .consent import Consent, ConsentMode, Scope, ScopeText, covering, nearest
-from .events import ConsentRevoked
-from .ledger import Ledger
+from .call import ConsentGate
+from .ledger.consent import Consent, ConsentMode, Scope, ScopeText, covering, nearest
+from .ledger.events import ConsentRevoked
+from .ledger.ledger import Ledger
+from .ledger.usage import Spent
+from .providers.preference import Choice
 from .requests import (
     ConsentQuery,
     ConsentStatus,
@@ -28,7 +29,6 @@ from .requests import (
     UsageQuery,
     UsageReport,
 )
-from .usage import Spent
 
 _LIMIT_MAX = 1000
 

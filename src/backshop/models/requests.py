@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .catalog import Price, Sampling, Supports
-from .ledger import EgressEvent
+from .catalog.catalog import Price, Sampling, Supports
+from .catalog.profile import Efforts
+from .ledger.ledger import EgressEvent
 from .messages import Usage
-from .profile import Efforts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

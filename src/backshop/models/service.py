@@ -14,19 +14,24 @@ from backshop.base.codec import decode
 from backshop.base.redact import Redactor
 from backshop.store import Store
 
-from .adapter import AdapterBase
-from .caller import Caller, ConsentGate
-from .catalog import SCRIPTED, Auth, Catalog, ModelRecord, ProviderRecord
-from .choice import Choice
-from .egress import Egress, Errand
+from .adapter.adapter import AdapterBase
+from .call import Caller, ConsentGate
+from .catalog.catalog import SCRIPTED, Auth, Catalog, ModelRecord, ProviderRecord
+from .catalog.profile import Efforts, adjusted
+from .egress.gate import Egress, Errand
+from .egress.retry import Cancel
 from .errors import KeyUnusable
-from .events import EgressCompleted
-from .ledger import Ledger, Scopes
+from .ledger.events import EgressCompleted
+from .ledger.ledger import Ledger, Scopes
+from .loop.response import Capabilities
 from .messages import ModelRequest, StreamEvent
 from .permission import Permissions
-from .profile import Efforts, adjusted
-from .providers import DEFAULT_MODEL, Settings
-from .registry import Plugin, Wires
+from .providers.preference import Choice
+from .providers.provider import DEFAULT_MODEL, Settings
+from .providers.registry import Plugin, Wires
+from .providers.secret import UNLOCK_ENV, Secrets
+from .providers.setup import Providers
+from .providers.vault import Vault
 from .requests import (
     DefaultModel,
     Done,
@@ -36,12 +41,7 @@ from .requests import (
     ModelStatus,
     Suggestion,
 )
-from .response import Capabilities
-from .retry import Cancel
-from .script import Script, Step
-from .secrets import UNLOCK_ENV, Secrets
-from .setup import Providers
-from .vaults import Vault
+from .script.script import Script, Step
 from .wires.scripted import ScriptedWire
 
 _LOG = logging.getLogger(__name__)

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from backshop.base.errors import BackshopError
 from backshop.base.limits import OUTPUT_FLOOR_TOKENS
-from backshop.models import faults
-from backshop.models.assembly import Answer
-from backshop.models.catalog import ModelRecord
-from backshop.models.egress import Channel
+from backshop.models.catalog.catalog import ModelRecord
+from backshop.models.catalog.profile import profile
+from backshop.models.catalog.strict_schema import NUMERIC, can_be_strict, relaxed, strict
+from backshop.models.egress import fault as egress_fault
+from backshop.models.egress.assembly import Answer
+from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse, ContextExhausted
+from backshop.models.ledger.usage import request_tokens
 from backshop.models.messages import (
     Done,
     FinishReason,
@@ -28,9 +31,6 @@ from backshop.models.messages import (
     Usage,
     UsageReported,
 )
-from backshop.models.profile import profile
-from backshop.models.strict import NUMERIC, can_be_strict, relaxed, strict
-from backshop.models.usage import request_tokens
 
 from .shape import Json, Outline, is_count, mapping, replayed
 
@@ -111,7 +111,7 @@ def fault(error: Exception, channel: Channel) -> BackshopError:
     """Return our error for one of the SDK's (M11.6)."""
     import anthropic
 
-    from backshop.models.transport import network_fault  # loaded with the SDK
+    from backshop.models.egress.transport import network_fault  # loaded with the SDK
 
     if isinstance(error, anthropic.APIStatusError):
         body_text = (
@@ -119,9 +119,9 @@ def fault(error: Exception, channel: Channel) -> BackshopError:
         )
         if error.response.status_code < 400:  # told inside a stream that began well
             kind = mapping(mapping(error.body).get("error")).get("type")
-            return faults.from_code(str(kind or "error"), body_text)
+            return egress_fault.from_code(str(kind or "error"), body_text)
         headers = dict(error.response.headers)
-        found = faults.from_status(
+        found = egress_fault.from_status(
             error.response.status_code, headers, body_text, now_ms=channel.now_ms()
         )
         return channel.referred(found, body_text)

@@ -11,9 +11,11 @@ from contextlib import closing
 from typing import Any
 
 from backshop.base.limits import WINDOW_MIN_TOKENS
-from backshop.models.assembly import Answer
-from backshop.models.catalog import ModelRecord
-from backshop.models.egress import Channel
+from backshop.models.catalog.catalog import ModelRecord
+from backshop.models.catalog.profile import profile
+from backshop.models.catalog.strict_schema import can_be_strict, relaxed, strict
+from backshop.models.egress.assembly import Answer
+from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse
 from backshop.models.messages import (
     Done,
@@ -29,8 +31,6 @@ from backshop.models.messages import (
     Usage,
     UsageReported,
 )
-from backshop.models.profile import profile
-from backshop.models.strict import can_be_strict, relaxed, strict
 
 from . import openai_sdk
 from .shape import Json, count, mapping

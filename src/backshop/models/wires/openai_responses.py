@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-from backshop.models import faults
-from backshop.models.assembly import Answer
-from backshop.models.catalog import ModelRecord
-from backshop.models.egress import Channel
+from backshop.models.catalog.catalog import ModelRecord
+from backshop.models.catalog.profile import profile
+from backshop.models.catalog.strict_schema import can_be_strict, relaxed, strict
+from backshop.models.egress import fault
+from backshop.models.egress.assembly import Answer
+from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse
 from backshop.models.messages import (
     Done,
@@ -26,8 +28,6 @@ from backshop.models.messages import (
     Usage,
     UsageReported,
 )
-from backshop.models.profile import profile
-from backshop.models.strict import can_be_strict, relaxed, strict
 
 from . import openai_sdk
 from .shape import Json, Outline, count, mapping, replayed
@@ -163,9 +163,9 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
                 return
             case "response.failed":
                 error = mapping(mapping(event.get("response")).get("error"))
-                raise faults.from_code(str(error.get("code", "")), str(error.get("message", "")))
+                raise fault.from_code(str(error.get("code", "")), str(error.get("message", "")))
             case "error":
-                raise faults.from_code(str(event.get("code", "")), str(event.get("message", "")))
+                raise fault.from_code(str(event.get("code", "")), str(event.get("message", "")))
 
 
 def _item(event: Json, answer: Answer, outline: Outline) -> Iterator[StreamEvent]:

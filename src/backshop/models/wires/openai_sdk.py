@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from backshop.base.errors import BackshopError
-from backshop.models import faults
-from backshop.models.egress import Channel
+from backshop.models.egress import fault as egress_fault
+from backshop.models.egress.gate import Channel
 
 from .shape import Json
 
@@ -43,11 +43,11 @@ def fault(error: Exception, channel: Channel) -> BackshopError:
     """Return our error for one of the SDK's (M11.6)."""
     import openai
 
-    from backshop.models.transport import network_fault  # loaded with the SDK
+    from backshop.models.egress.transport import network_fault  # loaded with the SDK
 
     if isinstance(error, openai.APIStatusError):
         headers, text = dict(error.response.headers), error.response.text
-        found = faults.from_status(error.status_code, headers, text, now_ms=channel.now_ms())
+        found = egress_fault.from_status(error.status_code, headers, text, now_ms=channel.now_ms())
         return channel.referred(found, text)
     if isinstance(error, openai.APIConnectionError):
         return network_fault(error)
@@ -55,7 +55,7 @@ def fault(error: Exception, channel: Channel) -> BackshopError:
         error, openai.APIResponseValidationError
     ):
         kind = error.code or error.type or "error"
-        return faults.from_code(str(kind), json.dumps(error.body, default=str))
+        return egress_fault.from_code(str(kind), json.dumps(error.body, default=str))
     return network_fault(error)
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from backshop.base.errors import NotFound, Retry, RetryKind
-from backshop.models.catalog import ModelRecord
-from backshop.models.egress import Channel
+from backshop.models.catalog.catalog import ModelRecord
+from backshop.models.catalog.profile import profile
+from backshop.models.egress.gate import Channel
 from backshop.models.errors import (
     AuthFailed,
     BadResponse,
@@ -22,7 +23,6 @@ from backshop.models.errors import (
     ProviderUnavailable,
     RateLimited,
 )
-from backshop.models.filling import Scene, fill, fill_text
 from backshop.models.messages import (
     Done,
     FinishReason,
@@ -35,8 +35,7 @@ from backshop.models.messages import (
     ToolCallStarted,
     UsageReported,
 )
-from backshop.models.profile import profile
-from backshop.models.script import (
+from backshop.models.script.script import (
     Failure,
     Respond,
     Script,
@@ -45,6 +44,7 @@ from backshop.models.script import (
     read_script,
     turn_of,
 )
+from backshop.models.script.template import Scene, fill, fill_text
 
 _KEPT = 20  # requests of a bundled script, which may play for days
 _BROKEN = '{"broken": '
@@ -105,7 +105,7 @@ def bundled(name: str) -> ScriptedWire:
     Raises:
         NotFound: there is no such script.
     """
-    source = files("backshop.models").joinpath("scripts", f"{name}.json")
+    source = files("backshop.models.script").joinpath("scripts", f"{name}.json")
     if not name.isidentifier() or not source.is_file():
         raise NotFound(f"there is no script {name[:64]!r}", reason="unknown_script")
     script = read_script(source.read_text(encoding="utf-8"))

@@ -1,0 +1,318 @@
+"""One attempt at a call with key, consent, budget and record (M4.10, M4.12, M13)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Protocol
+
+from backshop.base.ambient import Clock
+from backshop.base.errors import BackshopError
+
+from .catalog.catalog import Auth, Catalog, ModelRecord, ProviderRecord
+from .catalog.profile import Efforts
+from .egress.gate import Egress, EgressKind, Errand, Outgoing
+from .egress.policy import is_loopback_url
+from .egress.retry import Cancel
+from .egress.stream import complete
+from .errors import ConsentRequired, ContextExhausted, ProviderNotConfigured
+from .ledger.consent import ConsentMode, Scope, covering
+from .ledger.events import EgressCompleted, ModelCalled
+from .ledger.ledger import Ledger, Scopes
+from .ledger.usage import Budget, Spent, check_budget, estimated, request_tokens, usd
+from .messages import (
+    Done,
+    Failed,
+    ModelRequest,
+    StreamEvent,
+    TextDelta,
+    ToolCallDone,
+    Usage,
+    UsageReported,
+)
+from .providers.registry import Wires
+
+_CUT_SHARE = 0.6  # M6.5
+_CUT_FROM_TOKENS = 2000
+
+
+class Choices(Protocol):
+    """What the person chose, as a call needs to know it."""
+
+    def catalog(self) -> Catalog:
+        """Return every provider and model."""
+        ...
+
+    def key(self, provider: ProviderRecord) -> str | None:
+        """Return a provider's key."""
+        ...
+
+    def efforts(self, provider_id: str) -> Efforts:
+        """Return a provider's efforts per phase."""
+        ...
+
+    def consent_mode(self) -> ConsentMode:
+        """Return whether the person is asked."""
+        ...
+
+    def asks_for_local(self) -> bool:
+        """Return whether servers on this machine need consent too."""
+        ...
+
+    def budget(self) -> Budget:
+        """Return the caps on one workbench."""
+        ...
+
+
+class ConsentGate:
+    """Checks consent right before each request, and notes what leaves (M4.10)."""
+
+    def __init__(self, choices: Choices, ledger: Ledger, scopes: Scopes | None) -> None:
+        self._choices = choices
+        self._ledger = ledger
+        self._scopes = scopes
+        self._open: dict[int, tuple[str, ...]] = {}
+        self._lock = threading.Lock()
+
+    def scope(self, workbench_id: str) -> Scope:
+        """Return what a workbench holds now."""
+        return self._scopes.scope(workbench_id) if self._scopes else Scope()
+
+    def model(self, workbench_id: str) -> str | None:
+        """Return the model a workbench uses next, if it has one of its own."""
+        return self._scopes.model(workbench_id) if self._scopes else None
+
+    def admit(self, errand: Errand, provider: ProviderRecord, host: str) -> str | None:
+        """Return the hash of the content that may leave, or refuse.
+
+        A call without a workbench carries nothing of one: whoever makes it knows its content.
+        """
+        if errand.kind is not EgressKind.CALL or errand.workbench_id is None:
+            return None
+        if is_loopback_url(provider.base_url) and not self._choices.asks_for_local():
+            return None
+        scope = self.scope(errand.workbench_id)
+        if self._choices.consent_mode() is ConsentMode.ALLOW_ALL:
+            return scope.hash()
+        given = covering(
+            self._ledger.consents(),
+            workbench_id=errand.workbench_id,
+            provider_id=provider.provider_id,
+            model_id=errand.model_id or "",
+            host=host,
+            scope=scope,
+        )
+        if given is None:
+            raise ConsentRequired(
+                f"{provider.display_name} may not receive this workbench's content yet",
+                provider_id=provider.provider_id,
+                model_id=errand.model_id,
+                scope_hash=scope.hash(),
+            )
+        return scope.hash()
+
+    def note(self, outgoing: Outgoing) -> None:
+        """Record a request before it is sent."""
+        if outgoing.blocked is not None:
+            self._ledger.blocked(outgoing)
+            return
+        call_id = self._ledger.sent(outgoing, self._choices.consent_mode().value)
+        with self._lock:
+            key = id(outgoing.errand)
+            self._open[key] = (*self._open.get(key, ()), call_id)
+
+    def take(self, errand: Errand) -> tuple[str, ...]:
+        """Return the ids of the records of what left for an errand, once."""
+        with self._lock:
+            return self._open.pop(id(errand), ())
+
+
+class Caller:
+    """Makes calls on behalf of the person."""
+
+    def __init__(
+        self,
+        *,
+        choices: Choices,
+        ledger: Ledger,
+        gate: ConsentGate,
+        egress: Egress,
+        wires: Wires,
+        clock: Clock,
+        cooled: Callable[[str, int], None],
+    ) -> None:
+        self._choices = choices
+        self._ledger = ledger
+        self._gate = gate
+        self._egress = egress
+        self._wires = wires
+        self._clock = clock
+        self._cooled = cooled
+
+    def attempt(self, request: ModelRequest, cancel: Cancel) -> Iterator[StreamEvent]:
+        """Make one attempt; the last event is `Done` or `Failed`."""
+        try:
+            model, provider, key = self.usable(request.model_id)
+            self._within_budget(request, model)
+        except BackshopError as error:
+            yield Failed(error.info("workshop", subphase="stream"))
+            return
+        if request.effort is None:
+            efforts = self._choices.efforts(provider.provider_id)
+            request = replace(request, effort=efforts.of(request.purpose))
+        errand = Errand(
+            kind=EgressKind.CALL,
+            purpose=request.purpose,
+            model_id=model.model_id,
+            workbench_id=request.workbench_id,
+            run_id=request.run_id,
+        )
+        channel = self._egress.open(provider, key, errand, cancel, call_s=request.timeout_s)
+        wire = self._wires.of(provider, model)
+        record = _Record(request, model, self._clock)
+        try:
+            for event in complete(wire, request, model, channel):
+                checked = _cut_by_server(event, record, provider)
+                record.see(checked)
+                yield checked
+        finally:
+            self._settle(record, provider, errand)
+
+    def usable(self, model_id: str) -> tuple[ModelRecord, ProviderRecord, str | None]:
+        """Return a model with its provider and key, if it can be called (M2.2).
+
+        Raises:
+            ProviderNotConfigured: the provider is disabled or its key is missing.
+            ValidationFailed: there is no such model.
+        """
+        catalog = self._choices.catalog()
+        model, _ = catalog.resolve(model_id)
+        provider = catalog.provider(model.provider_id)
+        if not provider.enabled:
+            raise ProviderNotConfigured(
+                f"{provider.display_name} is switched off",
+                reason="disabled",
+                provider_id=provider.provider_id,
+                model_id=model_id,
+            )
+        key = self._choices.key(provider) if provider.auth is Auth.API_KEY else None
+        if provider.auth is Auth.API_KEY and key is None:
+            raise ProviderNotConfigured(
+                f"there is no key for {provider.display_name}",
+                reason="no_key",
+                provider_id=provider.provider_id,
+                model_id=model_id,
+            )
+        return model, provider, key
+
+    def check_consent(self, model_id: str, workbench_id: str | None) -> None:
+        """Raise `ConsentRequired` when a call for this workbench would be refused (P5.11)."""
+        model, provider, _ = self.usable(model_id)
+        errand = Errand(kind=EgressKind.CALL, model_id=model.model_id, workbench_id=workbench_id)
+        if provider.hosts:
+            self._gate.admit(errand, provider, provider.hosts[0])
+
+    def _within_budget(self, request: ModelRequest, model: ModelRecord) -> None:
+        budget = self._choices.budget()
+        if budget.tokens is None and budget.usd is None:
+            return
+        spent = self._ledger.spent(request.workbench_id).get("", Spent())
+        check_budget(budget, spent, request, model.price)
+
+    def _settle(self, record: _Record, provider: ProviderRecord, errand: Errand) -> None:
+        usage, price = record.usage(), usd(record.usage(), record.model.price)
+        for call_id in self._gate.take(errand):
+            self._ledger.ended(
+                errand.workbench_id,
+                EgressCompleted(
+                    call_id=call_id,
+                    status=record.status,
+                    tokens_in=usage.input_tokens,
+                    tokens_out=usage.output_tokens,
+                    usd_estimate=price,
+                    duration_ms=record.duration_ms(),
+                ),
+            )
+        if record.answered:
+            self._ledger.called(
+                errand.workbench_id,
+                ModelCalled(
+                    model_id=record.model.model_id,
+                    purpose=errand.purpose.value,
+                    usage=usage,
+                    usd_estimate=price,
+                    status=record.status,
+                    run_id=errand.run_id,
+                ),
+            )
+        if record.wait_ms is not None:
+            self._cooled(provider.provider_id, record.wait_ms)
+
+
+class _Record:
+    """What an attempt came to, gathered as it streams."""
+
+    def __init__(self, request: ModelRequest, model: ModelRecord, clock: Clock) -> None:
+        self.request = request
+        self.model = model
+        self.status = "canceled"  # unless an end is seen
+        self.answered = False
+        self.wait_ms: int | None = None
+        self._clock = clock
+        self._start = clock.monotonic()
+        self._text: list[str] = []
+        self._arguments: list[str] = []
+        self._reported: Usage | None = None
+
+    def see(self, event: StreamEvent) -> None:
+        """Take an event in."""
+        match event:
+            case TextDelta(text=text):
+                self.answered = True
+                self._text.append(text)
+            case ToolCallDone(arguments=arguments):
+                self.answered = True
+                self._arguments.append(str(arguments))
+            case UsageReported(usage=usage):
+                self.answered = True
+                self._reported = usage
+            case Done(finish_reason=reason):
+                self.status = reason.value
+            case Failed(error=error):
+                self.status = error.error_code
+                if error.error_code == "PROVIDER_RATE_LIMITED":
+                    self.wait_ms = error.retry.after_ms
+            case _:
+                pass
+
+    def usage(self) -> Usage:
+        """Return what the provider counted, else an estimate; nothing when nothing came."""
+        if self._reported is not None:
+            return self._reported
+        if not self.answered:
+            return Usage(estimated=True)
+        return estimated(self.request, "".join(self._text), self._arguments)
+
+    def duration_ms(self) -> int:
+        """Return how long it took so far."""
+        return max(0, int((self._clock.monotonic() - self._start) * 1000))
+
+
+def _cut_by_server(event: StreamEvent, record: _Record, provider: ProviderRecord) -> StreamEvent:
+    """Notice a local server that cut the prompt without saying so (M6.5)."""
+    if not isinstance(event, Done) or not provider.is_local:
+        return event
+    counted, guess = record.usage(), request_tokens(record.request)
+    if counted.estimated or guess <= _CUT_FROM_TOKENS:
+        return event
+    if counted.input_tokens >= _CUT_SHARE * guess:
+        return event
+    error = ContextExhausted(
+        "the server read only part of the prompt",
+        reason="prompt_cut_by_server",
+        detail=f"estimate: {guess} reported: {counted.input_tokens}",
+        provider_id=provider.provider_id,
+        model_id=record.request.model_id,
+    )
+    return Failed(error.info("workshop", subphase="stream"))

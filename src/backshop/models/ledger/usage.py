@@ -1,0 +1,103 @@
+"""Counting tokens, pricing them, and stopping at the person's budget (M13)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from backshop.base.limits import BUDGET_MARGIN_TOKENS, CHARS_PER_TOKEN, IMAGE_TOKENS
+
+from ..catalog.catalog import Price
+from ..errors import BudgetReached
+from ..messages import Message, ModelRequest, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Caps the person set; None means no cap."""
+
+    tokens: int | None = None
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What was used so far."""
+
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    usd: float | None = None
+
+    def plus(self, usage: Usage, usd: float | None) -> Spent:
+        """Return the sum after one more call; a call without a price leaves the sum as it is."""
+        total = self.usd if usd is None else (self.usd or 0.0) + usd
+        return Spent(calls=self.calls + 1, usage=self.usage + usage, usd=total)
+
+
+def text_tokens(text: str) -> int:
+    """Return the estimate for a text: a token for every four characters, rounded up."""
+    return -(-len(text) // CHARS_PER_TOKEN)
+
+
+def request_tokens(request: ModelRequest) -> int:
+    """Return the estimated prompt tokens of a request, tools and pictures included."""
+    messages = sum(map(_message_tokens, request.messages))
+    tools = sum(
+        text_tokens(f"{tool.name} {tool.description} {json.dumps(dict(tool.parameters))}")
+        for tool in request.tools
+    )
+    return messages + tools
+
+
+def estimated(request: ModelRequest, text: str, arguments: Iterable[str] = ()) -> Usage:
+    """Return the usage of a call whose provider reported none."""
+    output = text_tokens(text) + sum(map(text_tokens, arguments))
+    return Usage(input_tokens=request_tokens(request), output_tokens=output, estimated=True)
+
+
+def usd(usage: Usage, price: Price | None) -> float | None:
+    """Return the price of a call, or None when the model has none."""
+    if price is None:
+        return None
+    cached = usage.cached_input_tokens
+    fresh = max(0, usage.input_tokens - cached)
+    cached_price = price.input if price.cached_input is None else price.cached_input
+    total = fresh * price.input + cached * cached_price + usage.output_tokens * price.output
+    return total / 1_000_000
+
+
+def check_budget(budget: Budget, spent: Spent, request: ModelRequest, price: Price | None) -> None:
+    """Refuse a call that would go over the budget (M13.3); it is not sent.
+
+    Raises:
+        BudgetReached: `budget_tokens` or `budget_usd`.
+    """
+    prompt = request_tokens(request)
+    expected = spent.usage.total_tokens + prompt + BUDGET_MARGIN_TOKENS
+    if budget.tokens is not None and expected > budget.tokens:
+        raise BudgetReached(
+            f"the next call would bring {expected} tokens, the budget is {budget.tokens}",
+            reason="budget_tokens",
+            model_id=request.model_id,
+            provider_id=request.provider_id,
+        )
+    next_usd = usd(Usage(input_tokens=prompt, output_tokens=BUDGET_MARGIN_TOKENS), price)
+    if budget.usd is None or next_usd is None:
+        return
+    total = (spent.usd or 0.0) + next_usd
+    if total > budget.usd:
+        raise BudgetReached(
+            f"the next call would bring {total:.4f} USD, the budget is {budget.usd:.4f}",
+            reason="budget_usd",
+            model_id=request.model_id,
+            provider_id=request.provider_id,
+        )
+
+
+def _message_tokens(message: Message) -> int:
+    calls = "".join(
+        f"{call.name}{json.dumps(dict(call.arguments), ensure_ascii=False)}"
+        for call in message.tool_calls
+    )
+    return text_tokens(message.text + calls) + IMAGE_TOKENS * len(message.images)

@@ -1,0 +1,245 @@
+"""The turns of one loop: ask, run the calls, ask again, until there is an answer (P5.6, W9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from backshop.prompts import LimitReached, RunLimits, Session, ToolInvoked
+
+from ..errors import BadResponse, LoopDetected
+from ..messages import FinishReason, Message, Role, ToolChoice, ToolSpec
+from .observer import Attendant, Called
+from .repetition import LoopGuard, Verdict
+from .response import Phase, PromptEvaluationError, evaluation_error
+from .retrying_call import Answer, Asker
+from .tool_call import OVER_CAP, Checked, Problem, normalise
+from .tool_run import ToolRunner
+
+Send = Callable[[list[Message], ToolChoice], Answer]
+
+UNPARSABLE_MAX = 3  # W8.3
+FAILING_MAX = 8
+_TURNS_LEFT_SAID = 2  # W9.3
+_REPEATED = "repeated_call"
+_REFUSED = (FinishReason.REFUSAL, FinishReason.CONTENT_FILTER)
+EMPTY = (
+    "Your last answer was empty. Go on with the task: call a tool, or write the final text of "
+    "this phase."
+)
+EMPTY_LAST = (
+    "Your last answer was empty. No tool can be called any more: write the final text of this "
+    "phase."
+)
+CONTINUE = "Your answer was cut off by its length. Go on exactly where it ended; repeat nothing."
+REPEATED = (
+    "Notice: you have made exactly this call {count} times already and nothing has changed since. "
+    "Change your approach, or finish with what you know."
+)
+TURNS_LEFT = (
+    "Notice: {left} more requests are left in this phase, and the last one has no tools. "
+    "Finish: write the final text of this phase."
+)
+
+
+@dataclass(slots=True)
+class _Watch:
+    """What an attended loop counts."""
+
+    guard: LoopGuard
+    unparsable: int = 0
+    failing: int = 0
+    is_reminded: bool = False
+    is_continued: bool = False
+    has_said_turns_left: bool = False
+    begun: str = ""  # text of an answer that is being continued
+    notices: dict[int, list[str]] = field(default_factory=dict)  # by number of the answer
+
+
+class Turns:
+    """One loop. Without an attendant it is exactly P5.6; with one W8 and W9 hold as well."""
+
+    def __init__(
+        self,
+        *,
+        asker: Asker,
+        session: Session,
+        prompt_name: str,
+        runner: ToolRunner,
+        specs: tuple[ToolSpec, ...],
+        send: Send,
+        attendant: Attendant | None,
+    ) -> None:
+        self._asker = asker
+        self._session = session
+        self._prompt_name = prompt_name
+        self._runner = runner
+        self._specs = specs
+        self._send = send
+        self._attendant = attendant
+        self._watch = _Watch(attendant.guard) if attendant else None
+        self._limits: RunLimits = session.limits
+        self._before = 0  # messages that are not of this loop
+        self.records: list[ToolInvoked] = []
+
+    def run(self, messages: list[Message]) -> tuple[Answer, str]:
+        """Return the answer and why it ended; extends `messages`."""
+        limits, self._before = self._limits, len(messages)
+        for turn in range(1, limits.max_turns + 1):
+            is_last = turn == limits.max_turns
+            answer = self._ask(messages, self._choice(is_last and bool(self._specs)))
+            if is_last and (self._specs or answer.calls):  # some call tools that nobody offers
+                return self._last(answer, turn)
+            checked = normalise(
+                answer.calls, self._specs, turn=turn, limit=limits.max_calls_per_turn
+            )
+            messages.append(
+                Message(
+                    role=Role.ASSISTANT,
+                    text=answer.text,
+                    tool_calls=tuple(one.call for one in checked),
+                    provider_state=answer.state,
+                )
+            )
+            if not checked:
+                return self._whole(answer), answer.finish.value
+            if self._watch is not None:
+                self._watch.begun = ""
+            for one in checked:
+                self._asker.check_limits()
+                messages.append(self._answered(one, limits.max_turns - turn))
+                self._asker.check_limits()
+        raise AssertionError("the last turn returns")
+
+    def _choice(self, is_last: bool) -> ToolChoice:
+        if is_last:
+            return ToolChoice.NONE
+        free = self._attendant is not None and not self._attendant.needs_tool
+        return ToolChoice.AUTO if free else ToolChoice.FIRST_TURN_REQUIRED
+
+    def _ask(self, messages: list[Message], choice: ToolChoice) -> Answer:
+        watch = self._watch
+        if watch is None:
+            return self._send(messages, choice)
+        answer = self._try(messages, choice)
+        if answer is None and not watch.is_reminded:
+            watch.is_reminded = True
+            text = EMPTY_LAST if choice is ToolChoice.NONE else EMPTY
+            messages.append(Message(role=Role.USER, text=text))
+            answer = self._try(messages, choice)
+        if answer is None and choice is ToolChoice.NONE:
+            raise self._out_of_requests()
+        if answer is None:
+            raise self._invalid("the model answered nothing, twice")
+        is_cut = answer.finish is FinishReason.LENGTH and not answer.calls
+        if not is_cut or watch.is_continued:
+            return answer
+        watch.is_continued = True
+        watch.begun = answer.text
+        messages += (
+            Message(role=Role.ASSISTANT, text=answer.text, provider_state=answer.state),
+            Message(role=Role.USER, text=CONTINUE),
+        )
+        return self._try(messages, choice) or Answer(finish=FinishReason.LENGTH)
+
+    def _try(self, messages: list[Message], choice: ToolChoice) -> Answer | None:
+        """Return an answer that says something, or None."""
+        try:
+            answer = self._send(self._seen(messages), choice)
+        except PromptEvaluationError as error:
+            if error.error.reason == "empty_answer":
+                return None
+            raise
+        says = answer.text.strip() or answer.calls
+        ended = answer.finish in (FinishReason.STOP, FinishReason.TOOL_CALLS, FinishReason.LENGTH)
+        return answer if says or not ended else None
+
+    def _seen(self, messages: list[Message]) -> list[Message]:
+        """Return the messages with the answers as the attendant shows them now."""
+        shown = self._attendant.shown() if self._attendant else None
+        if shown is None or self._watch is None:
+            return messages
+        found, number = [*messages[: self._before]], 0
+        for one in messages[self._before :]:
+            if one.role is Role.TOOL:
+                notices = self._watch.notices.get(number, [])
+                one = replace(one, text="\n\n".join((*notices, shown[number])))
+                number += 1
+            found.append(one)
+        return found
+
+    def _answered(self, one: Checked, turns_left: int) -> Message:
+        attendant, watch = self._attendant, self._watch
+        if attendant is None or watch is None:
+            answered = self._runner.answer(one)
+            self.records.append(answered.record)
+            return answered.message
+        notices = watch.notices.setdefault(len(self.records), [])
+        checked = self._guarded(one, notices)
+        if turns_left <= _TURNS_LEFT_SAID and not watch.has_said_turns_left:
+            watch.has_said_turns_left = True
+            notices.append(TURNS_LEFT.format(left=turns_left))
+        attendant.calling(checked.call)
+        before = None if checked.problem else attendant.recorded(checked.call)
+        answered = self._runner.answer(checked, before, lambda: attendant.give_up(checked.call))
+        self.records.append(answered.record)
+        attendant.called(Called(call=checked.call, text=answered.whole, record=answered.record))
+        self._count(checked, answered.record.ok)
+        return replace(answered.message, text="\n\n".join((*notices, answered.message.text)))
+
+    def _guarded(self, one: Checked, notices: list[str]) -> Checked:
+        """Return the call, refused if it was made too often; warn before that (W9.2)."""
+        attendant, watch = self._attendant, self._watch
+        if attendant is None or watch is None or one.problem is not None:
+            return one
+        call = one.call
+        watch.guard, verdict = watch.guard.see(call.name, call.arguments, attendant.tree_id())
+        count = watch.guard.seen.count(watch.guard.seen[-1])
+        if verdict is Verdict.STOP:
+            return replace(one, problem=Problem(_REPEATED, f"this call was made {count} times"))
+        if verdict is Verdict.WARN:
+            notices.append(REPEATED.format(count=count))
+            attendant.warned(call, count)
+        return one
+
+    def _count(self, one: Checked, ok: bool) -> None:
+        """End the loop where going on makes no sense (W8.3, W9.2)."""
+        watch = self._watch
+        if watch is None:
+            return
+        if one.problem is not None and one.problem.reason == _REPEATED:
+            raise self._loop(f"{one.call.name} was called again and again", _REPEATED)
+        if one.problem is not None and one.problem.reason == OVER_CAP:
+            return  # answered, not run: it says nothing about those that were (W8.1)
+        is_unparsable = one.problem is not None and one.problem.unparsable
+        watch.unparsable = watch.unparsable + 1 if is_unparsable else 0
+        watch.failing = 0 if ok else watch.failing + 1
+        if watch.unparsable >= UNPARSABLE_MAX:
+            raise self._invalid("the model's calls cannot be read")
+        if watch.failing >= FAILING_MAX:
+            raise self._loop(f"{FAILING_MAX} calls in a row failed", "tool_errors_exhausted")
+
+    def _last(self, answer: Answer, turn: int) -> tuple[Answer, str]:
+        self._session.dispatch(LimitReached(limit="max_turns", value=str(turn)))
+        whole = self._whole(answer)
+        if self._watch is not None and whole.finish in _REFUSED:
+            return whole, whole.finish.value
+        if self._watch is not None and not whole.text.strip():
+            raise self._out_of_requests()
+        return whole, "tool_limit"
+
+    def _whole(self, answer: Answer) -> Answer:
+        if self._watch is not None and self._watch.begun:
+            answer.text = self._watch.begun + answer.text
+            self._watch.begun = ""
+        return answer
+
+    def _out_of_requests(self) -> PromptEvaluationError:
+        return self._loop("the last request brought no text", "turn_limit")
+
+    def _invalid(self, message: str) -> PromptEvaluationError:
+        error = BadResponse(message, reason="model_output_invalid")
+        return evaluation_error(error, self._prompt_name, Phase.RESPONSE)
+
+    def _loop(self, message: str, reason: str) -> PromptEvaluationError:
+        return evaluation_error(LoopDetected(message, reason=reason), self._prompt_name, Phase.TOOL)

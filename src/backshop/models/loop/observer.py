@@ -1,0 +1,85 @@
+"""Who stands beside a tool loop: keeps its log, shows its results, hears its text (W8, W9).
+
+`evaluate` runs its loop alone. A product that shows people what happens gives the loop an
+attendant; with one, the rules for agents hold as well: repetition, exhaustion and empty answers
+end the loop, and what the model sees of earlier results is the attendant's choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backshop.prompts import ToolInvoked
+
+from ..messages import ToolCall
+from .repetition import LoopGuard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """A call and its one answer, executed or refused. `text` is the whole answer."""
+
+    call: ToolCall
+    text: str
+    record: ToolInvoked
+
+    @property
+    def ok(self) -> bool:
+        """Whether it worked; else `record.code` says why not."""
+        return self.record.ok
+
+
+class Attendant:
+    """Stands beside one loop. Every method does nothing here; a product overrides what it needs.
+
+    An error raised by `calling`, `recorded` or `called` ends the loop with that error.
+    """
+
+    guard = LoopGuard()
+    """When the same call counts as a loop."""
+
+    needs_tool = True
+    """Whether the first request must be answered with a call; not where no tool could help."""
+
+    run_id: str | None = None
+    """The run that calls and costs are counted under."""
+
+    turn_id: str | None = None
+    """The turn that records of this loop belong to."""
+
+    workspace: object | None = None
+    """What the tools work on."""
+
+    def tree_id(self) -> str:
+        """Return the state of the files: the same read after a write is a new call (W9.1)."""
+        return ""
+
+    def calling(self, call: ToolCall) -> None:
+        """Hear that a call begins."""
+
+    def recorded(self, call: ToolCall) -> str | None:
+        """Return the answer an equal call got before the work was interrupted, if there is one.
+
+        With one the tool is not run; its effect is the attendant's to bring back.
+        """
+        return None
+
+    def give_up(self, call: ToolCall) -> bool:
+        """Hear that a call overran, and let it write nothing from now on.
+
+        False says that what it writes is decided: its answer is waited for.
+        """
+        return True
+
+    def called(self, called: Called) -> None:
+        """Hear of a call and its answer; exactly once for each call, in order."""
+
+    def warned(self, call: ToolCall, count: int) -> None:
+        """Hear that a call was made `count` times already (W9.2)."""
+
+    def shown(self) -> tuple[str, ...] | None:
+        """Return what the model sees now of every answer so far, in order; None is: all of it."""
+        return None
+
+    def said(self, text: str) -> None:
+        """Hear a piece of text that people read while it comes."""

@@ -1,0 +1,70 @@
+"""What the person chose: settings, keys and servers, as calls and commands read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from backshop.base.redact import Redactor
+
+from ..catalog import catalog as catalogs
+from ..catalog.catalog import Catalog, ProviderRecord
+from ..catalog.profile import Efforts
+from ..ledger.consent import ConsentMode
+from ..ledger.usage import Budget
+from . import provider as providers_provider
+from .provider import ProviderBook, Settings
+from .registry import Plugin, with_plugins
+from .secret import Secrets
+
+
+class Choice:
+    """What the person chose, read from settings and the key store."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        secrets: Secrets,
+        redactor: Redactor,
+        environ: Mapping[str, str],
+        plugins: Mapping[str, Plugin],
+    ) -> None:
+        self.settings = settings
+        self.book = ProviderBook(settings)
+        self._secrets = secrets
+        self._redactor = redactor
+        self._environ = environ
+        self._base = with_plugins(catalogs.builtin(), plugins)
+
+    def catalog(self) -> Catalog:
+        """Return every provider and model."""
+        return providers_provider.assemble(self._base, self.book, self.settings.get("models"))
+
+    def key(self, provider: ProviderRecord) -> str | None:
+        """Return a provider's key: the stored one, else the environment's (M3.6)."""
+        return self.key_and_source(provider)[0]
+
+    def key_and_source(self, provider: ProviderRecord) -> tuple[str | None, str]:
+        """Return a key and where it comes from."""
+        stored = self._secrets.get(provider.provider_id)
+        found = stored or providers_provider.environment_key(provider, self._environ)
+        self._redactor.learn([found])
+        if found is None:
+            return None, "none"
+        return found, "store" if stored else "env"
+
+    def efforts(self, provider_id: str) -> Efforts:
+        """Return a provider's efforts per phase."""
+        return self.book.of(provider_id).efforts or Efforts()
+
+    def consent_mode(self) -> ConsentMode:
+        """Return whether the person is asked."""
+        return ConsentMode(self.settings.get("consent.mode") or ConsentMode.ASK)
+
+    def asks_for_local(self) -> bool:
+        """Return whether servers on this machine need consent too."""
+        return bool(self.settings.get("consent.for_local"))
+
+    def budget(self) -> Budget:
+        """Return the caps on one workbench."""
+        tokens, dollars = self.settings.get("budget.tokens"), self.settings.get("budget.usd")
+        return Budget(tokens=tokens, usd=dollars)

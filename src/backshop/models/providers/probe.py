@@ -1,0 +1,141 @@
+"""Finds out what an OpenAI-compatible server can do, with a few fixed requests (M6.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import islice
+
+from ..catalog.catalog import ModelRecord, Supports
+from ..egress.gate import Channel
+from ..egress.stream import Wire, complete, listed, ours
+from ..messages import (
+    MODEL_ID,
+    Done,
+    Failed,
+    Message,
+    ModelRequest,
+    Role,
+    StreamEvent,
+    ToolCallDone,
+    ToolSpec,
+    UsageReported,
+)
+from ..requests import Probed
+from . import ollama
+from .provider import LocalServer, local_model
+
+_TOOL = ToolSpec(
+    name="answer",
+    description="Give the answer.",
+    parameters={
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+        "additionalProperties": False,
+    },
+)
+_OUTPUT_TOKENS = 256
+_MODELS_MAX = 200
+
+
+def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[Probed, LocalServer]:
+    """Return what was found, and the server's record with it.
+
+    Raises:
+        ModelError: the server cannot even list its models.
+    """
+    windows = _windows(wire, channel)
+    provider_id = channel.provider.provider_id
+    usable = (name for name in windows if MODEL_ID.fullmatch(f"{provider_id}:{name}"))
+    names = tuple(islice(usable, _MODELS_MAX))
+    wanted = [name for name in server.models if name in names] or list(names)
+    warnings: list[str] = []
+    supports = Supports()
+    if wanted:
+        model = local_model(channel.provider.provider_id, wanted[0], server)
+        supports, warnings = _try_all(wire, channel, model)
+    else:
+        warnings.append("the server offers no model")
+    kept = server.models or tuple(names)
+    known = [windows[name] for name in wanted[:1] if windows[name] is not None]
+    if server.preset == "ollama" and wanted and (own := ollama.window(channel, wanted[0])):
+        known = [own]  # the model is loaded by now, so the server knows
+    found = replace(
+        server,
+        supports=supports,
+        models=kept,
+        probed_at=at,
+        context_tokens=known[0] if known else server.context_tokens,
+    )
+    window = local_model(channel.provider.provider_id, "x", found).context_tokens_estimate
+    probed = Probed(
+        models=names, supports=supports, context_tokens=window, warnings=tuple(warnings)
+    )
+    return probed, found
+
+
+def _windows(wire: Wire, channel: Channel) -> Mapping[str, int | None]:
+    """Return the server's models with their windows; a wire without that word has none."""
+    ask: Callable[[Channel], Mapping[str, int | None]] | None = getattr(wire, "windows", None)
+    if ask is None:
+        return dict.fromkeys(listed(wire, channel))
+    with ours():
+        return ask(channel)
+
+
+def _try_all(wire: Wire, channel: Channel, model: ModelRecord) -> tuple[Supports, list[str]]:
+    """Try one ability after another; what fails clears its flag and says what to change."""
+    warnings: list[str] = []
+    supports = Supports(strict_tools=False)
+    plain = _ask(wire, channel, replace(model, supports=supports), tools=False)
+    if _failed(plain):
+        supports = replace(supports, usage=False)
+        plain = _ask(wire, channel, replace(model, supports=supports), tools=False)
+    if _failed(plain):
+        warnings.append(f"a plain streamed call fails: {_why(plain)}")
+        return replace(supports, streaming=False, tools=False), warnings
+    if not any(isinstance(event, UsageReported) for event in plain):
+        supports = replace(supports, usage=False)
+        warnings.append("the server reports no usage; tokens are estimated")
+    for change, hint in (
+        ({}, ""),
+        ({"parallel_flag": False}, "parallel_tool_calls is not known to the server"),
+        ({"parallel_flag": False, "tool_choice_required": False}, "a call cannot be forced"),
+    ):
+        tried = replace(supports, **change)
+        events = _ask(wire, channel, replace(model, supports=tried), tools=True)
+        if any(isinstance(event, ToolCallDone) for event in events):
+            warnings += [hint] if hint else []
+            return _try_strict(wire, channel, model, tried, warnings)
+    warnings.append("no tool call came back: start the server with tool support")
+    return replace(supports, tools=False), warnings
+
+
+def _try_strict(
+    wire: Wire, channel: Channel, model: ModelRecord, supports: Supports, warnings: list[str]
+) -> tuple[Supports, list[str]]:
+    tried = replace(supports, strict_tools=True)
+    events = _ask(wire, channel, replace(model, supports=tried), tools=True)
+    if any(isinstance(event, ToolCallDone) for event in events):
+        return tried, warnings
+    return supports, [*warnings, "strict schemas are refused; tools are checked here instead"]
+
+
+def _ask(wire: Wire, channel: Channel, model: ModelRecord, *, tools: bool) -> list[StreamEvent]:
+    request = ModelRequest(
+        model_id=model.model_id,
+        messages=(Message(role=Role.USER, text="Answer with the word yes."),),
+        tools=(_TOOL,) if tools else (),
+        max_output_tokens=_OUTPUT_TOKENS,
+    )
+    return list(complete(wire, request, model, channel))
+
+
+def _failed(events: list[StreamEvent]) -> bool:
+    return not isinstance(events[-1], Done)
+
+
+def _why(events: list[StreamEvent]) -> str:
+    last = events[-1]
+    return last.error.error_code if isinstance(last, Failed) else "no end"

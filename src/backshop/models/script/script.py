@@ -1,0 +1,205 @@
+"""A script for the offline model: what it answers to what it is asked (M15)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from backshop.base.codec import decode
+from backshop.base.errors import ValidationFailed
+
+from ..messages import FinishReason, ModelRequest, Purpose, Role, Usage
+from .template import last, prompt_text
+
+_COUNT = "original_count:"
+_PENDING = re.compile(r"^[ \t]*- \[ \] (\d+)\. ", re.MULTILINE)
+
+
+class ScriptError(StrEnum):
+    """What can be made to go wrong (M15.3)."""
+
+    AUTH = "auth"
+    RATE_LIMIT = "rate_limit"
+    UNAVAILABLE = "unavailable"
+    NETWORK = "network"
+    STREAM_CUT = "stream_cut"
+    BAD_JSON_ARGUMENTS = "bad_json_arguments"
+    EMPTY = "empty"
+    LENGTH = "length"
+    CONTEXT_LENGTH = "context_length"
+    REFUSAL = "refusal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An error with its particulars."""
+
+    kind: ScriptError
+    retry_after_s: float | None = None
+    after_chars: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptCall:
+    """A tool call of a script."""
+
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class When:
+    """When a step applies: every key that is given must match."""
+
+    purpose: Purpose | None = None
+    contains: str | None = None
+    regex: str | None = None
+    last_tool: str | None = None
+    turn: int | None = None
+    item: int | None = None
+    failed: bool | None = None
+    prompt: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_regex(self.regex)
+        _check_regex(self.prompt)
+
+    def matches(self, request: ModelRequest) -> bool:
+        """Return whether a request is the one meant."""
+        asked = last_input(request)
+        return all(
+            (
+                self.purpose is None or self.purpose is request.purpose,
+                self.contains is None or self.contains in asked,
+                self.regex is None or re.search(self.regex, asked) is not None,
+                self.last_tool is None or self.last_tool == last_tool_name(request),
+                self.turn is None or self.turn == turn_of(request),
+                self.item is None or self.item == item_of(request),
+                self.failed is None or self.failed == last(request, Role.TOOL).is_error,
+                self.prompt is None or re.search(self.prompt, prompt_text(request)) is not None,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Respond:
+    """What the model answers; with `literal` nothing in it is a template."""
+
+    text: str | None = None
+    deltas: tuple[str, ...] = ()
+    tool_calls: tuple[ScriptCall, ...] = ()
+    finish: FinishReason | None = None
+    usage: Usage | None = None
+    delay_ms: int = 0
+    error: ScriptError | Failure | None = None
+    literal: bool = False
+
+    @property
+    def failure(self) -> Failure | None:
+        """The error with its particulars, however it was written."""
+        return Failure(kind=self.error) if isinstance(self.error, ScriptError) else self.error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One answer, given `times` times; 0 is as often as it is asked for."""
+
+    respond: Respond
+    when: When = field(default_factory=When)
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Something a script can do: what a person may say to get it, and the steps it takes.
+
+    `match` is compared with the person's newest message, without case; a task's steps are taken
+    as often as they fit.
+    """
+
+    id: str
+    title: str
+    prompt: str
+    match: str
+    steps: tuple[Step, ...]
+
+    def __post_init__(self) -> None:
+        _check_regex(self.match)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """What the model plays: `first`, the task the person asked for, then `steps` for the rest."""
+
+    name: str
+    steps: tuple[Step, ...]
+    tasks: tuple[Task, ...] = ()
+    first: tuple[Step, ...] = ()
+
+    def task_of(self, request: ModelRequest) -> Task | None:
+        """Return the task a request belongs to, or None."""
+        asked = last(request, Role.USER).text
+        found = (one for one in self.tasks if re.search(one.match, asked, re.IGNORECASE))
+        return next(found, None)
+
+    def answers(self, request: ModelRequest) -> Iterator[tuple[int | None, Respond]]:
+        """Yield what fits a request, best first; with the place of a step that may wear out."""
+        task = self.task_of(request)
+        for step in (*self.first, *(task.steps if task else ())):
+            if step.when.matches(request):
+                yield None, step.respond
+        for place, step in enumerate(self.steps):
+            if step.when.matches(request):
+                yield place, step.respond
+
+
+def read_script(text: str) -> Script:
+    """Return the script that JSON text describes.
+
+    Raises:
+        ValidationFailed: `bad_script`.
+    """
+    try:
+        return decode(Script, json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise ValidationFailed(f"not a script: {error}", reason="bad_script") from error
+    except ValidationFailed as error:
+        raise ValidationFailed(
+            f"not a script: {error.message}", reason="bad_script", hints=error.hints
+        ) from error
+
+
+def last_input(request: ModelRequest) -> str:
+    """Return the text of the last user or tool message."""
+    return last(request, Role.USER, Role.TOOL).text
+
+
+def last_tool_name(request: ModelRequest) -> str:
+    """Return the name of the tool answered last, or nothing."""
+    call_id = last(request, Role.TOOL).tool_call_id
+    names = {call.id: call.name for message in request.messages for call in message.tool_calls}
+    return names.get(call_id or "", "")
+
+
+def turn_of(request: ModelRequest) -> int:
+    """Return which turn of its chain a request is: the first has no tool result yet."""
+    turns = [message for message in request.messages if message.tool_calls]
+    return 1 + len(turns)
+
+
+def item_of(request: ModelRequest) -> int:
+    """Return the item a request is about: the first one its plan has pending, 0 without a plan."""
+    _, _, plan = prompt_text(request).rpartition(_COUNT)
+    found = _PENDING.search(plan)
+    return int(found[1]) if found else 0
+
+
+def _check_regex(text: str | None) -> None:
+    try:
+        re.compile(text or "")
+    except re.error as error:
+        raise ValidationFailed(f"not a regex: {error}", reason="bad_script") from error
