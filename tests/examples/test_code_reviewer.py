@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from backshop.prompts import bubble
+from backshop.prompts.workspace import bubble
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "code_reviewer"

@@ -23,7 +23,7 @@ from backshop.prompts import (
     build_digest,
     compare,
 )
-from backshop.prompts.scan import Globs, read_beneath
+from backshop.prompts.workspace.scan import Globs, read_beneath
 
 FILES = {
     "README.md": "# Shop\n\n![badge](x)\n\nSells **things**\nto people.\n\nMore.\n",

@@ -81,7 +81,7 @@ def test_an_absent_digest_warns_once_per_render(caplog):
 
     assert "explore the\nworkspace" in rendered.text
     assert [(one.name, one.code) for one in caplog.records] == [
-        ("backshop.prompts.digest", "DIGEST_MISSING")
+        ("backshop.prompts.digest.digest", "DIGEST_MISSING")
     ]
     assert session[DigestMissing].all() == (DigestMissing(section_key="workspace-digest"),)
     assert [one.code for one in rendered.diagnostics] == ["DIGEST_MISSING"]

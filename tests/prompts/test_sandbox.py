@@ -25,12 +25,11 @@ from backshop.prompts import (
     ToolContext,
     ToolResult,
     VfsSection,
-    bubble,
     invoke,
     open_workspace,
-    sandbox,
 )
-from backshop.prompts.scan import ScanLimits
+from backshop.prompts.workspace import bubble, sandbox
+from backshop.prompts.workspace.scan import ScanLimits
 
 WORKS = bubble.probe()
 needs_sandbox = pytest.mark.skipif(

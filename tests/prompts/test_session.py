@@ -47,8 +47,8 @@ from backshop.prompts import (
     slice_type,
     upsert_by,
 )
-from backshop.prompts.history import History
-from backshop.prompts.sessionlog import Recorded
+from backshop.prompts.session.history import History
+from backshop.prompts.session.log import Recorded
 from backshop.prompts.slices import slice_of
 from backshop.store import Plan, Store
 
@@ -382,7 +382,7 @@ def test_restoring_brings_state_back_and_leaves_history(log):
 @pytest.mark.rule("P2.11", "P11.29")
 def test_an_unknown_slice_or_a_newer_version_is_not_restored():
     from backshop.base.canon import canonical, sha256_hex
-    from backshop.prompts.history import Snapshot as Raw
+    from backshop.prompts.session.history import Snapshot as Raw
 
     session = make(None)
     for name, version, code in (

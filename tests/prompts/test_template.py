@@ -15,7 +15,7 @@ from backshop.prompts import (
     delimit,
     escape_template,
 )
-from backshop.prompts.template import fenced, normalise, parse, substitute
+from backshop.prompts.definition.template import fenced, normalise, parse, substitute
 
 
 @dataclass(frozen=True)

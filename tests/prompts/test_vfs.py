@@ -35,8 +35,8 @@ from backshop.prompts import (
     invoke,
     open_workspace,
 )
-from backshop.prompts.glob import Glob, glob_regex
-from backshop.prompts.workspace import OverlayEntry, PathRead
+from backshop.prompts.workspace.glob import Glob, glob_regex
+from backshop.prompts.workspace.workspace import OverlayEntry, PathRead
 
 
 @pytest.fixture

@@ -1,11 +1,7 @@
 """Prompts of sections, tools, sessions, overrides and the workspace digest."""
 
-from .access import DigestAccess, SliceAccess, Transaction
-from .builder import DigestOutput, build_digest
-from .bus import Bus, DispatchResult, Envelope
 from .commands import COMMANDS
-from .conversation import ConversationCall, ConversationItem
-from .descriptor import (
+from .definition.descriptor import (
     Mode,
     PromptDescriptor,
     PromptOverridesStore,
@@ -17,7 +13,24 @@ from .descriptor import (
     ToolDescriptor,
     ToolOverride,
 )
-from .digest import (
+from .definition.invocation import Invocation, invoke
+from .definition.lint import lint
+from .definition.output import is_array, output_schema, parse_output
+from .definition.prompt import KEEP, RAISE, Prompt
+from .definition.render import Part, RenderedPrompt, ToolSpec, estimate_tokens
+from .definition.section import (
+    Body,
+    Diagnostic,
+    MarkdownSection,
+    Policy,
+    RenderContext,
+    Section,
+)
+from .definition.selector import SectionPath
+from .definition.template import delimit, escape_template, fenced
+from .definition.tool import Cancel, Effects, Tool, ToolContext, ToolResult, ToolSession
+from .digest.builder import DigestOutput, build_digest
+from .digest.digest import (
     DIGEST_KEY,
     CleanDigest,
     DigestCleared,
@@ -28,6 +41,7 @@ from .digest import (
     is_suspect,
     normalise_digest,
 )
+from .digest.manifest import Manifest, ManifestChange, ManifestEntry, compare, read_manifest
 from .errors import (
     OutputParseError,
     OverridesError,
@@ -57,13 +71,6 @@ from .events import (
     TokenUsage,
     ToolInvoked,
 )
-from .history import SessionForked, SessionRestored, SessionRewound, Snapshot
-from .invocation import Invocation, invoke
-from .lint import lint
-from .manifest import Manifest, ManifestChange, ManifestEntry, compare, read_manifest
-from .model import KEEP, RAISE, Prompt
-from .mounts import BenchFiles, BenchMount, FileProblem, HostMount, Mount, PinnedFile
-from .output import is_array, output_schema, parse_output
 from .overrides import (
     DocumentStore,
     Finding,
@@ -72,23 +79,13 @@ from .overrides import (
     StorePromptOverridesStore,
     find_root,
 )
-from .policy import After, ReadBeforeWrite
-from .render import Part, RenderedPrompt, ToolSpec, estimate_tokens
-from .runlimits import CancelToken, RunLimits
-from .sandbox import SandboxSection
-from .scan import DEFAULT_EXCLUDE, FolderDigest, Scan, ScanLimits, scan
-from .section import (
-    Body,
-    Diagnostic,
-    MarkdownSection,
-    Policy,
-    RenderContext,
-    Section,
-)
-from .select import SectionPath
 from .service import Prompts, installed_prompts
-from .session import Session
-from .sessionlog import (
+from .session.access import DigestAccess, SliceAccess, Transaction
+from .session.bus import Bus, DispatchResult, Envelope
+from .session.conversation import ConversationCall, ConversationItem
+from .session.history import SessionForked, SessionRestored, SessionRewound, Snapshot
+from .session.limit import CancelToken, RunLimits
+from .session.log import (
     LogConflict,
     MemoryLog,
     NewRecord,
@@ -98,6 +95,7 @@ from .sessionlog import (
     part_of,
     session_stream,
 )
+from .session.session import Session
 from .slices import (
     LOG,
     STATE,
@@ -117,10 +115,12 @@ from .slices import (
     slice_type,
     upsert_by,
 )
-from .template import delimit, escape_template, fenced
-from .tool import Cancel, Effects, Tool, ToolContext, ToolResult, ToolSession
-from .vfs import VfsSection
-from .workspace import (
+from .workspace.mount import BenchFiles, BenchMount, FileProblem, HostMount, Mount, PinnedFile
+from .workspace.policy import After, ReadBeforeWrite
+from .workspace.sandbox import SandboxSection
+from .workspace.scan import DEFAULT_EXCLUDE, FolderDigest, Scan, ScanLimits, scan
+from .workspace.vfs import VfsSection
+from .workspace.workspace import (
     Change,
     Files,
     OverlayEntry,

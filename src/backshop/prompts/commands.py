@@ -7,7 +7,7 @@ from typing import Any
 
 from backshop.base.command import Command, Nothing, commands_of
 
-from .descriptor import DEFAULT_TAG, Mode, OnConflict
+from .definition.descriptor import DEFAULT_TAG, Mode, OnConflict
 from .rows import (
     EntryRow,
     FindingRow,

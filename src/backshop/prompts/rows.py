@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .descriptor import PromptDescriptor
-from .render import RenderedPrompt
+from .definition.descriptor import PromptDescriptor
+from .definition.render import RenderedPrompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

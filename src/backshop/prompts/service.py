@@ -10,10 +10,10 @@ from typing import Any
 from backshop.base import codec
 from backshop.base.errors import NotFound, ValidationFailed
 
-from .descriptor import DEFAULT_TAG, Mode, OnConflict
-from .lint import lint
-from .model import Prompt
-from .output import output_schema
+from .definition.descriptor import DEFAULT_TAG, Mode, OnConflict
+from .definition.lint import lint
+from .definition.output import output_schema
+from .definition.prompt import Prompt
 from .overrides import DocumentStore
 from .rows import (
     EntryRow,

@@ -17,7 +17,7 @@ from backshop.base.event import event, is_redefinition
 
 from .callables import fits, is_deferred
 from .errors import PromptValidationError, SessionError
-from .names import check_key
+from .name import check_key
 
 T = TypeVar("T")
 C = TypeVar("C", bound=type)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backshop.base.ambient import Clock, SystemClock, timestamp
-from backshop.prompts.descriptor import (
+from backshop.prompts.definition.descriptor import (
     DEFAULT_TAG,
     Mode,
     OnConflict,

@@ -16,7 +16,7 @@ from backshop.base.limits import (
     OVERRIDE_MAX_ENTRIES,
     OVERRIDE_PROVENANCE_MAX_BYTES,
 )
-from backshop.prompts.descriptor import (
+from backshop.prompts.definition.descriptor import (
     Ignored,
     PromptDescriptor,
     Reason,
@@ -26,9 +26,9 @@ from backshop.prompts.descriptor import (
     ToolDescriptor,
     ToolOverride,
 )
+from backshop.prompts.definition.template import parse as parse_template
 from backshop.prompts.errors import OverridesError, PromptError
-from backshop.prompts.names import check_key, check_namespace
-from backshop.prompts.template import parse as parse_template
+from backshop.prompts.name import check_key, check_namespace
 
 FORMAT = 1
 _HEX = re.compile(r"[0-9a-f]{64}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backshop.prompts.descriptor import (
+from backshop.prompts.definition.descriptor import (
     DEFAULT_TAG,
     Mode,
     OnConflict,

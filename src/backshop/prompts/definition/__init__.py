@@ -1,0 +1,1 @@
+"""A prompt as a definition: sections, tools, templates, output, and its rendering (P1)."""
