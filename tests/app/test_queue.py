@@ -10,7 +10,8 @@ import pytest
 from tests.postgres import fresh_database
 
 from backshop.app.queue import TurnQueue
-from backshop.store import Store, locks
+from backshop.store import Store
+from backshop.store.database import lock_key
 
 
 @pytest.mark.needs("postgres")
@@ -36,7 +37,7 @@ def test_programs_that_make_the_tables_at_once_all_find_them():
     waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     with fresh_database() as url, psycopg.connect(url) as other:
         queues = [TurnQueue(url) for _ in range(3)]
-        other.execute("SELECT pg_advisory_xact_lock(%s)", (locks.QUEUE_LOCK,))
+        other.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key.QUEUE_LOCK,))
         with ThreadPoolExecutor() as threads:
             made = [threads.submit(queue.prepare) for queue in queues]
             while other.execute(waiting).fetchone() != (len(queues),):
@@ -50,6 +51,6 @@ def test_programs_that_make_the_tables_at_once_all_find_them():
 
 
 def test_every_lock_has_a_key_of_its_own():
-    keys = [value for name, value in vars(locks).items() if name.endswith("_LOCK")]
+    keys = [value for name, value in vars(lock_key).items() if name.endswith("_LOCK")]
 
     assert len(keys) == len(set(keys)) == 4

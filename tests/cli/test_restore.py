@@ -20,7 +20,7 @@ from tests.postgres import fresh_database
 from backshop.app import Backshop
 from backshop.cli import main
 from backshop.store import Part, Pin, Plan, Store, StoreUnavailable
-from backshop.store.shared import SharedBlobs
+from backshop.store.blob.shared import SharedBlobs
 from backshop.testing.conformance.store import counted
 
 CONTENT = b"far away" * 20_000

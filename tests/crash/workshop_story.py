@@ -18,7 +18,7 @@ from typing import Any
 from tests.workshop.conftest import calls, plan, says, write
 
 from backshop.app import Backshop
-from backshop.store import append
+from backshop.store.log import append
 from backshop.workshop.signals import AnswerStream
 
 Say = Callable[[str], None]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from backshop.store import Store, alive, whereabouts
+from backshop.store import Store, whereabouts
+from backshop.store.lease import process
 
 HOLDER = """
 import sys
@@ -74,8 +75,8 @@ def test_a_living_holder_keeps_its_lease_whoever_asks(tmp_path: Path, holder):
 def test_a_process_id_that_was_given_again_does_not_keep_a_lease(holder):
     where, pid, began = name_of(holder).split(":")[2:]
 
-    assert not alive.is_dead(f"turn_1:tx_1:{where}:{pid}:{began}")
-    assert alive.is_dead(f"turn_1:tx_1:{where}:{pid}:{int(began) - 1}")
+    assert not process.is_dead(f"turn_1:tx_1:{where}:{pid}:{began}")
+    assert process.is_dead(f"turn_1:tx_1:{where}:{pid}:{int(began) - 1}")
 
 
 @pytest.mark.rule("B3.8")
@@ -88,9 +89,9 @@ def test_a_process_id_that_was_given_again_does_not_keep_a_lease(holder):
 )
 def test_a_holder_that_cannot_be_told_dead_counts_as_alive(name: str):
     """Other machines and containers, names without a process, and ourselves."""
-    told = name.format(gone=2**22 + 1, here=alive.machine(), own=os.getpid())
+    told = name.format(gone=2**22 + 1, here=process.machine(), own=os.getpid())
 
-    assert not alive.is_dead(told)
+    assert not process.is_dead(told)
 
 
 @pytest.mark.rule("B3.8")
@@ -109,5 +110,5 @@ def test_a_container_with_processes_of_its_own_has_another_name_for_the_machine(
         pytest.skip("no process namespaces for this account")
     where = told.stdout.strip().split(":")[0]
 
-    assert where not in ("", alive.machine())
-    assert not alive.is_dead(f"turn_1:tx_1:{told.stdout.strip()}")
+    assert where not in ("", process.machine())
+    assert not process.is_dead(f"turn_1:tx_1:{told.stdout.strip()}")

@@ -28,7 +28,7 @@ from backshop.store import (
     restore_backup,
     write_backup,
 )
-from backshop.store.engine import Sqlite
+from backshop.store.database.engine import Sqlite
 from backshop.testing.conformance.store import TOTAL, Total, counted, numbers, one
 
 

@@ -14,10 +14,10 @@ from backshop.base.ids import BlobId
 from backshop.base.paths import BenchPath
 from backshop.base.progress import watched
 from backshop.store import NewEvent, Part, Pin, Plan, Store, StoreBusy, StreamNotHealthy
-from backshop.store.engine import Postgres
-from backshop.store.gc import Collector
-from backshop.store.log import chain_break
-from backshop.store.project import Fold
+from backshop.store.blob.gc import Collector
+from backshop.store.database.engine import Postgres
+from backshop.store.log.event import chain_break
+from backshop.store.log.projection import Fold
 from backshop.testing.ambient import FixedClock
 from backshop.testing.conformance.store import counted, one
 

@@ -185,7 +185,7 @@ def test_from_the_command_line(tmp_path):
 @pytest.mark.needs("postgres", "s3")
 @pytest.mark.rule("T5.5", "S5.3")
 def test_a_place_that_is_not_there_is_told_before_anything_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("backshop.store.move.check_chains", never)
+    monkeypatch.setattr("backshop.store.maintenance.move.check_chains", never)
     with Store.open(tmp_path / "home") as store, fresh_database() as url, fresh_bucket():
         nowhere = f"sqlite:///{tmp_path / 'no' / 'store.db'}"
         with pytest.raises(ValidationFailed) as folder:

@@ -14,9 +14,9 @@ from tests.postgres import fresh_database
 from backshop.app import examine
 from backshop.app.queue import TurnQueue
 from backshop.store import Store, StoreBusy, StoreUnavailable
-from backshop.store import connection as kept
-from backshop.store.engine import Postgres, refusal
-from backshop.store.pool import Pool
+from backshop.store.database import connection as kept
+from backshop.store.database.engine import Postgres, refusal
+from backshop.store.database.pool import Pool
 
 ENDS_S = 5.0
 OPEN = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"

@@ -28,8 +28,8 @@ from backshop.store import (
     restore_backup,
     write_backup,
 )
-from backshop.store.objects import S3Objects
-from backshop.store.shared import SharedBlobs
+from backshop.store.blob.object_storage import S3Objects
+from backshop.store.blob.shared import SharedBlobs
 from backshop.testing.ambient import FixedClock
 from backshop.testing.conformance.blobs import BlobConformance
 from backshop.testing.conformance.store import counted

@@ -14,7 +14,7 @@ import pytest
 
 from backshop.base.canon import sha256_hex
 from backshop.store import Fold, Store
-from backshop.store.snapshot import STEP, freeze, thaw
+from backshop.store.log.snapshot import STEP, freeze, thaw
 from backshop.testing.conformance.store import TOTAL, Total, counted, one
 
 LENGTH = 3 * STEP

@@ -18,7 +18,7 @@ from backshop.store import (
     Store,
     StoreUnavailable,
     Write,
-    migrations,
+    migration,
     restore_backup,
     write_backup,
 )
@@ -96,9 +96,9 @@ def later(monkeypatch):
     def step(_, cursor):
         cursor.text("CREATE TABLE later (x TEXT)")
 
-    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, step))
-    monkeypatch.setattr(migrations, "VERSION", migrations.VERSION + 1)
-    return f"store.db.before-{migrations.VERSION}"
+    monkeypatch.setattr(migration, "MIGRATIONS", (*migration.MIGRATIONS, step))
+    monkeypatch.setattr(migration, "VERSION", migration.VERSION + 1)
+    return f"store.db.before-{migration.VERSION}"
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_a_copy_of_the_file_is_kept_before_a_migration(old_home, later):
     with Store.open(old_home) as store:
         assert numbers(store, "bench:a") == [1]
 
-    assert kept(old_home / later) == (migrations.VERSION - 1, 1)
+    assert kept(old_home / later) == (migration.VERSION - 1, 1)
     assert sorted(path.name for path in old_home.iterdir()) == ["store.db", "store.db-mark", later]
 
 
@@ -130,7 +130,7 @@ def test_a_copy_of_the_file_is_kept_before_a_migration(old_home, later):
 def test_the_copy_is_of_the_file_before_whoever_migrates_first(old_home, later, monkeypatch):
     """Another process migrates after this one has seen that it is to be done."""
     looked: list[int] = []
-    look = migrations._version
+    look = migration._version
 
     def slowly(database, cursor):
         found = look(database, cursor)
@@ -139,11 +139,11 @@ def test_the_copy_is_of_the_file_before_whoever_migrates_first(old_home, later, 
             Store.open(old_home).close()
         return found
 
-    monkeypatch.setattr(migrations, "_version", slowly)
+    monkeypatch.setattr(migration, "_version", slowly)
     Store.open(old_home).close()
 
-    assert looked == [migrations.VERSION - 1]
-    assert kept(old_home / later) == (migrations.VERSION - 1, 1)
+    assert looked == [migration.VERSION - 1]
+    assert kept(old_home / later) == (migration.VERSION - 1, 1)
 
 
 @pytest.mark.rule("T5.3")
@@ -153,7 +153,7 @@ def test_no_copy_goes_over_an_earlier_one(old_home, later):
     Store.open(old_home).close()
 
     assert (old_home / later).read_text() == "an earlier one"
-    assert kept(old_home / f"{later}.2") == (migrations.VERSION - 1, 1)
+    assert kept(old_home / f"{later}.2") == (migration.VERSION - 1, 1)
 
 
 @pytest.mark.rule("T5.3")
@@ -163,11 +163,11 @@ def test_a_migration_that_fails_leaves_the_home_as_it_was(old_home, later, monke
         raise StoreUnavailable("in the middle of it")
 
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS[:-1], fails))
+        patch.setattr(migration, "MIGRATIONS", (*migration.MIGRATIONS[:-1], fails))
         with pytest.raises(StoreUnavailable):
             Store.open(old_home)
 
-    assert kept(old_home / "store.db") == (migrations.VERSION - 1, 1)
+    assert kept(old_home / "store.db") == (migration.VERSION - 1, 1)
     assert sorted(path.name for path in old_home.iterdir()) == ["store.db", "store.db-mark"]
 
 
@@ -356,8 +356,8 @@ def test_a_server_without_a_free_connection_is_waited_for(tmp_path):
 def test_what_puts_all_appends_in_order_is_taken_and_let_go_by_one_message(tmp_path, monkeypatch):
     from tests.postgres import fresh_database
 
-    from backshop.store.engine import Postgres
-    from backshop.store.locks import SEQ_LOCK
+    from backshop.store.database.engine import Postgres
+    from backshop.store.database.lock_key import SEQ_LOCK
 
     sent: list[str] = []
     send = Postgres.execute

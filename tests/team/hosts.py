@@ -14,7 +14,7 @@ from tests.team import apart
 from backshop.app import Backshop, queue, worker
 from backshop.app import shop as home
 from backshop.base.ambient import SystemClock
-from backshop.store import alive
+from backshop.store.lease import process
 
 STARTS_S = 120.0
 
@@ -110,7 +110,7 @@ def _child(wish: dict[str, Any], environment: dict[str, str], log: str, ready: A
         print(f"on {apart.network()}", file=sys.stderr, flush=True)
     name = wish.get("machine")
     if name:  # a process that others on this machine cannot look for
-        alive.machine = lambda: name  # type: ignore[assignment]
+        process.machine = lambda: name  # type: ignore[assignment]
     wish["settings"] = {**wish["settings"], "team.workers": "inside"}
     if "store_tries" in wish:
         vars(worker)["STORE_TRIES"] = wish["store_tries"]

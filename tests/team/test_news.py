@@ -10,7 +10,7 @@ from tests.team.conftest import until
 
 from backshop.app import About, Backshop, Notification
 from backshop.store import Store
-from backshop.store.bulletin import Bulletin
+from backshop.store.database.bulletin import Bulletin
 from backshop.testing.conformance.store import counted, one
 
 pytestmark = [pytest.mark.needs("postgres"), pytest.mark.timeout(300)]

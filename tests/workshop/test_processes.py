@@ -11,7 +11,7 @@ from tests.workshop.conftest import Chat, story
 
 from backshop.app import Backshop
 from backshop.store import whereabouts
-from backshop.store.lease import Leases
+from backshop.store.lease.lease import Leases
 
 SEND = """
 import sys

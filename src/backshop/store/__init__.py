@@ -1,14 +1,17 @@
 """Events and blobs: the one append-only log and the one content-addressed store of a home."""
 
-from .alive import whereabouts
-from .backup import restore_backup, write_backup
-from .beginning import NOTHING_BESIDE, Beginning
-from .blobs import Blobs
+from .blob.blob import Blobs
+from .blob.content import Lost
+from .blob.folder import Shown, View
+from .blob.gc import Swept
+from .blob.placement import LEFTOVERS, Keep, Placer, remove_tree
+from .blob.spool import Batch, file_error, file_errors
 from .caller import THE_OWNER, Caller
 from .commands import COMMANDS, Finding, Findings, examine_store
-from .contents import Lost
-from .copying import Copied
-from .engine import driver_errors, is_shared, why_refused
+from .database.engine import driver_errors, is_shared, why_refused
+from .database.keyring import KeyRing
+from .database.lock_key import QUEUE_LOCK
+from .database.pool import IDLE_S
 from .errors import (
     DatabaseAway,
     DuplicateKey,
@@ -23,20 +26,17 @@ from .errors import (
     StreamNotHealthy,
     WriteFailed,
 )
-from .gc import Swept
-from .health import Health, Status
-from .keyring import KeyRing
-from .locks import QUEUE_LOCK
-from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan, wire
-from .mark import Alarm, was_used
-from .materialise import Shown, View
-from .move import Moved, move_store
-from .placing import LEFTOVERS, Keep, Placer, remove_tree
-from .pool import IDLE_S
-from .project import Fold
+from .health.examination import Health, Status
+from .health.mark import Alarm, was_used
+from .lease.process import whereabouts
+from .log.event import Appended, Event, Head, NewEvent, Part, Pin, Plan, wire
+from .log.opening import NOTHING_BESIDE, Beginning
+from .log.projection import Fold
+from .maintenance.backup import restore_backup, write_backup
+from .maintenance.copy import Copied
+from .maintenance.move import Moved, move_store
 from .repair import repair_store
 from .service import Store, Write
-from .spool import Batch, file_error, file_errors
 
 __all__ = [
     "COMMANDS",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from backshop.base.ids import UserId
 
-from .beginning import NOTHING_BESIDE, Beginning
+from .log.opening import NOTHING_BESIDE, Beginning
 
 
 def _everything(subject: str) -> bool:

@@ -11,12 +11,12 @@ from backshop.base.command import Command
 from backshop.base.errors import NotFound
 from backshop.base.progress import report
 
-from . import health
-from .backup import write_backup
-from .contents import Needs
-from .copying import Copied
+from .blob.content import Needs
+from .blob.gc import Swept
 from .errors import StorageCorrupt
-from .gc import Swept
+from .health import examination
+from .maintenance.backup import write_backup
+from .maintenance.copy import Copied
 from .service import Store
 
 
@@ -88,7 +88,7 @@ def _database(store: Store, full: bool) -> list[Finding]:
     if store.database.journal == "delete":
         text = "this SQLite has the WAL-reset defect: a rollback journal is used, writes are slower"
         found.append(Finding(level="note", subject="database", message=text))
-    problems = health.check_database(store.database, full=full)
+    problems = examination.check_database(store.database, full=full)
     for text in problems:
         found.append(Finding(level="problem", subject="database", message=text))
     if problems:
@@ -141,7 +141,7 @@ def _folders(store: Store) -> list[Finding]:
     """Name folders of workbenches that the database does not know: it may be an older one."""
     try:
         with store.database.reader() as cursor:
-            unknown = health.unknown_folders(cursor, store.home)
+            unknown = examination.unknown_folders(cursor, store.home)
     except StorageCorrupt:  # said above
         return []
     text = "holds files of no workbench of this database: an older database may be in use"

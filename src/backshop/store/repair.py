@@ -13,8 +13,8 @@ from backshop.base.ids import BlobId
 from backshop.base.limits import BLOB_GRACE_HOURS
 from backshop.base.progress import report
 
-from . import gc
-from .blobs import hash_file
+from .blob import gc
+from .blob.blob import hash_file
 from .commands import Finding
 from .errors import StorageCorrupt
 from .service import Store

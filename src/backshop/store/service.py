@@ -20,21 +20,26 @@ from backshop.base.limits import (
     STORE_CONNECTIONS,
 )
 
-from . import append, engine, gc, health, keyring, log, migrations
-from .beginning import NOTHING_BESIDE, Beginning
-from .blobs import Blobs, make_home
-from .connection import Cursor
+from . import migration
+from .blob import gc
+from .blob.blob import Blobs, make_home
+from .blob.shared import blobs_at
+from .blob.tree_node import Nodes
+from .database import engine, keyring
+from .database.connection import Cursor
+from .database.keyring import KeyRing
+from .database.news import News
+from .database.quota import Quotas
 from .errors import ReadOnlyHome, StoreUnavailable
-from .keyring import KeyRing
-from .lease import Leases
-from .log import Appended, Event, Head, NewEvent, Part, Pin, Plan
-from .mark import Alarm, Mark
-from .news import News
-from .nodes import Nodes
-from .project import Fold, FoldCache, Folded, forward, with_new
-from .quota import Quotas
-from .shared import blobs_at
-from .snapshot import Snapshots
+from .health import examination as health
+from .health.mark import Alarm, Mark
+from .lease.lease import Leases
+from .log import append
+from .log import event as log_event
+from .log.event import Appended, Event, Head, NewEvent, Part, Pin, Plan
+from .log.opening import NOTHING_BESIDE, Beginning
+from .log.projection import Fold, FoldCache, Folded, forward, with_new
+from .log.snapshot import Snapshots
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -141,9 +146,9 @@ class Store:
         mark = Mark(database) if isinstance(database, engine.Sqlite) else None
         try:
             if mark is None:
-                migrations.migrate(database)
+                migration.migrate(database)
             else:
-                mark.admit(home, partial(migrations.migrate, database), alarm)
+                mark.admit(home, partial(migration.migrate, database), alarm)
         except BaseException:
             if mark is not None:
                 mark.close()
@@ -176,7 +181,7 @@ class Store:
         `beginning` goes beside the streams it begins; so it does in the methods below.
         A plan whose key events are all recorded changes nothing and returns the recorded facts.
         """
-        log.check_plan(plan)
+        log_event.check_plan(plan)
         self._put_large(plan.blobs)
         streams = {*(part.stream for part in plan.parts), *beginning.streams}
 
@@ -223,7 +228,7 @@ class Store:
     ) -> tuple[tuple[Any, ...], Appended]:
         """Do the same over several streams; the rule gets their states and returns a plan."""
         stored: set[bytes] = set()
-        streams = {*(log.check_stream(stream) for stream, _ in targets), *beginning.streams}
+        streams = {*(log_event.check_stream(stream) for stream, _ in targets), *beginning.streams}
 
         def work(cursor: Cursor) -> tuple[list[Folded[Any]], Appended]:
             return self._decide_and_append(cursor, targets, rule, stored, beginning)
@@ -266,7 +271,7 @@ class Store:
         plan = rule(tuple(folded.state for folded in states))
         if plan is None:
             return states, Appended((), replayed=False)
-        log.check_plan(plan)
+        log_event.check_plan(plan)
         large = [b for b in plan.blobs if len(b) > INLINE_BLOB_MAX_BYTES and b not in stored]
         if large:
             raise _LargeBlobs(large)
@@ -312,7 +317,7 @@ class Store:
 
     def state(self, stream: str, fold: Fold[S]) -> S:
         """Return the stream's state, brought forward by the new events alone."""
-        known = self._cache.get(log.check_stream(stream), fold)
+        known = self._cache.get(log_event.check_stream(stream), fold)
         with self.database.reader() as cursor:
             if known.last is None:
                 known = self._snapshots.load(cursor, stream, fold) or known
@@ -327,28 +332,28 @@ class Store:
     def position(self, stream: str) -> int:
         """Return the index of the last event, -1 if there is none."""
         head = self.head(stream)
-        return log.EMPTY if head is None else head.last_idx
+        return log_event.EMPTY if head is None else head.last_idx
 
     def head(self, stream: str) -> Head | None:
         """Return where the stream ends, or None if it does not exist."""
-        row = self._one("head", {"stream": log.check_stream(stream)})
-        return log.head_of(row) if row else None
+        row = self._one("head", {"stream": log_event.check_stream(stream)})
+        return log_event.head_of(row) if row else None
 
     def streams(self, kind: str | None = None) -> list[Head]:
         """Return the heads of all streams of a kind, least recently written first."""
         with self.database.reader() as cursor:
             rows = cursor.all("streams", {"kind": kind}) if kind else cursor.all("streams_all")
-        return [log.head_of(row) for row in rows]
+        return [log_event.head_of(row) for row in rows]
 
-    def read(self, stream: str, after: int = log.EMPTY) -> Iterator[Event]:
+    def read(self, stream: str, after: int = log_event.EMPTY) -> Iterator[Event]:
         """Yield the stream's events after an index, in order, in pages."""
-        log.check_stream(stream)
+        log_event.check_stream(stream)
         while True:
             params = {"stream": stream, "after": after, "limit": _PAGE}
             with self.database.reader() as cursor:
                 rows = cursor.all("read", params)
             for row in rows:
-                yield log.event_of(row)
+                yield log_event.event_of(row)
             if len(rows) < _PAGE:
                 return
             after = int(rows[-1][2])
@@ -357,7 +362,7 @@ class Store:
         """Return events of all streams after a position, in commit order."""
         with self.database.reader() as cursor:
             rows = cursor.all("tail", {"after": after_seq, "limit": limit})
-        return [log.event_of(row) for row in rows]
+        return [log_event.event_of(row) for row in rows]
 
     def last_seq(self) -> int:
         """Return the position of the newest event of the store."""
@@ -374,7 +379,7 @@ class Store:
         name, scope = ("find_b", scope_b) if scope_b is not None else ("find_a", scope_a)
         with self.database.reader() as cursor:
             return [
-                log.event_of(row)
+                log_event.event_of(row)
                 for row in cursor.all(name, {"scope": scope, "kind": kind})
                 if scope_a is None or row[8] == scope_a
             ]
@@ -401,7 +406,7 @@ class Store:
     def health(self, stream: str) -> health.Health:
         """Check a whole stream as it is at one moment."""
         with self.database.snapshot() as cursor:
-            return health.check_stream(cursor, log.check_stream(stream), self.blobs.has)
+            return health.check_stream(cursor, log_event.check_stream(stream), self.blobs.has)
 
     # ------------------------------------------------------------ mutable rows
 
@@ -415,7 +420,7 @@ class Store:
 
     def delete_stream(self, stream: str) -> None:
         """Delete a whole stream with its pins; its blobs go with the next collection."""
-        with self.database.transaction([log.check_stream(stream)]) as cursor:
+        with self.database.transaction([log_event.check_stream(stream)]) as cursor:
             if cursor.count("stream_drop", {"name": stream}) == 0:
                 raise NotFound("there is no such stream", reason="not_found")
             for table in ("events_drop", "pins_drop", "leases_drop", "snapshots_drop"):

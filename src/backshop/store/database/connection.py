@@ -9,9 +9,9 @@ from typing import Any
 
 from backshop.base.errors import BackshopError
 
+from ..errors import StoreUnavailable
 from . import schema
 from .bulletin import Bulletin
-from .errors import StoreUnavailable
 from .pool import Pool
 
 Row = Mapping[str, Any]

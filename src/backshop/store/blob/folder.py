@@ -24,7 +24,7 @@ from backshop.base.ids import TreeId
 from backshop.base.paths import TEMP_PREFIX, BenchPath
 from backshop.base.tree import EMPTY
 
-from .placing import Hand, Keep, Placer, Step, own_links, remove_tree
+from .placement import Hand, Keep, Placer, Step, own_links, remove_tree
 from .spool import file_error
 
 _NOTE_BYTES = 512  # of one sector, which a disk writes whole

@@ -18,7 +18,7 @@ from backshop.base.ambient import random_bits
 from backshop.base.errors import BackshopError, ValidationFailed
 from backshop.base.limits import TRANSIENT_DELAYS_S
 
-from .errors import StoreUnavailable
+from ..errors import StoreUnavailable
 
 T = TypeVar("T")
 

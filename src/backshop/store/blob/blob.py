@@ -17,9 +17,9 @@ from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import BlobId, check_sha256
 
-from .connection import Cursor
-from .engine import Database
-from .errors import ReadOnlyHome, StorageCorrupt, WriteFailed
+from ..database.connection import Cursor
+from ..database.engine import Database
+from ..errors import ReadOnlyHome, StorageCorrupt, WriteFailed
 from .spool import TEMP, Batch, file_error, file_errors, sync_folders, write_durably
 
 GONE = ".gone"

@@ -12,11 +12,11 @@ from backshop.base.event import UnknownEvent
 from backshop.base.ids import BlobId
 from backshop.base.progress import report
 
-from . import schema
-from .connection import Cursor
-from .engine import Database
-from .errors import StorageCorrupt, StoreUnavailable, StreamNotHealthy
-from .log import EMPTY, ZERO_HASH, Event, chain_break, event_of, require_head
+from ..database import schema
+from ..database.connection import Cursor
+from ..database.engine import Database
+from ..errors import StorageCorrupt, StoreUnavailable, StreamNotHealthy
+from ..log.event import EMPTY, ZERO_HASH, Event, chain_break, event_of, require_head
 
 
 class Status(StrEnum):

@@ -10,10 +10,10 @@ from backshop.base.errors import NotFound
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.progress import report
 
-from .blobs import Blobs
-from .connection import Cursor
-from .engine import Database
-from .errors import StorageCorrupt
+from ..database.connection import Cursor
+from ..database.engine import Database
+from ..errors import StorageCorrupt
+from .blob import Blobs
 
 TREE = "tree"  # the pin kind whose content names more blobs
 _BATCH = 20  # blobs removed while writers wait; each may be a request to another machine

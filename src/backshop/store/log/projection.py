@@ -13,9 +13,9 @@ from typing import Any, Generic, TypeVar
 from backshop.base.errors import ValidationFailed
 from backshop.base.event import UnknownEvent
 
-from .connection import Cursor
-from .errors import StreamNotHealthy
-from .log import EMPTY, Event, chain_break, event_of
+from ..database.connection import Cursor
+from ..errors import StreamNotHealthy
+from .event import EMPTY, Event, chain_break, event_of
 
 S = TypeVar("S")
 

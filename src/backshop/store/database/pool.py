@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .errors import StoreBusy
+from ..errors import StoreBusy
 
 IDLE_S = 30.0  # before a connection that nobody uses is given back
 

@@ -9,12 +9,13 @@ from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.progress import report
 
-from . import engine, health, schema
-from .blobs import ArrivingBlobs, Blobs
-from .connection import Cursor
-from .contents import Lost, Needs
-from .errors import StorageCorrupt
-from .spool import Batch
+from ..blob.blob import ArrivingBlobs, Blobs
+from ..blob.content import Lost, Needs
+from ..blob.spool import Batch
+from ..database import engine, schema
+from ..database.connection import Cursor
+from ..errors import StorageCorrupt
+from ..health import examination
 
 _ROWS = 500
 _CONTENTS = 1000  # contents that become durable together; a copy that was stopped keeps them
@@ -164,7 +165,7 @@ def check_chains(database: engine.Database, blobs: Blobs) -> None:
 def _check_streams(cursor: Cursor, blobs: Blobs) -> None:
     streams = [str(row[0]) for row in cursor.all("streams_all")]
     for number, stream in enumerate(streams, 1):
-        found = health.check_stream(cursor, stream, blobs.has)
+        found = examination.check_stream(cursor, stream, blobs.has)
         if not found.is_healthy:
             raise StorageCorrupt(f"stream {stream} is damaged", reason=found.reason)
         report("streams", number, len(streams))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from .connection import Cursor
-from .log import Part, Plan
+from ..database.connection import Cursor
+from .event import Part, Plan
 
 
 def _nothing(_: str) -> Part | None:

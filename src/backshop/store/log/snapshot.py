@@ -24,10 +24,10 @@ from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError
 from backshop.base.pmap import PMap
 
-from .connection import Cursor
-from .engine import Database
-from .log import EMPTY, event_of
-from .project import Fold, Folded
+from ..database.connection import Cursor
+from ..database.engine import Database
+from .event import EMPTY, event_of
+from .projection import Fold, Folded
 
 S = TypeVar("S")
 
@@ -185,7 +185,7 @@ def _is_value(cls: type) -> bool:
 def _code(version: int) -> str:
     """Return what a snapshot must match: the fold's version and the program's own sources."""
     digest = sha256()
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     for room in _ROOMS:
         for path in sorted((package / room).rglob("*.py")):
             digest.update(path.relative_to(package).as_posix().encode() + b"\0")

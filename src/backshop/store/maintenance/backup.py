@@ -21,9 +21,14 @@ from backshop.base.errors import ValidationFailed
 from backshop.base.limits import LOCK_WAIT_MS
 from backshop.base.paths import TEMP_PREFIX
 
-from . import engine, migrations
-from .blobs import Blobs, InlineBlobs
-from .copying import (
+from .. import migration
+from ..blob.blob import Blobs, InlineBlobs
+from ..blob.spool import file_error, sync_folder
+from ..database import engine
+from ..errors import StorageCorrupt
+from ..health.examination import check_database
+from ..service import Store
+from .copy import (
     Copied,
     check_arrival,
     check_chains,
@@ -32,10 +37,6 @@ from .copying import (
     is_same,
     require_empty,
 )
-from .errors import StorageCorrupt
-from .health import check_database
-from .service import Store
-from .spool import file_error, sync_folder
 
 _ABOUT = "backup.json"
 _SETTINGS = "settings.json"
@@ -67,7 +68,7 @@ def write_backup(store: Store, target: Path, *, now_ms: int) -> Copied:
         _copy_own(store.home, folder)
         about: dict[str, object] = {
             "format": _FORMAT,
-            "schema": migrations.VERSION,
+            "schema": migration.VERSION,
             "written_at": timestamp(now_ms),
         }
         if copied.left_out:
@@ -146,7 +147,7 @@ def _copy_database(source: engine.Database, copy: engine.Sqlite) -> None:
     if isinstance(source, engine.Sqlite):
         source.copy_to(copy.path)
         return
-    migrations.migrate(copy)
+    migration.migrate(copy)
     copy_rows(source, copy)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from backshop.base.ambient import Clock
 
-from .alive import is_dead
-from .engine import Database
-from .log import check_stream
+from ..database.engine import Database
+from ..log.event import check_stream
+from .process import is_dead
 
 
 class Leases:

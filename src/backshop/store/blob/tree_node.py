@@ -12,7 +12,7 @@ from collections import OrderedDict
 from backshop.base import tree
 from backshop.base.ids import BlobId, TreeId
 
-from .blobs import Blobs
+from .blob import Blobs
 
 _MAX_BYTES = 8 * 1024 * 1024
 

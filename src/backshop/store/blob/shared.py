@@ -23,10 +23,10 @@ from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.limits import BLOB_CACHE_MAX_BYTES, BLOB_GRACE_HOURS
 
-from .blobs import Blobs, InlineBlobs, Listed, altered, check_blob, missing, print_of
-from .engine import Database
-from .errors import StorageCorrupt
-from .objects import Objects, S3Objects
+from ..database.engine import Database
+from ..errors import StorageCorrupt
+from .blob import Blobs, InlineBlobs, Listed, altered, check_blob, missing, print_of
+from .object_storage import Objects, S3Objects
 from .spool import copied, file_errors
 
 _AT_ONCE = 16  # uploads on their way at the same time

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from itertools import chain, count
 from pathlib import Path
 
-from . import schema
-from .connection import Cursor
-from .engine import Database, Sqlite
+from .blob.spool import file_errors, sync_files, sync_folder
+from .database import schema
+from .database.connection import Cursor
+from .database.engine import Database, Sqlite
+from .database.lock_key import MIGRATION_LOCK
 from .errors import NewerStore
-from .locks import MIGRATION_LOCK
-from .spool import file_errors, sync_files, sync_folder
 
 Migration = Callable[[Database, Cursor], None]
 

@@ -15,9 +15,9 @@ from backshop.base.errors import ValidationFailed
 from backshop.base.event import UnknownEvent
 from backshop.base.limits import INLINE_BLOB_MAX_BYTES
 
-from .connection import Ask, Cursor
-from .errors import DuplicateKey, HeadMoved, KeysDiffer, LeaseLost, StreamNotHealthy
-from .log import EMPTY, ZERO_HASH, Appended, Event, Head, NewEvent, Part, Plan, event_of, head_of
+from ..database.connection import Ask, Cursor
+from ..errors import DuplicateKey, HeadMoved, KeysDiffer, LeaseLost, StreamNotHealthy
+from .event import EMPTY, ZERO_HASH, Appended, Event, Head, NewEvent, Part, Plan, event_of, head_of
 
 
 @dataclass(frozen=True, slots=True)

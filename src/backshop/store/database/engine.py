@@ -26,9 +26,7 @@ from backshop.base.errors import (
 )
 from backshop.base.limits import STORE_CONNECTIONS
 
-from .bulletin import NEWS, Bulletin
-from .connection import Ask, Connections, Cursor, NoConnectionLeft, Row, Rows
-from .errors import (
+from ..errors import (
     DatabaseAway,
     DuplicateKey,
     ReadOnlyHome,
@@ -36,7 +34,9 @@ from .errors import (
     StoreBusy,
     StoreUnavailable,
 )
-from .locks import SEQ_LOCK, SWEEP_LOCK
+from .bulletin import NEWS, Bulletin
+from .connection import Ask, Connections, Cursor, NoConnectionLeft, Row, Rows
+from .lock_key import SEQ_LOCK, SWEEP_LOCK
 from .pool import IDLE_S
 
 _IN_ORDER = f"SELECT pg_advisory_xact_lock({SEQ_LOCK})"

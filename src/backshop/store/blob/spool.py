@@ -21,7 +21,7 @@ from backshop.base.canon import sha256_hex
 from backshop.base.errors import DiskFull
 from backshop.base.ids import BlobId
 
-from .errors import ReadOnlyHome, WriteFailed
+from ..errors import ReadOnlyHome, WriteFailed
 
 TEMP = "tmp-"
 _CHUNK = 1024 * 1024

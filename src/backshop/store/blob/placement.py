@@ -26,7 +26,7 @@ from backshop.base import tree
 from backshop.base.paths import TEMP_PREFIX, BenchPath
 from backshop.base.progress import report
 
-from .blobs import Blobs
+from .blob import Blobs
 
 _FICLONE = 0x40049409
 PLACED = "files placed"

@@ -14,15 +14,16 @@ from backshop.base.ambient import SystemClock
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import LOCK_WAIT_MS
 
-from . import engine, migrations
-from .blobs import Blobs, InlineBlobs
-from .connection import Cursor
-from .copying import check_arrival, check_chains, copy_blobs, copy_rows, require_empty
-from .errors import StorageCorrupt
-from .log import event_of, head_of
-from .objects import S3Objects
-from .service import Store
-from .shared import blobs_at
+from .. import migration
+from ..blob.blob import Blobs, InlineBlobs
+from ..blob.object_storage import S3Objects
+from ..blob.shared import blobs_at
+from ..database import engine
+from ..database.connection import Cursor
+from ..errors import StorageCorrupt
+from ..log.event import event_of, head_of
+from ..service import Store
+from .copy import check_arrival, check_chains, copy_blobs, copy_rows, require_empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def _opened(url: str) -> engine.Database:
     """Open a database that has nothing in it yet, with the schema."""
     target = engine.connect(url, lock_wait_ms=LOCK_WAIT_MS)
     try:
-        migrations.migrate(target)
+        migration.migrate(target)
         require_empty(target)
     except BaseException:
         target.close()

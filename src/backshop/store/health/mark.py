@@ -18,10 +18,10 @@ from pathlib import Path
 
 from backshop.base.canon import sha256_hex
 
-from .connection import Cursor
-from .engine import Sqlite
-from .errors import DatabaseAway
-from .health import check_database, check_streams, unknown_folders
+from ..database.connection import Cursor
+from ..database.engine import Sqlite
+from ..errors import DatabaseAway
+from .examination import check_database, check_streams, unknown_folders
 
 FOLDERS = "folders of workbenches"
 _LENGTH = 384  # bytes; always the same, so that one write replaces all of it

@@ -15,9 +15,9 @@ from backshop.base.errors import NotFound
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.progress import report
 
-from .blobs import Blobs, InlineBlobs
-from .engine import Database
-from .errors import StorageCorrupt
+from ..database.engine import Database
+from ..errors import StorageCorrupt
+from .blob import Blobs, InlineBlobs
 from .gc import TREE
 
 _NAMED = 3  # places that are named for one content; a file may be in hundreds of states

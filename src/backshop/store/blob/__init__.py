@@ -1,0 +1,1 @@
+"""Contents named by their hash, and folders made from them (T4)."""

@@ -1,0 +1,1 @@
+"""Run leases: one active run per bench, and whether the process behind a lease lives (B3.8)."""
