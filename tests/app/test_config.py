@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from backshop.app import Backshop, load, save
-from backshop.app.config import in_force
-from backshop.app.modelling import FileSettings
-from backshop.app.parsing import folders, json_list, json_object
-from backshop.app.settings import SETTINGS
+from backshop.app.settings.parser import folders, json_list, json_object
+from backshop.app.settings.resolution import in_force
+from backshop.app.settings.table import SETTINGS
+from backshop.app.wiring.models import FileSettings
 from backshop.base.errors import DiskFull, ValidationFailed
 from backshop.base.limits import CONTEXT_TIMEOUT_S
 from backshop.bench import BenchSettings

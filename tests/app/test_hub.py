@@ -11,8 +11,8 @@ from importlib import import_module
 import pytest
 
 from backshop.app import About, Backshop, Notification
-from backshop.app.hub import Subscription
-from backshop.app.notices import TABLE
+from backshop.app.notice.hub import Subscription
+from backshop.app.notice.table import TABLE
 from backshop.prompts import MarkdownSection, Prompt, Session
 from backshop.store import StoreUnavailable
 
@@ -160,7 +160,7 @@ def _whole(note):
 
 
 def test_a_client_far_behind_is_told_to_come_back_and_holds_nobody_up(shop, monkeypatch):
-    monkeypatch.setattr("backshop.app.hub.PENDING_MAX", 3)
+    monkeypatch.setattr("backshop.app.notice.hub.PENDING_MAX", 3)
     with shop.hub.subscribe() as slow:
         for number in range(6):
             shop.hub.publish_signal("WorkshopToolExecuting", {"n": number})
@@ -263,8 +263,8 @@ def test_a_long_replay_holds_nobody_up_and_what_comes_meanwhile_is_in_it_once(
 def test_a_replay_longer_than_a_client_can_take_ends_there(shop, monkeypatch):
     for number in range(20):
         shop.call("WorkbenchCreate", {"name": f"Bench {number}"})
-    monkeypatch.setattr("backshop.app.hub.PENDING_MAX", 3)
-    monkeypatch.setattr("backshop.app.hub._PAGE", 2)
+    monkeypatch.setattr("backshop.app.notice.hub.PENDING_MAX", 3)
+    monkeypatch.setattr("backshop.app.notice.hub._PAGE", 2)
     tail, asked = shop.store.tail, []
 
     def counted(seq, limit):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backshop.app import Links
-from backshop.app.loginlinks import COOKIE_DAYS, LINK_HOURS
+from backshop.app.people.login_link import COOKIE_DAYS, LINK_HOURS
 from backshop.store import Store
 from backshop.testing.ambient import FixedClock
 

@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 
 from backshop.app import Backshop, attach, save
-from backshop.app.logs import FILES_KEPT
+from backshop.app.operation.log import FILES_KEPT
 from backshop.cli import main
 from backshop.mcp import Offering, serve_http
 from backshop.store import StoreUnavailable
@@ -113,7 +113,7 @@ def test_a_fault_before_any_home_is_open_is_logged_without_secrets(
 
 @pytest.mark.rule("S10.2")
 def test_the_log_is_rotated_and_old_files_go(tmp_path, quiet, monkeypatch):
-    monkeypatch.setattr("backshop.app.logs.FILE_MAX_BYTES", 2000)
+    monkeypatch.setattr("backshop.app.operation.log.FILE_MAX_BYTES", 2000)
     attach(tmp_path, "info")
 
     for number in range(200):
@@ -187,7 +187,7 @@ logging.getLogger("backshop.store").info("the last")
 
 @pytest.mark.rule("S10.2", "T2.7")
 def test_a_process_that_logs_seldom_finds_the_log_that_others_rotated(tmp_path, quiet, monkeypatch):
-    monkeypatch.setattr("backshop.app.logs.FILE_MAX_BYTES", 2000)
+    monkeypatch.setattr("backshop.app.operation.log.FILE_MAX_BYTES", 2000)
     program = [sys.executable, "-c", SELDOM, str(tmp_path)]
     with subprocess.Popen(
         program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

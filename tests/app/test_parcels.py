@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from backshop.app.parcels import PARCEL_MS, PARCELS_MAX, Parcels
+from backshop.app.operation.upload import PARCEL_MS, PARCELS_MAX, Parcels
 from backshop.base.errors import AccessDenied, LimitExceeded
 from backshop.base.ids import UserId
 from backshop.store import Store

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from tests.postgres import fresh_database
 
-from backshop.app.queue import TurnQueue
+from backshop.app.operation.queue import TurnQueue
 from backshop.store import Store
 from backshop.store.database import lock_key
 

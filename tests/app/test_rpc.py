@@ -12,7 +12,7 @@ import pytest
 
 from backshop import __version__
 from backshop.app import Backshop, answer
-from backshop.app.rpc import BATCH_MAX
+from backshop.app.command.rpc import BATCH_MAX
 from backshop.cli import main
 
 

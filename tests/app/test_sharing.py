@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from backshop.app import Backshop, Role
-from backshop.app.people import AccessChanged, Grant, PeopleState, UserAdded, apply
+from backshop.app.people.people import AccessChanged, Grant, PeopleState, UserAdded, apply
 from backshop.base.codec import decode
 from backshop.base.errors import AccessDenied, LimitExceeded, ValidationFailed
 from backshop.base.ids import UserId

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from backshop.app.queue import LATER
+from backshop.app.operation.queue import LATER
 from backshop.base.errors import BackshopError
 from backshop.store import StoreUnavailable
 from backshop.workshop import OlderWorker, TurnActive
 from backshop.workshop.outage import Absence
 from backshop.workshop.turn.worker_turn import require_program
 
-worker = pytest.importorskip("backshop.app.worker")  # backshop[postgres]
+worker = pytest.importorskip("backshop.app.operation.worker")  # backshop[postgres]
 
 
 class Away:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from backshop.app import About
-from backshop.app.notices import Notification
-from backshop.app.rpcline import RpcLine
+from backshop.app.notice.table import Notification
+from backshop.app.rpc_line import RpcLine
 from backshop.base.errors import BackshopError, DiskFull
 from backshop.base.progress import watched
 from backshop.store import Store

@@ -8,7 +8,7 @@ from tests.crash import people_story
 from tests.crash.harness import Harness
 
 from backshop.app import Backshop
-from backshop.app.people import Grant, Role
+from backshop.app.people.people import Grant, Role
 
 pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(3600 if PROOF else 600)]
 

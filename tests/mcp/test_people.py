@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.mcp.test_server import call, over_http
 
 from backshop.app import Backshop
-from backshop.app.guessing import IN_ALL, PER_ADDRESS, Guesses, wait_s
+from backshop.app.people.token_throttle import IN_ALL, PER_ADDRESS, Guesses, wait_s
 from backshop.base.acting import By
 from backshop.base.errors import LimitExceeded
 from backshop.mcp.toolbox import Offering

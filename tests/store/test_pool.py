@@ -12,7 +12,7 @@ import pytest
 from tests.postgres import fresh_database
 
 from backshop.app import examine
-from backshop.app.queue import TurnQueue
+from backshop.app.operation.queue import TurnQueue
 from backshop.store import Store, StoreBusy, StoreUnavailable
 from backshop.store.database import connection as kept
 from backshop.store.database.engine import Postgres, refusal

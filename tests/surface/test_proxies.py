@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from backshop.app.guessing import PER_ADDRESS
+from backshop.app.people.token_throttle import PER_ADDRESS
 
 SERVERS = {"web": ["serve", "--port", "0", "--no-browser"], "mcp": ["mcp", "--http", "--port", "0"]}
 WRONG = {"web": 403, "mcp": 401}

@@ -110,7 +110,7 @@ def test_only_what_belongs_to_an_extra_lacks_a_library(installed):
     lacking = run(installed / "python", "-c", WALK).splitlines()
 
     ours = [one for one in lacking if not one.startswith("backshop.testing.")]
-    assert ours == ["backshop.app.worker procrastinate"]  # backshop[postgres]
+    assert ours == ["backshop.app.operation.worker procrastinate"]  # backshop[postgres]
 
 
 @pytest.mark.rule("S2.3", "S4.2")

@@ -11,8 +11,9 @@ from typing import Any
 from tests.crash import workshop_story as story
 from tests.team import apart
 
-from backshop.app import Backshop, queue, worker
+from backshop.app import Backshop
 from backshop.app import shop as home
+from backshop.app.operation import queue, worker
 from backshop.base.ambient import SystemClock
 from backshop.store.lease import process
 
@@ -121,4 +122,6 @@ def _child(wish: dict[str, Any], environment: dict[str, str], log: str, ready: A
 
 
 _FORKS = multiprocessing.get_context("forkserver")  # a warm process to begin from
-_FORKS.set_forkserver_preload(["tests.team.hosts", "backshop.app.worker", "backshop.bench.tools"])
+_FORKS.set_forkserver_preload(
+    ["tests.team.hosts", "backshop.app.operation.worker", "backshop.bench.tools"]
+)

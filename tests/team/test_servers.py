@@ -11,7 +11,7 @@ from tests.postgres import fresh_database
 from tests.web.browsing import Served, serving
 
 from backshop.app import Backshop
-from backshop.app.parcels import PARCEL_MS, PARCELS_MAX
+from backshop.app.operation.upload import PARCEL_MS, PARCELS_MAX
 from backshop.bench import Author, Put, Source
 from backshop.testing.ambient import FixedClock
 

@@ -16,7 +16,7 @@ from tests.team import apart, hosts
 from tests.team.conftest import Team, until
 
 from backshop.app import Backshop
-from backshop.app.queue import SCHEMA
+from backshop.app.operation.queue import SCHEMA
 from backshop.base.errors import ValidationFailed
 
 pytestmark = [pytest.mark.needs("postgres", "s3"), pytest.mark.timeout(900)]
@@ -331,7 +331,7 @@ def test_a_worker_older_than_the_server_goes_on_with_what_it_knows(team):
     later, own = team.bench(), team.bench()
     old = team.worker().wait_ready()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("backshop.app.queue.__version__", "99.0.0")
+        patch.setattr("backshop.app.operation.queue.__version__", "99.0.0")
         waiting = team.begin(*later)
         until(lambda: "the turn was begun by 99.0.0" in old.said, "the older worker's word")
 

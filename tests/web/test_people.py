@@ -12,7 +12,7 @@ import pytest
 from tests.web.accessible import violations
 from tests.web.browsing import serving
 
-from backshop.app.parcels import PARCELS_MAX
+from backshop.app.operation.upload import PARCELS_MAX
 
 
 @pytest.fixture

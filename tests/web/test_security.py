@@ -10,8 +10,8 @@ import pytest
 from tests.web.browsing import SECRET, serving
 
 from backshop.app import COOKIE_DAYS, Links
-from backshop.app.guessing import PER_ADDRESS
-from backshop.app.loginlinks import LINK_HOURS
+from backshop.app.people.login_link import LINK_HOURS
+from backshop.app.people.token_throttle import PER_ADDRESS
 from backshop.base.ids import UserId
 from backshop.store import Store
 from backshop.testing.ambient import FixedClock

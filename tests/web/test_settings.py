@@ -9,8 +9,8 @@ import pytest
 from tests.web.browsing import WAIT_MS, serving
 
 from backshop.app import running
-from backshop.app.config import in_force
-from backshop.app.settings import SETTINGS
+from backshop.app.settings.resolution import in_force
+from backshop.app.settings.table import SETTINGS
 
 KEY = "sk-of-nobody-0123456789"
 

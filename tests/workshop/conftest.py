@@ -10,8 +10,8 @@ import pytest
 from tests.bench.conftest import Room
 
 from backshop.app import Backshop
-from backshop.app.hub import Subscription
-from backshop.app.notices import Notification
+from backshop.app.notice.hub import Subscription
+from backshop.app.notice.table import Notification
 from backshop.base.errors import BackshopError
 from backshop.testing.ambient import FixedClock
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backshop.app.hub import About
+from backshop.app.notice.hub import About
 from backshop.base.errors import BackshopError
 from backshop.bench import Manifests
 from backshop.cli import main

@@ -6,7 +6,7 @@ import pytest
 from tests.bench.conftest import AGENT
 from tests.workshop.conftest import calls, hears, plan, says, story, write
 
-from backshop.app.hub import About
+from backshop.app.notice.hub import About
 from backshop.prompts import ToolContext, invoke
 from backshop.workshop.tool.recall import RECALL_TOOL, AgentSpace
 

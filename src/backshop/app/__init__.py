@@ -1,22 +1,20 @@
 """The composition root: configuration, wiring, the command registry, and errors as data."""
 
 from .aio import AsyncBackshop
-from .commands import Registry
-from .config import Config, Effective, find_home, load, save, unknown_environment
-from .doctor import examine
-from .faults import Fault, fault_of
-from .filing import open_formats
-from .guessing import Guesses, wait_s
+from .command.bench_name import every_bench
+from .command.registry import Registry
+from .command.rpc import answer, discover
+from .fault import Fault, fault_of
 from .handle import Answer, BenchWorkshop
-from .hub import About, Hub, Subscription
-from .limiting import one_request
-from .loginlinks import COOKIE_DAYS, OWNER, Links
-from .logs import attach, begin, layout_of
-from .naming import every_bench
-from .notices import Notification
-from .parcels import Parcels
-from .parsing import Setting
-from .people import (
+from .notice.hub import About, Hub, Subscription
+from .notice.table import Notification
+from .operation.doctor import examine
+from .operation.log import attach, begin, layout_of
+from .operation.secret_file import secret_of
+from .operation.server import running
+from .operation.upload import Parcels
+from .people.login_link import COOKIE_DAYS, OWNER, Links
+from .people.people import (
     AccessGrants,
     AccessList,
     AccessSet,
@@ -28,12 +26,14 @@ from .people import (
     UserRemove,
     Users,
 )
-from .rpc import answer, discover
-from .rpcline import RpcLine
-from .secretfile import secret_of
-from .servers import running
-from .settings import SETTINGS
+from .people.quota import one_request
+from .people.token_throttle import Guesses, wait_s
+from .rpc_line import RpcLine
+from .settings.parser import Setting
+from .settings.resolution import Config, Effective, find_home, load, save, unknown_environment
+from .settings.table import SETTINGS
 from .shop import Backshop
+from .wiring.formats import open_formats
 
 __all__ = [
     "COOKIE_DAYS",

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from .hub import About
-from .notices import Notification
+from .notice.hub import About
+from .notice.table import Notification
 from .shop import Backshop
 
 T = TypeVar("T")

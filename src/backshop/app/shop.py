@@ -17,18 +17,18 @@ from backshop.base.event import known_after
 from backshop.base.ids import BlobId, UserId
 from backshop.store import Store
 
-from .access import Gate
-from .commands import Registry
-from .config import Config, load
-from .filing import open_formats
+from .command.access import Gate
+from .command.bench_name import named_bench
+from .command.index import offered
+from .command.registry import Registry
 from .handle import BenchWorkshop
-from .hub import Hub, Signals
-from .limiting import Limiter, limits_of
-from .logs import guard
-from .looking import Looker
-from .naming import named_bench
-from .offering import offered
-from .people import People
+from .notice.hub import Hub, Signals
+from .notice.lookup import Looker
+from .operation.log import guard
+from .people.people import People
+from .people.quota import Limiter, limits_of
+from .settings.resolution import Config, load
+from .wiring.formats import open_formats
 
 if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for (S2.4)
     from backshop.bench import Bench
@@ -38,8 +38,8 @@ if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for 
     from backshop.rails import Definitions, Rails, Studio
     from backshop.workshop import Book, Contextual, Digests, Gatherer, Workshop
 
-    from .queue import TurnQueue
-    from .written import Workflows
+    from .operation.authored_file import Workflows
+    from .operation.queue import TurnQueue
 
 
 for _room in ("rails", "prompts", "bench", "models", "workshop"):
@@ -103,7 +103,7 @@ class Backshop:
 
     @cached_property
     def _workflows(self) -> Workflows:
-        from .written import Workflows
+        from .operation.authored_file import Workflows
 
         return Workflows(self.config, self.store, self.mint)
 
@@ -151,7 +151,7 @@ class Backshop:
         """Files, Draft, review and checkpoints."""
         from backshop.bench import Bench
 
-        from .benching import LoggedConversations, bench_settings
+        from .wiring.bench import LoggedConversations, bench_settings
 
         return Bench(
             self.store,
@@ -175,7 +175,7 @@ class Backshop:
         from backshop.prompts import Prompts, installed_prompts
         from backshop.workshop import workshop_prompts
 
-        from .written import open_overrides
+        from .operation.authored_file import open_overrides
 
         known = (*workshop_prompts(), *installed_prompts())
         return Prompts(known, open_overrides(self.config, self.store, self.clock))
@@ -186,7 +186,7 @@ class Backshop:
         from backshop.formats import Kind
         from backshop.models import Models, load_plugins
 
-        from .modelling import BenchScopes, FileSettings
+        from .wiring.models import BenchScopes, FileSettings
 
         return Models(
             store=self.store,
@@ -264,7 +264,7 @@ class Backshop:
     @cached_property
     def queue(self) -> TurnQueue:
         """Turns that wait for a worker (T6.2); refused on SQLite."""
-        from .queue import TurnQueue
+        from .operation.queue import TurnQueue
 
         return TurnQueue(self.config["database_url"])
 
@@ -333,7 +333,7 @@ class Backshop:
         """Be a worker until told to stop by a signal (T6.2); for a home opened as one's `door`."""
         self.queue.prepare()
         self.queue.close()  # the worker has connections of its own to it
-        from .worker import Worker  # after the queue: it says what is missing
+        from .operation.worker import Worker  # after the queue: it says what is missing
 
         url = self.config["database_url"]
         Worker(self.workshops, url, turns=turns, grace_s=grace_s).run(ready)

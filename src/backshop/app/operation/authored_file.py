@@ -23,7 +23,7 @@ from backshop.rails import (
 )
 from backshop.store import Store, is_shared
 
-from .config import Config
+from ..settings.resolution import Config
 
 _OVERRIDES = "home-overrides"
 

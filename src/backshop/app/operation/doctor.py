@@ -18,8 +18,8 @@ from backshop.store import (
     was_used,
 )
 
-from .config import Config, load_in_part, unknown_environment
-from .logs import begin
+from ..settings.resolution import Config, load_in_part, unknown_environment
+from .log import begin
 
 _LOW_DISK_BYTES = 1024**3
 _SETTINGS_FIRST = (

@@ -22,7 +22,7 @@ from backshop.base.event import event
 from backshop.base.ids import UserId, check_id
 from backshop.store import Beginning, Event, Fold, NewEvent, Part, Store
 
-from .loginlinks import end_logins
+from .login_link import end_logins
 
 STREAM = "people:home"
 NAME_MAX_CHARS = 80

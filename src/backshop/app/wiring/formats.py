@@ -10,7 +10,7 @@ from backshop.base.command import Command
 from backshop.base.ids import BlobId
 from backshop.store import Store, Swept
 
-from .config import Config
+from ..settings.resolution import Config
 
 if TYPE_CHECKING:
     from backshop.formats import Formats

@@ -10,7 +10,7 @@ from backshop.base.errors import BackshopError
 from backshop.base.ids import MessageId
 from backshop.store import Store
 
-from .notices import Data
+from .table import Data
 
 if TYPE_CHECKING:  # loaded with the first record somebody hears of (S2.4)
     from backshop.workshop import Book

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .outcomes import RESTORED_ITEMS, publish_failed
+from .outcome import RESTORED_ITEMS, publish_failed
 
 PER_FACT = 16  # positions are `seq * PER_FACT + index`: a fact has fewer notifications than this
 

@@ -12,9 +12,9 @@ from backshop.base.command import Command, Nothing
 from backshop.base.errors import ErrorInfo
 from backshop.base.ids import check_id
 
-from .config import Config, load, save
-from .servers import Server, applied, differing, servers
-from .settings import SETTINGS
+from ..settings.resolution import Config, load, save
+from ..settings.table import SETTINGS
+from .server import Server, applied, differing, servers
 
 API_VERSION = 1
 ONBOARDING_VERSION = 1

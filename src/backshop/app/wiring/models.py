@@ -8,7 +8,7 @@ from typing import Any
 from backshop.bench import Bench, scope_texts
 from backshop.models import Scope, ScopeFile, ScopeText
 
-from .config import Config, in_force, save, update
+from ..settings.resolution import Config, in_force, save, update
 
 
 class FileSettings:

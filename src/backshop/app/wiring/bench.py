@@ -9,7 +9,7 @@ from backshop.base.ids import MessageId
 from backshop.bench import KEYWORDS, BenchSettings, Limits, Retold
 from backshop.store import Store
 
-from .config import Config, in_force
+from ..settings.resolution import Config, in_force
 
 if TYPE_CHECKING:
     from backshop.bench.state import BenchState

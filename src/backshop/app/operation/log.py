@@ -17,7 +17,7 @@ from backshop.base.canon import parse
 from backshop.base.errors import ValidationFailed
 from backshop.base.redact import Redactor, passwords_of, secrets_of
 
-from .config import Config
+from ..settings.resolution import Config
 
 FILE_MAX_BYTES = 5 * 1024 * 1024
 FILES_KEPT = 3

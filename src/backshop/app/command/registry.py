@@ -16,8 +16,8 @@ from backshop.base.ids import UserId
 from backshop.base.telemetry import watch
 from backshop.store import THE_OWNER, Caller
 
+from ..operation.engine import LastErrors
 from .access import Gate, names_server_path
-from .engine import LastErrors
 
 
 @dataclass(frozen=True, slots=True)

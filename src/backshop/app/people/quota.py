@@ -15,7 +15,7 @@ from backshop.base.errors import LimitExceeded, Retry, RetryKind
 from backshop.base.ids import UserId
 from backshop.store import Store
 
-from .config import Config
+from ..settings.resolution import Config
 from .people import People
 
 AT_ONCE = 20  # a process draws a twentieth of a minute's requests at a time

@@ -15,8 +15,8 @@ from typing import Any
 from backshop.base.canon import parse
 from backshop.base.errors import ValidationFailed
 
-from .hub import About, Subscription
-from .rpc import Asked, answer, asked_for, refusal
+from .command.rpc import Asked, answer, asked_for, refusal
+from .notice.hub import About, Subscription
 from .shop import Backshop
 
 SUBSCRIBE, UNSUBSCRIBE = "rpc.subscribe", "rpc.unsubscribe"

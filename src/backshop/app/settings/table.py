@@ -34,7 +34,7 @@ from backshop.base.limits import (
     TURN_MAX_MINUTES,
 )
 
-from .parsing import (
+from .parser import (
     Setting,
     amount,
     choice,

@@ -10,8 +10,8 @@ from backshop.base.codec import compact, encode, schema
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import UserId
 
-from .commands import Registry
-from .faults import fault_of
+from ..fault import fault_of
+from .registry import Registry
 
 BATCH_MAX = 100
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602

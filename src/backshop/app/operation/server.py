@@ -22,8 +22,8 @@ from backshop import __version__
 from backshop.base.ambient import Clock, SystemClock, timestamp
 from backshop.base.canon import canonical
 
-from .config import Config, Effective, load
-from .settings import SETTINGS
+from ..settings.resolution import Config, Effective, load
+from ..settings.table import SETTINGS
 
 FOLDER = "running"
 PROGRAM = "program"  # listed beside the settings that differ when another version is installed

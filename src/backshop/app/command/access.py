@@ -17,9 +17,9 @@ from backshop.base.errors import AccessDenied
 from backshop.base.ids import UserId
 from backshop.store import NOTHING_BESIDE, Caller
 
-from .hub import Listener
-from .limiting import Limiter
-from .people import People, Role
+from ..notice.hub import Listener
+from ..people.people import People, Role
+from ..people.quota import Limiter
 
 if TYPE_CHECKING:
     from backshop.rails import Rails

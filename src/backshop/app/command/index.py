@@ -6,11 +6,11 @@ from typing import Any
 
 from backshop.store import COMMANDS as STORE_COMMANDS
 
-from .commands import Offer, Registry
-from .engine import COMMANDS as ENGINE_COMMANDS
-from .engine import Engine
-from .filing import forgetting
-from .people import COMMANDS as PEOPLE_COMMANDS
+from ..operation.engine import COMMANDS as ENGINE_COMMANDS
+from ..operation.engine import Engine
+from ..people.people import COMMANDS as PEOPLE_COMMANDS
+from ..wiring.formats import forgetting
+from .registry import Offer, Registry
 
 Rooms = Any  # `Backshop`, which wires these commands too and so is not named here
 # What names of commands begin with, room by room; a wrong entry costs time only.

@@ -23,8 +23,8 @@ from urllib.parse import unquote
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, ValidationFailed
 
-from .parsing import Setting
-from .settings import SETTINGS
+from .parser import Setting
+from .table import SETTINGS
 
 ENV_PREFIX = "BACKSHOP_"
 _FILE_MAX_BYTES = 1024 * 1024

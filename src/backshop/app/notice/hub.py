@@ -21,9 +21,9 @@ from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
 from backshop.store import Event, Store
 
-from .faults import fault_of
-from .notices import CLUTTER, ONCE_A_SECOND, PER_FACT, Fact, Look, Notification, notifications
-from .people import PeopleState, Role
+from ..fault import fault_of
+from ..people.people import PeopleState, Role
+from .table import CLUTTER, ONCE_A_SECOND, PER_FACT, Fact, Look, Notification, notifications
 
 WEIGH_S = 60  # how long closing waits for a bench that is just being weighed
 FOLLOW_S = 0.5  # how long the follower waits before it looks whether it is to end

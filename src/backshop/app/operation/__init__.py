@@ -1,0 +1,1 @@
+"""A home in operation: servers, workers, queue, logs, uploads, secrets, examination."""

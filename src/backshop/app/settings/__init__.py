@@ -1,0 +1,1 @@
+"""Settings: the table of them, how values are read, and which value holds (S3)."""
