@@ -21,10 +21,10 @@ from backshop.bench.style.skill import problems, read, sections
 from backshop.bench.tools.office import DocxOperations, PptxOperations, XlsxOperations
 from backshop.formats import Formats, OpsRequest
 from backshop.formats.capability import capability_catalog
-from backshop.formats.docx import schema as docx
+from backshop.formats.docx.edit import schema as docx
 from backshop.formats.pptx import schema as pptx
-from backshop.formats.xlsx import ops as xlsx
-from backshop.formats.xlsx.stylesheet import LOOK_FIELDS
+from backshop.formats.xlsx.book.stylesheet import LOOK_FIELDS
+from backshop.formats.xlsx.edit import operation as xlsx
 
 FRONT = "---\nname: document-style\ndescription: How we write.\n---\n"
 OWN = (

@@ -10,7 +10,7 @@ import socket
 import subprocess
 from pathlib import Path
 
-from backshop.formats import isolate
+from backshop.formats.worker import isolation
 
 
 def echo(value):
@@ -83,7 +83,7 @@ class Evil:
 
 def evil():
     """Be a worker that a file has taken over: it says what it wants."""
-    isolate.answered = lambda value: pickle.dumps(Evil())
+    isolation.answered = lambda value: pickle.dumps(Evil())
 
 
 def pid():

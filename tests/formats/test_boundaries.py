@@ -13,7 +13,7 @@ from docx import Document as WordDocument
 
 import backshop.formats
 from backshop.formats import Formats, OpsRequest, Selector
-from backshop.formats.notes import WARNING_CODES
+from backshop.formats.warning import WARNING_CODES
 
 from .archives import file_source
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backshop.formats import pptx as pptx_format
-from backshop.formats.deckdiff import diff_decks
+from backshop.formats.diff.deck_diff import diff_decks
 
 from .office import edit, members, reworked, source
 

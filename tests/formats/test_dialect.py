@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.formats.dialect import guess_tabular, is_header, records, sniff
+from backshop.formats.text.dialect import guess_tabular, is_header, records, sniff
 
 from .archives import file_source, source
 

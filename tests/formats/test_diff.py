@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.formats.align import Effort, changes
-from backshop.formats.diff import changed_ranges, diff_lines, diff_tables
+from backshop.formats.diff.alignment import Effort, changes
+from backshop.formats.diff.line_diff import changed_ranges, diff_lines, diff_tables
+from backshop.formats.diff.prose import diff_documents
+from backshop.formats.diff.word_diff import marked
 from backshop.formats.find import replace_spans
-from backshop.formats.prose import diff_documents
-from backshop.formats.words import marked
 
 lines = st.lists(st.sampled_from(["a", "b", "c", "", "x y", "{", "}"]), max_size=30)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backshop.formats import docx as docx_format
-from backshop.formats.prose import diff_documents
+from backshop.formats.diff.prose import diff_documents
 
 from .office import W, edit, members, paragraph, reworked, source, with_body
 

@@ -14,7 +14,7 @@ from lxml import etree
 
 from backshop.formats import FormatError, OpsRequest, Selector
 from backshop.formats import docx as docx_format
-from backshop.formats.docx import edit as docx_edit
+from backshop.formats.docx.edit import paragraph_edit as docx_edit
 from backshop.formats.find import Needle, replace_spans
 
 from .office import (
@@ -942,7 +942,7 @@ def test_a_change_outside_the_target_is_reported_as_collateral(report, monkeypat
         cell.remove(cell[-1])
         return real(editor, change)
 
-    monkeypatch.setattr("backshop.formats.docx.ops.apply", careless)
+    monkeypatch.setattr("backshop.formats.docx.edit.operation.apply", careless)
 
     applied, _ = edit(report, {"op": "append_paragraph", "text": "x"})
 
@@ -961,7 +961,7 @@ def test_a_planted_change_of_styles_or_another_part_is_collateral(report, monkey
         trees.package.put("docProps/app.xml", b"<Properties/>")
         return real(editor, change)
 
-    monkeypatch.setattr("backshop.formats.docx.ops.apply", careless)
+    monkeypatch.setattr("backshop.formats.docx.edit.operation.apply", careless)
 
     applied, _ = edit(report, {"op": "append_paragraph", "text": "x"})
 

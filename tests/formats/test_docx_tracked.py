@@ -8,7 +8,7 @@ import pytest
 
 from backshop.formats import Selector
 from backshop.formats import docx as docx_format
-from backshop.formats.prose import diff_documents
+from backshop.formats.diff.prose import diff_documents
 
 from .office import map_of, paragraph, source, with_body
 

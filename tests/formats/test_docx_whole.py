@@ -10,7 +10,7 @@ from lxml import etree
 
 from backshop.formats import FormatError
 from backshop.formats import docx as docx_format
-from backshop.formats.docx import edit as docx_edit
+from backshop.formats.docx.edit import paragraph_edit as docx_edit
 
 from .office import edit, members, paragraph, run, source, warnings, with_body
 
@@ -357,7 +357,7 @@ def test_what_an_operation_tears_is_collateral_even_inside_its_target(tmp_path, 
         editor.frame_aimed = True
         return real(editor, change)
 
-    monkeypatch.setattr("backshop.formats.docx.ops.apply", careless)
+    monkeypatch.setattr("backshop.formats.docx.edit.operation.apply", careless)
 
     applied, _ = edit(path, {"op": "append_paragraph", "text": "x"})
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.formats.encoding import decode, detect, transcode
+from backshop.formats.text.encoding import decode, detect, transcode
 
 from .archives import source
 

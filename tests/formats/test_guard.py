@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backshop.base.limits import KIB, MIB
-from backshop.formats import guard
 from backshop.formats.errors import FormatError
-from backshop.formats.guard import parse_xml, scan, scan_bytes
+from backshop.formats.package import guard
+from backshop.formats.package.guard import parse_xml, scan, scan_bytes
 from backshop.formats.protocol import Limits
 
 from .archives import archive, file_source

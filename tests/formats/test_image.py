@@ -5,8 +5,9 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from backshop.formats import FormatError, Selector, Warn, image
-from backshop.formats.package import Package
+from backshop.formats import FormatError, Selector, Warn
+from backshop.formats.package.package import Package
+from backshop.formats.picture import image
 
 from .archives import TYPES, archive, source
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backshop.base.limits import MIB
-from backshop.formats.drawn import Drawing
-from backshop.formats.isolate import Answers, Failure, Outcome, answered, run
+from backshop.formats.package.drawing import Drawing
 from backshop.formats.protocol import Kind
+from backshop.formats.worker.isolation import Answers, Failure, Outcome, answered, run
 
 
 def crash() -> None:
@@ -80,11 +80,11 @@ class _Acting:
             b"cbackshop.formats.pool\nProcess\n(V__import__('os').mkdir('%s')\ntR." % spot.encode()
         ),
         lambda spot: pickle.dumps((RECORD, "os", "mkdir", (spot,))),
-        lambda spot: pickle.dumps((RECORD, "backshop.formats.pool", "Process", ())),
-        lambda spot: pickle.dumps((RECORD, "backshop.formats.isolate", "Failure", ())),
-        lambda spot: pickle.dumps((RECORD, "backshop.formats.isolate", "Failure", (1, 2))),
+        lambda spot: pickle.dumps((RECORD, "backshop.formats.worker.pool", "Process", ())),
+        lambda spot: pickle.dumps((RECORD, "backshop.formats.worker.isolation", "Failure", ())),
+        lambda spot: pickle.dumps((RECORD, "backshop.formats.worker.isolation", "Failure", (1, 2))),
         lambda spot: pickle.dumps((NAME, "backshop.formats.protocol", "Kind", "NO_SUCH")),
-        lambda spot: pickle.dumps((NAME, "backshop.formats.isolate", "os", "mkdir")),
+        lambda spot: pickle.dumps((NAME, "backshop.formats.worker.isolation", "os", "mkdir")),
         lambda spot: pickle.dumps((RECORD,)),
         lambda spot: pickle.dumps(bytearray(b"x")),
         lambda spot: b"garbage",

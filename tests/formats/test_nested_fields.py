@@ -13,12 +13,12 @@ from backshop.formats import FormatError, OpsRequest
 from backshop.formats import docx as docx_format
 from backshop.formats import pptx as pptx_format
 from backshop.formats import xlsx as xlsx_format
-from backshop.formats.docx import schema as docx_schema
-from backshop.formats.ops import Arg, OpSpec
+from backshop.formats.docx.edit import schema as docx_schema
 from backshop.formats.pptx import schema as pptx_schema
-from backshop.formats.xlsx import cellops, sheetops, values
-from backshop.formats.xlsx import ops as xlsx_ops
-from backshop.formats.xlsx.stylesheet import LOOK_FIELDS
+from backshop.formats.write.operation import Arg, OpSpec
+from backshop.formats.xlsx.book.stylesheet import LOOK_FIELDS
+from backshop.formats.xlsx.edit import cell_operation, cell_value, sheet_operation
+from backshop.formats.xlsx.edit import operation as xlsx_ops
 
 from . import test_office_fields
 from .office import a_document_and_a_deck, source
@@ -111,15 +111,15 @@ OBJECTS = [
     ),
     Inside(
         "xlsx", op("set_cells", sheet="S", cells=[{"cell": "A1", "value": 1}]), ("cells", 0),
-        cellops.CELL_ARGS,
+        cell_operation.CELL_ARGS,
     ),
     Inside(
         "xlsx", op("set_column_widths", sheet="S", columns=[{"column": "A", "width": 9}]),
-        ("columns", 0), sheetops.COLUMN_ARGS,
+        ("columns", 0), sheet_operation.COLUMN_ARGS,
     ),
     Inside(
         "xlsx", op("set_row_heights", sheet="S", rows=[{"row": 1, "height": 9}]), ("rows", 0),
-        sheetops.ROW_ARGS,
+        sheet_operation.ROW_ARGS,
     ),
     Inside(
         "xlsx", op("set_style", sheet="S", range="A1", style={}), ("style",), looks(*LOOK_FIELDS)
@@ -316,7 +316,7 @@ def test_nor_does_any_value_inside_an_object(files, one):
 
 
 @pytest.mark.rule("F17.1", "F3")
-@pytest.mark.parametrize("kind", values.TYPES)
+@pytest.mark.parametrize("kind", cell_value.TYPES)
 def test_nor_does_any_value_of_a_cell_of_any_type(files, kind):
     texts = ["9" * 5000, "-1e999", "0" * 30 + "12", "9999-12-31T23:59:59.999999", "\0", "=", "=\0"]
     for value in [*texts, "\u0661", True, 10**400, float("nan"), 1e308, 5e-324, -0.0]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from backshop.formats import FormatError, Formats, Selector, Warn
-from backshop.formats.odt import extract_lines, get_info, get_map, read
+from backshop.formats.odt.document import extract_lines, get_info, get_map, read
 
 from .archives import archive, source
 

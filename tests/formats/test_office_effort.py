@@ -10,9 +10,9 @@ from pptx import Presentation
 from tests.effort import calls, work
 
 from backshop.formats import docx as docx_format
-from backshop.formats import guard, package
 from backshop.formats import pptx as pptx_format
-from backshop.formats.docx import visible
+from backshop.formats.docx.text import visible
+from backshop.formats.package import guard, package
 
 from .office import edit, paragraph, source, with_body
 

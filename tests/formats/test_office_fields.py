@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from backshop.formats import FormatError
-from backshop.formats.docx import schema as docx_schema
-from backshop.formats.ops import Arg, OpSpec
+from backshop.formats.docx.edit import schema as docx_schema
 from backshop.formats.pptx import schema as pptx_schema
+from backshop.formats.write.operation import Arg, OpSpec
 
 from .office import a_document_and_a_deck, edit, warnings
 

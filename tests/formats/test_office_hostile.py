@@ -16,7 +16,7 @@ from PIL import Image
 from backshop.formats import FormatError, Selector
 from backshop.formats import docx as docx_format
 from backshop.formats import pptx as pptx_format
-from backshop.formats.docx.blank import blank_document
+from backshop.formats.docx.edit.blank import blank_document
 from backshop.formats.errors import REASONS
 from backshop.formats.pptx.blank import blank_presentation
 

@@ -5,8 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backshop.formats import FormatError, OpsRequest, Source, Warn
-from backshop.formats.notes import Warnings
-from backshop.formats.ops import Arg, OpSpec, decode, nearest, resolve_base, strip_controls
+from backshop.formats.warning import Warnings
+from backshop.formats.write.operation import (
+    Arg,
+    OpSpec,
+    decode,
+    nearest,
+    resolve_base,
+    strip_controls,
+)
 
 from .archives import source
 

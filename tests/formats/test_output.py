@@ -8,8 +8,8 @@ import pytest
 
 from backshop.base.limits import GIB
 from backshop.formats import FormatError
-from backshop.formats.isolate import run
 from backshop.formats.output import write_file
+from backshop.formats.worker.isolation import run
 
 
 def write_beyond(out: str) -> tuple[str, list[str]]:

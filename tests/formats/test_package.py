@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.formats.archive import assemble
 from backshop.formats.errors import FormatError
-from backshop.formats.guard import scan, scan_bytes
-from backshop.formats.package import Package
-from backshop.formats.rels import rels_name, rels_owner
+from backshop.formats.package.archive import assemble
+from backshop.formats.package.guard import scan, scan_bytes
+from backshop.formats.package.package import Package
+from backshop.formats.package.relationship import rels_name, rels_owner
 
 from .archives import TYPES, archive, file_source
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.formats.pagediff import Page, pair_pages
+from backshop.formats.diff.page_diff import Page, pair_pages
 
 
 def pairs(old: list[Page], new: list[Page]) -> list[tuple[int | None, int | None, str]]:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from backshop.formats import FormatError, Selector, Warn, pdf
+from backshop.formats import FormatError, Selector, Warn
+from backshop.formats.pdf import document
 
 from .archives import file_source
 
@@ -18,7 +19,7 @@ def sample(corpora, name):
     ("pages", "wanted"), [("1-3", [1, 2, 3]), ("3", [3]), (" 1 , 3 - 4", [1, 3, 4]), ("2,2", [2])]
 )
 def test_pages_are_read_by_number(corpora, pages, wanted):
-    part = pdf.read(sample(corpora, "pdflatex-4-pages.pdf"), Selector(pages=pages))
+    part = document.read(sample(corpora, "pdflatex-4-pages.pdf"), Selector(pages=pages))
 
     heads = [line for line in part.text.split("\n") if line.startswith("--- page")]
     assert heads == [f"--- page {page} ---" for page in wanted]
@@ -30,7 +31,7 @@ def test_pages_are_read_by_number(corpora, pages, wanted):
 def test_a_span_of_pages_that_goes_on_after_the_last_one_ends_there_and_says_so(
     corpora, pages, wanted
 ):
-    part = pdf.read(sample(corpora, "pdflatex-4-pages.pdf"), Selector(pages=pages))
+    part = document.read(sample(corpora, "pdflatex-4-pages.pdf"), Selector(pages=pages))
 
     assert part.chunk_info.span == {"pages": wanted}
     assert part.selector == Selector(pages=wanted)
@@ -41,7 +42,7 @@ def test_a_span_of_pages_that_goes_on_after_the_last_one_ends_there_and_says_so(
 @pytest.mark.parametrize("pages", ["5-1", "0", "999", "", "a", "1-", "-1", "1;2", "1-99999999999"])
 def test_pages_that_do_not_exist_are_refused(corpora, pages):
     with pytest.raises(FormatError) as caught:
-        pdf.read(sample(corpora, "pdflatex-4-pages.pdf"), Selector(pages=pages))
+        document.read(sample(corpora, "pdflatex-4-pages.pdf"), Selector(pages=pages))
 
     assert caught.value.reason == "bad_range"
 
@@ -50,7 +51,7 @@ def test_pages_that_do_not_exist_are_refused(corpora, pages):
 def test_a_scan_has_no_text_and_says_so(corpora):
     file = sample(corpora, "grayscale-image.pdf")
 
-    drawn, part = pdf.get_map(file).data, pdf.read(file, Selector())
+    drawn, part = document.get_map(file).data, document.read(file, Selector())
 
     assert drawn["pages"] == [{"page": 1, "chars": 0, "has_images": True, "scanned": True}]
     assert drawn["has_text_layer"] is False
@@ -60,15 +61,15 @@ def test_a_scan_has_no_text_and_says_so(corpora):
 @pytest.mark.rule("F11.4", "F32.50")
 def test_a_password_is_asked_for_by_name(corpora):
     with pytest.raises(FormatError) as caught:
-        pdf.get_map(sample(corpora, "libreoffice-writer-password.pdf"))
+        document.get_map(sample(corpora, "libreoffice-writer-password.pdf"))
 
     assert caught.value.reason == "encrypted_file"
 
 
 @pytest.mark.rule("F11.4", "F11.5")
 def test_contents_and_form_fields_are_listed(corpora):
-    toc = pdf.get_map(sample(corpora, "pdflatex-outline.pdf")).data["toc"]
-    info = pdf.get_info(sample(corpora, "libreoffice-form.pdf"))
+    toc = document.get_map(sample(corpora, "pdflatex-outline.pdf")).data["toc"]
+    info = document.get_info(sample(corpora, "libreoffice-form.pdf"))
 
     assert isinstance(toc, list)
     assert [(entry["page"], entry["level"]) for entry in toc[:2]] == [(2, 1), (2, 1)]
@@ -78,7 +79,7 @@ def test_contents_and_form_fields_are_listed(corpora):
 
 @pytest.mark.rule("F5.3")
 def test_a_named_read_goes_on_where_it_ended(corpora):
-    part = pdf.read(sample(corpora, "pdflatex-4-pages.pdf"), Selector(pages="1-2"))
+    part = document.read(sample(corpora, "pdflatex-4-pages.pdf"), Selector(pages="1-2"))
 
     assert part.chunk_info.next == Selector(pages="3-4")
     assert part.chunk_info.span == {"pages": "1-2"}
@@ -86,6 +87,6 @@ def test_a_named_read_goes_on_where_it_ended(corpora):
 
 @pytest.mark.rule("F4.4")
 def test_attachments_are_reported_and_never_opened(corpora):
-    drawn = pdf.get_map(sample(corpora, "with-attachment.pdf"))
+    drawn = document.get_map(sample(corpora, "with-attachment.pdf"))
 
     assert drawn.security == {"embedded_objects": True}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from backshop.formats import Selector, pdf
+from backshop.formats import Selector
+from backshop.formats.pdf import document
 
 from .archives import file_source
 
@@ -89,15 +90,15 @@ FORM = b"q 1 0 0 1 0 0 cm /X Do Q "
 def test_text_without_ink_and_white_text_on_nothing_are_labelled(tmp_path, content, shown):
     source = write(tmp_path / "a.pdf", SEEN + content)
 
-    assert pdf.extract_lines(source) == ["--- page 1 ---", "Seen words", shown]
-    assert pdf.read(source, Selector()).text == f"--- page 1 ---\nSeen words\n{shown}"
+    assert document.extract_lines(source) == ["--- page 1 ---", "Seen words", shown]
+    assert document.read(source, Selector()).text == f"--- page 1 ---\nSeen words\n{shown}"
 
 
 @pytest.mark.rule("F4.8", "F11.6")
 def test_a_line_that_is_seen_in_part_is_labelled_in_part(tmp_path):
     content = text(b"0 g", b"Pay once ") + text(b"3 Tr", b"or twice", b"75 100")
 
-    assert pdf.extract_lines(write(tmp_path / "a.pdf", content))[1:] == [
+    assert document.extract_lines(write(tmp_path / "a.pdf", content))[1:] == [
         "Pay once [hidden: or twice]"
     ]
 
@@ -109,7 +110,7 @@ def test_text_and_grounds_inside_other_drawings_count_where_they_stand(tmp_path)
     moved = b"q 1 0 0 1 0 -80 cm /X Do Q "
     beside = write(tmp_path / "c.pdf", SEEN + moved + text(WHITE), form=DARK)
 
-    shown = [pdf.extract_lines(source)[-1] for source in (inner, ground, beside)]
+    shown = [document.extract_lines(source)[-1] for source in (inner, ground, beside)]
     assert shown == ["[white text: Pay twice]", "Pay twice", "[white text: Pay twice]"]
 
 
@@ -119,4 +120,4 @@ def test_on_a_page_with_too_much_below_white_text_is_not_judged(tmp_path):
     hidden = text(b"3 Tr", b"Pay thrice", b"20 60")
     source = write(tmp_path / "a.pdf", lines + SEEN + text(WHITE) + hidden)
 
-    assert pdf.extract_lines(source)[1:] == ["Seen words", "Pay twice", "[hidden: Pay thrice]"]
+    assert document.extract_lines(source)[1:] == ["Seen words", "Pay twice", "[hidden: Pay thrice]"]

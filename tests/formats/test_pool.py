@@ -11,10 +11,10 @@ import pytest
 
 from backshop.base.errors import RetryKind
 from backshop.base.limits import GIB
-from backshop.formats import fence
 from backshop.formats.errors import FormatError
-from backshop.formats.pool import Ambient, Pool, StartFailed
-from backshop.formats.worker import Task
+from backshop.formats.worker import fence
+from backshop.formats.worker.pool import Ambient, Pool, StartFailed
+from backshop.formats.worker.process import Task
 
 HERE = str(Path(__file__).parent)
 
@@ -183,7 +183,7 @@ def test_what_is_nested_too_deeply_is_refused_and_costs_no_worker(pool):
 
 OWNER = """
 import os
-from backshop.formats.pool import Process
+from backshop.formats.worker.pool import Process
 process = Process(2**30)
 print(process.pid, process._scratch, flush=True)
 input()

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.effort import calls
 
-from backshop.formats.prose import diff_documents
-from backshop.formats.words import Words
+from backshop.formats.diff.prose import diff_documents
+from backshop.formats.diff.word_diff import Words
 
 
 def document(*texts: str) -> Any:

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backshop.base.limits import KIB, MIB
-from backshop.formats import FormatError, Selector, Warn, structure, text
-from backshop.formats.delimited import get_info as csv_info
-from backshop.formats.delimited import read as read_rows
-from backshop.formats.encoding import detect
+from backshop.formats import FormatError, Selector, Warn
 from backshop.formats.protocol import Json
+from backshop.formats.text import plain, structure
+from backshop.formats.text.delimited import get_info as csv_info
+from backshop.formats.text.delimited import read as read_rows
+from backshop.formats.text.encoding import detect
 
 from .archives import source
 
@@ -32,7 +33,7 @@ def reason_of(call, *args, **kwargs):
 def test_a_map_tells_lines_chunks_and_outline(tmp_path):
     file = make(tmp_path, "a.json", '{"name": 1,\n"items": [2]}\n')
 
-    assert text.get_map(file).to_json(file) == {
+    assert plain.get_map(file).to_json(file) == {
         "map_version": 1,
         "format": "text",
         "size_bytes": 26,
@@ -66,10 +67,10 @@ def test_a_map_tells_lines_chunks_and_outline(tmp_path):
     ],
 )
 def test_lines_are_counted_by_their_ends(tmp_path, content, lines, newline):
-    data = text.get_map(make(tmp_path, "a.txt", content)).data
+    data = plain.get_map(make(tmp_path, "a.txt", content)).data
 
     assert (data["line_count"], data["newline"]) == (lines, newline)
-    assert len(text.extract_lines(make(tmp_path, "a.txt", content))) == lines
+    assert len(plain.extract_lines(make(tmp_path, "a.txt", content))) == lines
 
 
 @pytest.mark.rule("F6.4")
@@ -133,7 +134,7 @@ def test_lines_are_counted_by_their_ends(tmp_path, content, lines, newline):
     ],
 )
 def test_the_outline_follows_the_ending(tmp_path, name, content, wanted):
-    assert text.get_map(make(tmp_path, name, content)).data["structure"] == wanted
+    assert plain.get_map(make(tmp_path, name, content)).data["structure"] == wanted
 
 
 @pytest.mark.rule("F6.4")
@@ -151,16 +152,16 @@ def test_the_outline_of_a_large_file_is_drawn_piece_by_piece(tmp_path):
     }
     for name, (content, found) in wanted.items():
         assert len(content) > 17 * MIB
-        data = text.get_map(make(tmp_path, name, content)).data["structure"]
+        data = plain.get_map(make(tmp_path, name, content)).data["structure"]
         assert data.get("invalid") if found is None else (data["root"], data["length"]) == found
     markdown = make(tmp_path, "a.md", "# First\n" + filler * 360 + "Last\n====\n")
-    data = text.get_map(markdown).data["structure"]
+    data = plain.get_map(markdown).data["structure"]
     assert data["headings"] == [
         {"level": 1, "text": "First", "line": 1},
         {"level": 1, "text": "Last", "line": 362},
     ]
     xml = make(tmp_path, "a.xml", "<r><a>" + "x" * 17 * MIB + "</a><b/></r>")
-    assert text.get_map(xml).data["structure"] == {
+    assert plain.get_map(xml).data["structure"] == {
         "kind": "xml",
         "root": "r",
         "children": ["a", "b"],
@@ -228,10 +229,10 @@ def test_numbers_at_the_end_of_a_block_are_whole(tmp_path):
     for number in ("1.5", "1e5", "1e-5", "-0.5E+10", "12345", "1" * 6000):
         for before in range(len(number) + 2 if len(number) < 20 else 3):
             content = "[" + " " * (block - 1 - before) + number + ",true]"
-            data = text.get_map(make(tmp_path, "a.json", content)).data["structure"]
+            data = plain.get_map(make(tmp_path, "a.json", content)).data["structure"]
             assert data == {"kind": "json", "root": "array", "keys": [], "length": 2}
     floats = ",".join(f'"k{n}": {n / 7}' for n in range(60_000))
-    data = text.get_map(make(tmp_path, "a.json", "{" + floats + "}")).data["structure"]
+    data = plain.get_map(make(tmp_path, "a.json", "{" + floats + "}")).data["structure"]
     assert data["length"] == 60_000  # type: ignore[index,call-overload]
 
 
@@ -241,7 +242,7 @@ def test_only_a_json_value_above_the_limit_has_no_outline(tmp_path, before):
     for size, wanted in ((9 * MIB, True), (16 * MIB, True), (16 * MIB + 1, False)):
         value = '"' + "x" * (size - 2) + '"'
         content = "[1," + " " * before + f"[{before}]," + value + ",1.5]"
-        data = text.get_map(make(tmp_path, "a.json", content)).data["structure"]
+        data = plain.get_map(make(tmp_path, "a.json", content)).data["structure"]
         assert (data is not None) is wanted
 
 
@@ -279,7 +280,7 @@ def test_a_line_of_any_length_counts_as_one(tmp_path, end):
         for name in ("a.md", "a.rst"):
             content = f"{'x' * size}{end}Two{end}==={end}{end}{'y' * size}{end}Three{end}-----"
             file = make(tmp_path, name, content)
-            data: Any = text.get_map(file).data["structure"]
+            data: Any = plain.get_map(file).data["structure"]
             assert [(h["text"], h["line"]) for h in data["headings"]] == [("Two", 2), ("Three", 6)]
 
 
@@ -289,14 +290,14 @@ def test_a_line_that_the_sample_cuts_says_nothing_about_tables(tmp_path, end):
     row = ";".join(["word" * 500] * 5) + end
     file = make(tmp_path, "a.txt", row * 20)
 
-    assert text.get_map(file).data["tabular_guess"] == {"delimiter": ";", "confidence": 1.0}
+    assert plain.get_map(file).data["tabular_guess"] == {"delimiter": ";", "confidence": 1.0}
 
 
 @pytest.mark.rule("F2.3")
 def test_text_that_looks_like_a_table_says_so(tmp_path):
     file = make(tmp_path, "a.txt", "x|y\n" * 8)
 
-    assert text.get_map(file).data["tabular_guess"] == {"delimiter": "|", "confidence": 1.0}
+    assert plain.get_map(file).data["tabular_guess"] == {"delimiter": "|", "confidence": 1.0}
 
 
 @pytest.mark.rule("F5.2", "F5.3", "F5.5", "F6.5", "F6.6")
@@ -304,7 +305,7 @@ def test_reading_by_chunk_and_by_line(tmp_path):
     long = "".join(f"line {n} {'x' * 60}\n" for n in range(1, 451))
     file = make(tmp_path, "a.txt", long)
 
-    first = text.read(file, Selector())
+    first = plain.read(file, Selector())
     assert first.text.splitlines()[-1].startswith("line 200 ")
     assert first.chunk_info.to_json() == {
         "chunk_index": 0,
@@ -313,12 +314,12 @@ def test_reading_by_chunk_and_by_line(tmp_path):
         "lines": "1-200",
         "next": {"chunk_index": 1},
     }
-    last = text.read(file, Selector(chunk_index=2))
+    last = plain.read(file, Selector(chunk_index=2))
     assert (last.chunk_info.span, last.chunk_info.next) == ({"lines": "401-450"}, None)
-    part = text.read(file, Selector(line_start=449, line_count=1), line_numbers=True)
+    part = plain.read(file, Selector(line_start=449, line_count=1), line_numbers=True)
     assert part.text == f"449\tline 449 {'x' * 60}"
     assert part.chunk_info.next == Selector(line_start=450, line_count=1)
-    small = text.read(make(tmp_path, "b.txt", "a\nb\n"), Selector())
+    small = plain.read(make(tmp_path, "b.txt", "a\nb\n"), Selector())
     assert (small.text, small.chunk_info.next, small.chunk_info.total_chunks) == ("a\nb", None, 1)
 
 
@@ -337,7 +338,7 @@ def test_reading_by_chunk_and_by_line(tmp_path):
     ],
 )
 def test_selectors_that_mean_nothing_are_refused(tmp_path, selector, reason):
-    assert reason_of(text.read, make(tmp_path, "a.txt", "a\nb\nc\n"), selector) == reason
+    assert reason_of(plain.read, make(tmp_path, "a.txt", "a\nb\nc\n"), selector) == reason
 
 
 def walk(read, file, selector):
@@ -356,7 +357,7 @@ def walk(read, file, selector):
 @pytest.mark.rule("F5.4", "F32.82")
 def test_one_huge_line_is_split_and_nothing_is_lost(tmp_path):
     content = "é" * 2_500_000
-    parts = walk(text.read, make(tmp_path, "a.txt", content), Selector())
+    parts = walk(plain.read, make(tmp_path, "a.txt", content), Selector())
 
     assert "".join(part.text for part in parts) == content
     assert parts[0].warnings == (Warn("truncated_to_fit"),)
@@ -371,11 +372,11 @@ def test_one_huge_line_is_split_and_nothing_is_lost(tmp_path):
 )
 def test_following_next_gives_every_line_once(tmp_path_factory, content, start):
     file = make(tmp_path_factory.mktemp("t"), "a.txt", content)
-    lines = text.extract_lines(file)
+    lines = plain.extract_lines(file)
     if not lines and start.line_start:
         return
 
-    seen = [line for part in walk(text.read, file, start) for line in part.text.split("\n")]
+    seen = [line for part in walk(plain.read, file, start) for line in part.text.split("\n")]
 
     assert seen == lines or (seen == [""] and not lines)
 
@@ -384,7 +385,7 @@ def test_following_next_gives_every_line_once(tmp_path_factory, content, start):
 def test_overwriting_keeps_encoding_mark_and_line_ends(tmp_path):
     old = make(tmp_path, "a.txt", "\ufeffeins\r\nzwei\r\n")
 
-    done = text.write_text(old, "a.txt", "eins\ndrei\n", tmp_path / "out")
+    done = plain.write_text(old, "a.txt", "eins\ndrei\n", tmp_path / "out")
 
     assert (tmp_path / "out").read_bytes() == "\ufeffeins\r\ndrei\r\n".encode()
     assert done.extra == {"bytes": 15, "line_count": 2, "newline": "crlf"}
@@ -397,10 +398,10 @@ def test_overwriting_keeps_encoding_mark_and_line_ends(tmp_path):
 def test_text_the_old_encoding_cannot_hold_becomes_utf8_and_says_so(tmp_path):
     old = make(tmp_path, "a.txt", "caf\xe9 cr\xe8me\n".encode("cp1252"))
 
-    kept = text.write_text(old, "a.txt", "thé\n", tmp_path / "out")
+    kept = plain.write_text(old, "a.txt", "thé\n", tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == "thé\n".encode("cp1252")
     assert kept.warnings == ()
-    changed = text.write_text(old, "a.txt", "茶\n", tmp_path / "out")
+    changed = plain.write_text(old, "a.txt", "茶\n", tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == "茶\n".encode()
     assert changed.warnings == (Warn("encoding_changed", where="utf-8"),)
 
@@ -412,7 +413,9 @@ def test_an_edit_never_writes_other_bytes_for_the_same_letters_without_saying_so
     old = make(tmp_path, "a.txt", data)
     assert detect(old).name == "cp932"
 
-    done = text.edit_text(old, [{"search": "です", "replace": "だ", "expect": 5}], tmp_path / "out")
+    done = plain.edit_text(
+        old, [{"search": "です", "replace": "だ", "expect": 5}], tmp_path / "out"
+    )
 
     wanted = data.decode("cp932").replace("です", "だ")
     assert (tmp_path / "out").read_bytes() == wanted.encode()
@@ -423,11 +426,11 @@ def test_an_edit_never_writes_other_bytes_for_the_same_letters_without_saying_so
 def test_content_that_does_not_fit_its_ending_is_written_with_a_warning(tmp_path):
     out = tmp_path / "out"
 
-    assert text.write_text(None, "a.json", "{\n 1}", out).warnings == (
+    assert plain.write_text(None, "a.json", "{\n 1}", out).warnings == (
         Warn("invalid_json", where="line 2, column 2"),
     )
-    assert text.write_text(None, "a.csv", "a,b\n1,2\n3\n", out).warnings == (Warn("ragged_rows"),)
-    assert text.write_text(None, "a.csv", "a,b\n1,2\n", out).warnings == ()
+    assert plain.write_text(None, "a.csv", "a,b\n1,2\n3\n", out).warnings == (Warn("ragged_rows"),)
+    assert plain.write_text(None, "a.csv", "a,b\n1,2\n", out).warnings == ()
 
 
 @pytest.mark.rule("F6.7", "F32.92")
@@ -435,25 +438,25 @@ def test_content_that_does_not_fit_its_ending_is_written_with_a_warning(tmp_path
     ("name", "reason"), [("new.xlsx", "unsupported_format"), ("a.png", "read_only_format")]
 )
 def test_only_text_names_are_written(tmp_path, name, reason):
-    assert reason_of(text.write_text, None, name, "x", tmp_path / "out") == reason
+    assert reason_of(plain.write_text, None, name, "x", tmp_path / "out") == reason
     assert not (tmp_path / "out").exists()
-    text.write_text(None, "Dockerfile", "FROM x\n", tmp_path / "out")
+    plain.write_text(None, "Dockerfile", "FROM x\n", tmp_path / "out")
 
 
 def test_binary_content_and_too_much_text_are_refused(tmp_path):
     binary = make(tmp_path, "blob", b"\0\1\2")
 
-    assert reason_of(text.write_text, binary, "blob", "x", tmp_path / "o") == "read_only_format"
+    assert reason_of(plain.write_text, binary, "blob", "x", tmp_path / "o") == "read_only_format"
     big = "x" * (1024 * 1024 + 1)
-    assert reason_of(text.write_text, None, "a.txt", big, tmp_path / "o") == "too_large"
-    assert reason_of(text.write_text, None, "a.txt", "\ud800", tmp_path / "o") == "bad_value"
+    assert reason_of(plain.write_text, None, "a.txt", big, tmp_path / "o") == "too_large"
+    assert reason_of(plain.write_text, None, "a.txt", "\ud800", tmp_path / "o") == "bad_value"
 
 
 @pytest.mark.rule("F6.9", "F16.13")
 def test_edits_change_only_their_place(tmp_path):
     file = make(tmp_path, "a.txt", b"one\r\ntwo\nthree\r\ntwo\n")
 
-    done = text.edit_text(
+    done = plain.edit_text(
         file,
         [
             {"search": "one\ntwo", "replace": "1\n2"},
@@ -489,7 +492,7 @@ def test_edits_change_only_their_place(tmp_path):
 def test_edits_are_all_or_none(tmp_path, edits, reason):
     file = make(tmp_path, "a.txt", "one two two\n")
 
-    assert reason_of(text.edit_text, file, edits, tmp_path / "out") == reason
+    assert reason_of(plain.edit_text, file, edits, tmp_path / "out") == reason
     assert not (tmp_path / "out").exists()
 
 
@@ -502,15 +505,15 @@ def test_both_characters_of_a_line_end_are_one_line_end(tmp_path, search, count)
     edits: list[Json] = [{"search": search, "replace": "-", "expect": count or 1}]
 
     if count is None:
-        assert reason_of(text.edit_text, file, edits, tmp_path / "out") == "no_match"
+        assert reason_of(plain.edit_text, file, edits, tmp_path / "out") == "no_match"
     else:
-        assert text.edit_text(file, edits, tmp_path / "out").effects.collateral == ()
+        assert plain.edit_text(file, edits, tmp_path / "out").effects.collateral == ()
 
 
 @pytest.mark.rule("F6.8")
 def test_a_json_number_of_any_length_is_written_without_a_word(tmp_path):
     number = "9" * 5000
-    done = text.write_text(None, "a.json", f'{{"n": {number}}}', tmp_path / "out")
+    done = plain.write_text(None, "a.json", f'{{"n": {number}}}', tmp_path / "out")
 
     assert done.warnings == ()
     assert number in (tmp_path / "out").read_text()
@@ -521,7 +524,7 @@ def test_more_edits_than_a_call_may_have_are_refused(tmp_path):
     file = make(tmp_path, "a.txt", "one\n")
     edits = [{"search": "one", "replace": "one"}] * 101
 
-    assert reason_of(text.edit_text, file, edits, tmp_path / "out") == "too_large"
+    assert reason_of(plain.edit_text, file, edits, tmp_path / "out") == "too_large"
 
 
 @pytest.mark.rule("F6.9")
@@ -531,7 +534,7 @@ def test_thousands_of_places_are_replaced_and_named_by_their_lines(tmp_path):
         {"search": "key", "replace": "a\nb", "expect": 5000},
         {"search": "b\nother", "replace": "c", "expect": 5000},
     ]
-    done = text.edit_text(file, edits, tmp_path / "out")
+    done = plain.edit_text(file, edits, tmp_path / "out")
 
     assert (tmp_path / "out").read_bytes() == b"a\r\nc\r\n" * 5000
     assert done.effects.collateral == ()
@@ -552,13 +555,13 @@ TEXTUAL = st.characters(
 def test_an_edit_never_touches_anything_else(tmp_path_factory, content, at, size, new):
     folder = tmp_path_factory.mktemp("e")
     file = make(folder, "a.txt", content)
-    if text.get_map(file).data["newline"] not in ("lf",) or "\r" in new + content:
+    if plain.get_map(file).data["newline"] not in ("lf",) or "\r" in new + content:
         return
     search = content[at : at + size]
     if not search or content.count(search) != 1 or content.startswith("\ufeff"):
         return
 
-    done = text.edit_text(file, [{"search": search, "replace": new}], folder / "out")
+    done = plain.edit_text(file, [{"search": search, "replace": new}], folder / "out")
 
     assert (folder / "out").read_bytes() == content.replace(search, new).encode()
     assert done.effects.collateral == ()
@@ -617,9 +620,9 @@ def test_a_chunk_of_rows_beyond_64_kib_goes_on_by_rows(tmp_path):
 )
 def test_counting_in_blocks_is_counting_lines(tmp_path_factory, content, block):
     file = make(tmp_path_factory.mktemp("m"), "a.txt", content)
-    lines = text.extract_lines(file)
+    lines = plain.extract_lines(file)
 
-    shape = text.measure(file, detect(file), block)
+    shape = plain.measure(file, detect(file), block)
 
     assert shape.line_count == len(lines)
     assert shape.longest_line == max(map(len, lines), default=0)

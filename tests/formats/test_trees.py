@@ -10,7 +10,7 @@ import pytest
 
 from backshop.formats import docx as docx_format
 from backshop.formats import pptx as pptx_format
-from backshop.formats.trees import loosened
+from backshop.formats.package.xml_tree import loosened
 
 from .office import edit, members, paragraph, source, with_body
 

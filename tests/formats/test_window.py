@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backshop.formats import Json
-from backshop.formats.notes import Warn, Warnings
-from backshop.formats.style import StyleReader, boolean, colour, highlight, number, one_of
+from backshop.formats.warning import Warn, Warnings
 from backshop.formats.window import cut, shorten
+from backshop.formats.write.style import StyleReader, boolean, colour, highlight, number, one_of
 
 
 @pytest.mark.rule("F5.4")

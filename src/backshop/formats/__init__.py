@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from .archive import members
-from .diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
+from .cache_purge import forget
+from .diff.line_diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
+from .diff.remainder import in_pages, told_sheets, told_slides, uncompared, unsaid, without_facts
 from .errors import FormatError, fail, reasons
-from .forgetting import forget
-from .kinds import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
-from .notes import NOTED, Warn
-from .office import find_program
-from .opentable import OpenTable
+from .kind import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
+from .open_table import OpenTable
+from .package.archive import members
+from .picture.libreoffice import find_program
+from .picture.rendering import Preview
 from .protocol import (
     Applied,
     ChunkInfo,
@@ -26,9 +27,8 @@ from .protocol import (
     Source,
 )
 from .registry import Formats
-from .remainder import in_pages, told_sheets, told_slides, uncompared, unsaid, without_facts
-from .render import Preview
 from .samples import SAMPLES, write_samples
+from .warning import NOTED, Warn
 
 __all__ = [
     "NOTED",

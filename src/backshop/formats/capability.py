@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from . import style as words
-from .docx import schema as docx
-from .ops import Arg, OpSpec
+from .docx.edit import schema as docx
 from .pptx import schema as pptx
-from .xlsx import ops as xlsx
-from .xlsx.stylesheet import LOOK_FIELDS
+from .write import style as words
+from .write.operation import Arg, OpSpec
+from .xlsx.book.stylesheet import LOOK_FIELDS
+from .xlsx.edit import operation as xlsx
 
 _COLOUR = "`#RRGGBB`"
 _SWITCH = "true or false"

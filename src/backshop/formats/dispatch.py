@@ -17,11 +17,11 @@ from pathlib import Path
 from backshop.base import limits as numbers
 
 from .errors import fail
-from .guard import check_size
-from .kinds import FileKind, classify, kind_of_name
-from .pool import Pool
+from .kind import FileKind, classify, kind_of_name
+from .package.guard import check_size
 from .protocol import Applied, Kind, Limits, OpsRequest, Source
-from .worker import Task
+from .worker.pool import Pool
+from .worker.process import Task
 
 HERE = "backshop.formats."
 BUILTIN: Mapping[Kind, str] = {

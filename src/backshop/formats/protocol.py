@@ -32,7 +32,7 @@ from typing import Protocol, TypeAlias
 
 from backshop.base import limits as numbers
 
-from .notes import Warn
+from .warning import Warn
 
 MAP_VERSION = 1
 

@@ -10,14 +10,16 @@ from typing import TypeVar
 
 from backshop.base import limits as numbers
 
-from . import remainder
-from .diff import TableDiff, TextDiff
+from .diff import remainder
+from .diff.line_diff import TableDiff, TextDiff
+from .diff.remainder import Entry
 from .dispatch import BUILTIN, HERE, OFFICE, Dispatcher, discover
 from .errors import FormatError, fail
-from .guard import check_size
-from .kinds import FileKind, kind_of_name, require_text_name
-from .mapcache import MapCache
-from .opentable import OpenTable
+from .kind import FileKind, kind_of_name, require_text_name
+from .map_cache import MapCache
+from .open_table import OpenTable
+from .package.guard import check_size
+from .picture.rendering import Preview, Renderer
 from .protocol import (
     Applied,
     Json,
@@ -30,8 +32,6 @@ from .protocol import (
     Selector,
     Source,
 )
-from .remainder import Entry
-from .render import Preview, Renderer
 from .window import shorten
 
 T = TypeVar("T")

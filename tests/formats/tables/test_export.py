@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from tests.formats.tables.files import source_of, workbook
 
 from backshop.base.limits import GIB
-from backshop.formats import isolate, xlsx
+from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
 from backshop.formats.protocol import OpsRequest, Source
 from backshop.formats.tables import Cache, Region, Update, tools
+from backshop.formats.worker import isolation
 
 CSV = "name,amount,day,ok\nBaker,12.5,2024-03-01,true\n=1+1,-7,2024-03-02,false\n,0.1,,\n"
 
@@ -91,7 +92,7 @@ def test_a_file_that_may_not_grow_is_a_full_disk_and_leaves_nothing(source, cach
     out = tmp_path / "result" / "out.csv"
     out.parent.mkdir()
 
-    outcome = isolate.run(export_beyond, source, cache, out, timeout_s=20, memory_bytes=GIB)
+    outcome = isolation.run(export_beyond, source, cache, out, timeout_s=20, memory_bytes=GIB)
 
     assert outcome.value == ("disk_full", [])
 

@@ -12,11 +12,11 @@ from python_calamine import CalamineError, CalamineWorkbook
 
 from backshop.formats import xlsx
 from backshop.formats.errors import REASONS, FormatError
-from backshop.formats.package import Package
+from backshop.formats.package.package import Package
 from backshop.formats.protocol import Selector
-from backshop.formats.xlsx.address import cell_name
-from backshop.formats.xlsx.book import Book, Value
-from backshop.formats.xlsx.ops import SPECS
+from backshop.formats.xlsx.book.workbook import Book, Value
+from backshop.formats.xlsx.edit.operation import SPECS
+from backshop.formats.xlsx.syntax.address import cell_name
 
 from .. import second_reader
 from ..rates import Rate

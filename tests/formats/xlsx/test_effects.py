@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from backshop.formats.package import Package
+from backshop.formats.package.package import Package
 from backshop.formats.protocol import Effect
-from backshop.formats.xlsx import effects
-from backshop.formats.xlsx.address import Area
-from backshop.formats.xlsx.book import Book
-from backshop.formats.xlsx.session import Target
+from backshop.formats.xlsx.book.workbook import Book
+from backshop.formats.xlsx.edit import effect
+from backshop.formats.xlsx.edit.session import Target
+from backshop.formats.xlsx.syntax.address import Area
 
 from .books import book, edit
 
@@ -28,8 +28,8 @@ def planted(made, part, old, new, *targets, recalculated=None):
     data = package.read(part)
     assert old in data
     package.put(part, data.replace(old, new, 1))
-    expected = effects.Expected(targets, [], recalculated or {}, False)
-    return effects.report(Book(package.fresh()), Book(package), expected)
+    expected = effect.Expected(targets, [], recalculated or {}, False)
+    return effect.report(Book(package.fresh()), Book(package), expected)
 
 
 @pytest.mark.rule("F16.13", "F16.14")

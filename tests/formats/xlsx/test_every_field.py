@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from backshop.formats.errors import REASONS, FormatError
-from backshop.formats.notes import Warn
-from backshop.formats.xlsx.ops import SPECS
+from backshop.formats.warning import Warn
+from backshop.formats.xlsx.edit.operation import SPECS
 
 from .books import book, edit
 

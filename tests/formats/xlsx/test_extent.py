@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.formats.xlsx.books import sheet_of
 
 from backshop.formats import xlsx
-from backshop.formats.package import Package
-from backshop.formats.xlsx.book import Book
-from backshop.formats.xlsx.extent import extent
-from backshop.formats.xlsx.survey import survey
+from backshop.formats.package.package import Package
+from backshop.formats.xlsx.book.extent import extent
+from backshop.formats.xlsx.book.survey import survey
+from backshop.formats.xlsx.book.workbook import Book
 
 CONTENTS = (
     "/>",

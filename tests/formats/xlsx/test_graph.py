@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import xlsxwriter
 
-from backshop.formats.package import Package
-from backshop.formats.xlsx import graph as graph_module
-from backshop.formats.xlsx import recalc
-from backshop.formats.xlsx.book import Book
-from backshop.formats.xlsx.graph import build
-from backshop.formats.xlsx.precedents import Place
+from backshop.formats.package.package import Package
+from backshop.formats.xlsx.book.workbook import Book
+from backshop.formats.xlsx.calculation import graph as graph_module
+from backshop.formats.xlsx.calculation import recalculation
+from backshop.formats.xlsx.calculation.graph import build
+from backshop.formats.xlsx.calculation.precedent import Place
 
 from .books import book, edit, lines, source
 
@@ -164,7 +164,7 @@ def test_beyond_the_limit_every_formula_counts_as_reached(tmp_path, monkeypatch)
 
 @pytest.mark.rule("F24.2", "F24.10")
 def test_more_formulas_than_a_write_has_time_for_lose_their_results(tmp_path, monkeypatch):
-    monkeypatch.setattr(recalc, "MAX_COMPUTED", 2)
+    monkeypatch.setattr(recalculation, "MAX_COMPUTED", 2)
     made = book(tmp_path / "a.xlsx", ("S", [[1, "=A1|1", "=B1|1", "=C1|1", "=7|7"]]))
 
     out = tmp_path / "out.xlsx"
@@ -182,7 +182,7 @@ def test_giving_up_takes_out_just_the_results_that_count_as_reached(tmp_path, mo
     base = source(shape(written(tmp_path / "a.xlsx")))
     change = {"op": "set_cells", "sheet": "S1", "cells": [{"cell": "A7", "value": 99}]}
     off = edit(base, tmp_path / "off.xlsx", change, recalculate=False)
-    monkeypatch.setattr(recalc, "MAX_COMPUTED", 0)
+    monkeypatch.setattr(recalculation, "MAX_COMPUTED", 0)
 
     result = edit(base, tmp_path / "many.xlsx", change)
 
@@ -204,8 +204,8 @@ def test_giving_up_takes_out_just_the_results_that_count_as_reached(tmp_path, mo
 @pytest.mark.rule("F24.8", "F24.9")
 def test_a_write_that_took_long_leaves_the_engine_less_time_and_never_fails(tmp_path, monkeypatch):
     made = book(tmp_path / "a.xlsx", ("S", [[1, "=A1|1", "=7|7"]]))
-    times = [recalc.engine_time(spent) for spent in (0.0, 3.0, 6.0, 12.0, 13.0, 40.0)]
-    monkeypatch.setattr(recalc, "WRITE_TIMEOUT_S", 0.0)
+    times = [recalculation.engine_time(spent) for spent in (0.0, 3.0, 6.0, 12.0, 13.0, 40.0)]
+    monkeypatch.setattr(recalculation, "WRITE_TIMEOUT_S", 0.0)
 
     out = tmp_path / "out.xlsx"
     change = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "A1", "value": 3}]}

@@ -12,7 +12,7 @@ import xlsxwriter
 
 from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
-from backshop.formats.xlsx.numfmt import display
+from backshop.formats.xlsx.book.number_format import display
 
 from .books import book, edit, lines, source
 

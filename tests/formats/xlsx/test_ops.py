@@ -12,14 +12,14 @@ import xlsxwriter
 from backshop.base.limits import OPS_MAX_CELLS
 from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
-from backshop.formats.notes import Warnings
-from backshop.formats.package import Package
+from backshop.formats.package.package import Package
 from backshop.formats.protocol import Selector, Source
-from backshop.formats.xlsx.apply import finish
-from backshop.formats.xlsx.blank import blank_workbook
-from backshop.formats.xlsx.book import Book
-from backshop.formats.xlsx.cellxml import EMPTY, Content
-from backshop.formats.xlsx.session import Session
+from backshop.formats.warning import Warnings
+from backshop.formats.xlsx.book.blank import blank_workbook
+from backshop.formats.xlsx.book.cell_xml import EMPTY, Content
+from backshop.formats.xlsx.book.workbook import Book
+from backshop.formats.xlsx.edit.application import finish
+from backshop.formats.xlsx.edit.session import Session
 
 from .books import book, differing, edit, lines, members, opened, source
 

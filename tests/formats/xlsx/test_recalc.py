@@ -8,12 +8,12 @@ import pytest
 import xlsxwriter
 
 from backshop.formats.errors import FormatError
-from backshop.formats.package import Package
+from backshop.formats.package.package import Package
 from backshop.formats.protocol import Source
-from backshop.formats.xlsx import engine, recalc, spill
-from backshop.formats.xlsx.book import Book
-from backshop.formats.xlsx.cellxml import Content
-from backshop.formats.xlsx.graph import build
+from backshop.formats.xlsx.book.cell_xml import Content
+from backshop.formats.xlsx.book.workbook import Book
+from backshop.formats.xlsx.calculation import engine, recalculation, spill
+from backshop.formats.xlsx.calculation.graph import build
 
 from .books import book, differing, edit, lines, members, opened, source
 
@@ -260,8 +260,8 @@ def test_results_agree_with_those_stored_in_real_workbooks(corpora):
         graph = build(opened)
         graph.load(graph.places())
         known = {place for place, node in graph.nodes.items() if node.cached}
-        reasons = recalc._reasons(graph, known, True)
-        values = recalc._compute(opened, graph, known, reasons, monotonic()) if known else {}
+        reasons = recalculation._reasons(graph, known, True)
+        values = recalculation._compute(opened, graph, known, reasons, monotonic()) if known else {}
         for place in known:
             if place not in values:
                 missing += 1
@@ -278,4 +278,4 @@ def _agrees(opened, node, value):
     now = opened.value(node.raw)
     if value.kind == "number" and now.number is not None:
         return abs(float(value.text) - now.number) <= 1e-9 * max(1, abs(now.number))
-    return recalc._shows(opened, node, value)
+    return recalculation._shows(opened, node, value)

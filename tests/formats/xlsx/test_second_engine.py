@@ -11,7 +11,7 @@ import xlsxwriter
 from openpyxl.utils.datetime import to_excel
 
 from backshop.formats.errors import BadRequest
-from backshop.formats.xlsx.formula import stored
+from backshop.formats.xlsx.syntax.formula import stored
 
 from .. import second_reader
 from .books import edit, opened, source

@@ -8,7 +8,7 @@ import xlsxwriter
 
 from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
-from backshop.formats.style import BORDER_STYLES, CELL_H_ALIGN, CELL_V_ALIGN, FILL_PATTERNS
+from backshop.formats.write.style import BORDER_STYLES, CELL_H_ALIGN, CELL_V_ALIGN, FILL_PATTERNS
 
 from .books import book, differing, edit, members, opened, source
 

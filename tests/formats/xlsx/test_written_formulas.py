@@ -9,13 +9,13 @@ import xlsxwriter
 from tests.formats.xlsx.books import book, edit, lines, members, source
 
 from backshop.formats.errors import FormatError
-from backshop.formats.notes import Warnings
-from backshop.formats.package import Package
-from backshop.formats.xlsx import formula
-from backshop.formats.xlsx.book import Book
-from backshop.formats.xlsx.cellxml import Content
-from backshop.formats.xlsx.fitting import fitted
-from backshop.formats.xlsx.session import Session
+from backshop.formats.package.package import Package
+from backshop.formats.warning import Warnings
+from backshop.formats.xlsx.book.cell_xml import Content
+from backshop.formats.xlsx.book.workbook import Book
+from backshop.formats.xlsx.edit.formula_fit import fitted
+from backshop.formats.xlsx.edit.session import Session
+from backshop.formats.xlsx.syntax import formula
 
 FOLDERS = ("xlsx-features", "ooxml-odd", "office-fixtures")
 LINKED = "SUM('[link-external-workbook-a.xlsx]Sheet0'!A1:B1)"

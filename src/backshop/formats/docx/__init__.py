@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .assets import copy_assets
-from .extract import extract_document, extract_section
-from .map import get_info, get_map
-from .ops import apply_ops
-from .read import extract_lines, read
-from .rest import diff_rest
-from .styles import get_styles
+from .edit.operation import apply_ops
+from .review.other_change import diff_rest
+from .review.section_data import extract_document, extract_section
+from .style.asset import copy_assets
+from .style.report import get_styles
+from .text.map import get_info, get_map
+from .text.read import extract_lines, read
 
 __all__ = [
     "apply_ops",

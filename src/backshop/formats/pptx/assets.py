@@ -9,11 +9,11 @@ from pathlib import Path
 from lxml import etree
 
 from backshop.formats.errors import FormatError
-from backshop.formats.media import Carrier, relative
-from backshop.formats.notes import Warnings
+from backshop.formats.package.media import Carrier, relative
+from backshop.formats.package.relationship import rels_name
 from backshop.formats.protocol import Applied, Json, Source
-from backshop.formats.rels import rels_name
-from backshop.formats.wish import Wish, no_target, read_wishes, unknown
+from backshop.formats.warning import Warnings
+from backshop.formats.write.asset_request import Wish, no_target, read_wishes, unknown
 
 from . import names as n
 from .deck import Deck, Layout, Slide

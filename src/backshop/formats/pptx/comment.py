@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from backshop.formats.drawntext import paragraph_text
+from backshop.formats.package.drawing_text import paragraph_text
 
 from . import names as n
 from .deck import Deck, Slide

@@ -8,10 +8,10 @@ from functools import cached_property
 
 from lxml import etree
 
-from backshop.formats.drawn import Drawing, drawn_lines, kind_of
 from backshop.formats.errors import fail
-from backshop.formats.package import Package
-from backshop.formats.trees import Trees
+from backshop.formats.package.drawing import Drawing, drawn_lines, kind_of
+from backshop.formats.package.package import Package
+from backshop.formats.package.xml_tree import Trees
 
 from . import names as n
 from .shape import (

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from lxml import etree
 
-from backshop.formats.drawn import replace_drawn
-from backshop.formats.drawntext import paragraph_text, replace_in
 from backshop.formats.find import Needle
-from backshop.formats.notes import Warnings
-from backshop.formats.ops import problem
+from backshop.formats.package.drawing import replace_drawn
+from backshop.formats.package.drawing_text import paragraph_text, replace_in
 from backshop.formats.protocol import JsonObject
+from backshop.formats.warning import Warnings
+from backshop.formats.write.operation import problem
 
 from . import names as n
 from .deck import Deck, Slide

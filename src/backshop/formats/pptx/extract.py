@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from backshop.formats.drawntext import paragraph_text
-from backshop.formats.ops import problem
-from backshop.formats.partdiff import printed
+from backshop.formats.diff.part_diff import printed
+from backshop.formats.package.drawing_text import paragraph_text
 from backshop.formats.protocol import Json, Source
+from backshop.formats.write.operation import problem
 
 from . import names as n
 from .deck import Deck, Slide

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from backshop.formats.notes import Warnings
 from backshop.formats.protocol import Json, Map, Source
+from backshop.formats.warning import Warnings
 
 from . import names as n
 from .deck import Deck, Slide

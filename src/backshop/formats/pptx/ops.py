@@ -7,14 +7,14 @@ from pathlib import Path
 
 from lxml import etree
 
-from backshop.formats.archive import unverified
-from backshop.formats.effect import Unit, by_position, compare, fingerprint, part_effects
+from backshop.formats.diff.effect import Unit, by_position, compare, fingerprint, part_effects
 from backshop.formats.errors import fail
-from backshop.formats.notes import Warnings
-from backshop.formats.ops import nowhere, resolve_base
-from backshop.formats.package import Package
+from backshop.formats.package.archive import unverified
+from backshop.formats.package.package import Package
+from backshop.formats.package.xml_tree import Trees, loosened
 from backshop.formats.protocol import Applied, Effect, Effects, Json, OpsRequest, Source
-from backshop.formats.trees import Trees, loosened
+from backshop.formats.warning import Warnings
+from backshop.formats.write.operation import nowhere, resolve_base
 
 from . import names as n
 from .blank import blank_presentation

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from lxml import etree
 
-from backshop.formats.ops import problem
+from backshop.formats.write.operation import problem
 
 from . import names as n
 from .deck import Deck, Layout, Slide, is_body, layout_shape, master_type

@@ -5,8 +5,8 @@ from __future__ import annotations
 from backshop.base import limits as numbers
 from backshop.formats import window
 from backshop.formats.errors import fail
-from backshop.formats.notes import Warnings
 from backshop.formats.protocol import ChunkInfo, Read, Selector, Source
+from backshop.formats.warning import Warnings
 
 from .deck import Deck
 from .render import deck_lines, slide_units

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backshop.formats.drawntext import paragraph_text
+from backshop.formats.package.drawing_text import paragraph_text
 from backshop.formats.row import table_row
 
 from . import names as n

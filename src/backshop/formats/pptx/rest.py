@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backshop.formats.partdiff import (
+from backshop.formats.diff.part_diff import (
     Comparison,
     Found,
     Owners,

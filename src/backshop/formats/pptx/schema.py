@@ -6,10 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backshop.base import limits as numbers
-from backshop.formats import style as looks
-from backshop.formats.notes import Warnings
-from backshop.formats.ops import Arg, OpSpec, as_list, decode, item_fields, problem, strip_controls
 from backshop.formats.protocol import Json, JsonObject, Op
+from backshop.formats.warning import Warnings
+from backshop.formats.write import style as looks
+from backshop.formats.write.operation import (
+    Arg,
+    OpSpec,
+    as_list,
+    decode,
+    item_fields,
+    problem,
+    strip_controls,
+)
 
 PARAGRAPH_STYLE = ("alignment", "space_before", "space_after", "line_spacing")
 RUN_STYLE = (

@@ -9,7 +9,7 @@ from itertools import count
 
 from lxml import etree
 
-from backshop.formats.drawntext import paragraph_text
+from backshop.formats.package.drawing_text import paragraph_text
 
 from . import names as n
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 from lxml import etree
 
 from backshop.formats.errors import fail
-from backshop.formats.guard import parse_xml
-from backshop.formats.media import relative
-from backshop.formats.rels import rels_name
-from backshop.formats.trees import loosened
+from backshop.formats.package.guard import parse_xml
+from backshop.formats.package.media import relative
+from backshop.formats.package.relationship import rels_name
+from backshop.formats.package.xml_tree import loosened
 
 from . import names as n
 from .blank import empty_slide, notes_master, notes_slide, theme

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backshop.formats.package import Package
+from backshop.formats.package.package import Package
 from backshop.formats.protocol import Json, Source
 
 from .deck import Deck

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from lxml import etree
 
-from backshop.formats import style as looks
-from backshop.formats.drawntext import is_blank, paragraph_text
-from backshop.formats.notes import Warnings
+from backshop.formats.package.drawing_text import is_blank, paragraph_text
 from backshop.formats.protocol import JsonObject
-from backshop.formats.style import HIGHLIGHTS, StyleReader
+from backshop.formats.warning import Warnings
+from backshop.formats.write import style as looks
+from backshop.formats.write.style import HIGHLIGHTS, StyleReader
 
 from . import names as n
 from .schema import FONT_SIZE, PARAGRAPH_STYLE, RUN_STYLE, Line, RunSpec

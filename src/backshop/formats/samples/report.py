@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from backshop.formats.docx.blank import blank_document
+from backshop.formats.docx.edit.blank import blank_document
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _DOCUMENT = "word/document.xml"

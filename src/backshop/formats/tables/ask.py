@@ -12,8 +12,8 @@ import duckdb
 from backshop.base import limits as numbers
 
 from ..errors import fail
-from ..notes import Warnings
 from ..protocol import Json, JsonObject, Limits
+from ..warning import Warnings
 from . import engine, order, sqlguard, syntax, values
 from .engine import identifier
 from .table import Column, Table

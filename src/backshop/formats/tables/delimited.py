@@ -9,15 +9,15 @@ from pathlib import Path
 
 from backshop.base import limits as numbers
 
-from .. import dialect as dialects
-from .. import encoding as encodings
-from ..dialect import Dialect
-from ..encoding import Encoding
 from ..errors import fail
-from ..kinds import kind_of_name
-from ..notes import Warnings
+from ..kind import kind_of_name
 from ..output import NO_SPACE
 from ..protocol import Kind, Source
+from ..text import dialect as dialects
+from ..text import encoding as encodings
+from ..text.dialect import Dialect
+from ..text.encoding import Encoding
+from ..warning import Warnings
 from . import engine, infer, stage
 from .load import Loaded, NotEven, Text, load
 from .names import column_names

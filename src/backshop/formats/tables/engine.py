@@ -17,8 +17,8 @@ from pathlib import Path
 
 import duckdb
 
-from .. import overdue
 from ..protocol import Limits
+from ..worker import overdue
 from .failure import sql_error, too_long
 
 _NOTHING_FROM_OUTSIDE = {

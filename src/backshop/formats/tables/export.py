@@ -17,10 +17,10 @@ import duckdb
 from backshop.base import limits as numbers
 
 from ..errors import fail
-from ..kinds import kind_of_name
-from ..notes import Warnings
+from ..kind import kind_of_name
 from ..output import NO_SPACE
 from ..protocol import Applied, Effect, Effects, Json, Kind
+from ..warning import Warnings
 from . import ask, engine, values
 from .ask import Plan
 from .table import Table

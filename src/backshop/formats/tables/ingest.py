@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import fail
-from ..kinds import kind_of_name
+from ..kind import kind_of_name
 from ..protocol import Kind, Source
 from . import delimited
 from .cache import Cache

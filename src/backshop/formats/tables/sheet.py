@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import fail
-from ..notes import Warnings
-from ..package import Package
+from ..package.package import Package
 from ..protocol import Source
-from ..xlsx.address import MAX_COL, MAX_ROW, Area, parse_area
-from ..xlsx.book import Book, Sheet, Value
-from ..xlsx.frame import Frame
+from ..warning import Warnings
+from ..xlsx.book.array import Unshown
+from ..xlsx.book.frame import Frame
+from ..xlsx.book.sheet_xml import RawCell, SheetXml
+from ..xlsx.book.survey import islands, survey
+from ..xlsx.book.workbook import Book, Sheet, Value
 from ..xlsx.read import choose_sheet
-from ..xlsx.sheetxml import RawCell, SheetXml
-from ..xlsx.spread import Unshown
-from ..xlsx.survey import islands, survey
+from ..xlsx.syntax.address import MAX_COL, MAX_ROW, Area, parse_area
 from . import infer, stage
 from .infer import Guess, Kind
 from .load import NotEven, Text, load

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from backshop.base import limits as numbers
 
-from ..dialect import Dialect
-from ..encoding import open_text
 from ..errors import fail
 from ..protocol import Source
+from ..text.dialect import Dialect
+from ..text.encoding import open_text
 
 LONG_ROWS_NAMED = 5  # F25.4
 LINE_MAX_BYTES = 8 * numbers.MIB  # of one record; DuckDB reserves buffers by it

@@ -10,8 +10,8 @@ from backshop.base import limits as numbers
 
 from .. import window
 from ..errors import fail
-from ..notes import Warn
 from ..protocol import Json, JsonObject, Limits
+from ..warning import Warn
 from .syntax import fold
 
 CLOSEST = 5  # F3.1

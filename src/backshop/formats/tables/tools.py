@@ -10,7 +10,7 @@ from typing import TypeVar
 from backshop.base import limits as numbers
 
 from ..errors import FormatError, fail
-from ..kinds import kind_of_name
+from ..kind import kind_of_name
 from ..protocol import Applied, JsonObject, Kind, Map, Source
 from . import ask
 from .cache import Cache

@@ -10,25 +10,26 @@ from pathlib import Path
 from backshop.base import limits as numbers
 
 from ..errors import fail
-from ..kinds import kind_of_name
-from ..notes import Warnings
-from ..ops import strip_controls
-from ..package import Package
+from ..kind import kind_of_name
+from ..package.package import Package
 from ..protocol import Applied, Kind, Source
-from ..xlsx import formula, numfmt
-from ..xlsx.address import MAX_COL, MAX_ROW, Area, cell_name, parse_area, parse_cell
-from ..xlsx.apply import finish
-from ..xlsx.blank import blank_workbook
-from ..xlsx.book import Book
-from ..xlsx.cellops import NULL_CELLS, put, refuse_arrays, take_in
-from ..xlsx.cellxml import EMPTY, Content
-from ..xlsx.edit import SheetEdit
-from ..xlsx.growth import refuse_totals, tables_above
-from ..xlsx.session import Session
-from ..xlsx.sheetops import unmerge_all
-from ..xlsx.stylesheet import Look
-from ..xlsx.survey import Island, islands
-from ..xlsx.values import DATE_FORMATS
+from ..warning import Warnings
+from ..write.operation import strip_controls
+from ..xlsx.book import number_format
+from ..xlsx.book.blank import blank_workbook
+from ..xlsx.book.cell_xml import EMPTY, Content
+from ..xlsx.book.sheet_edit import SheetEdit
+from ..xlsx.book.stylesheet import Look
+from ..xlsx.book.survey import Island, islands
+from ..xlsx.book.workbook import Book
+from ..xlsx.edit.application import finish
+from ..xlsx.edit.cell_operation import NULL_CELLS, put, refuse_arrays, take_in
+from ..xlsx.edit.cell_value import DATE_FORMATS
+from ..xlsx.edit.session import Session
+from ..xlsx.edit.sheet_operation import unmerge_all
+from ..xlsx.edit.table_growth import refuse_totals, tables_above
+from ..xlsx.syntax import formula
+from ..xlsx.syntax.address import MAX_COL, MAX_ROW, Area, cell_name, parse_area, parse_cell
 from . import values
 from .export import Cell, as_number, result_of
 from .table import Table
@@ -337,12 +338,12 @@ class _Writer:
         """Return the style in which a value is shown as what it is, and nothing else changes."""
         if (style, kind) not in self._styles:
             code = self._session.styles.code(style)
-            shows_date = numfmt.is_date(-1, code)
+            shows_date = number_format.is_date(-1, code)
             look = Look()
             if kind in DATE_FORMATS and not shows_date:
                 look = Look(number_format=DATE_FORMATS[kind])
             elif kind not in DATE_FORMATS and shows_date:
-                look = Look(number_format=numfmt.GENERAL)
+                look = Look(number_format=number_format.GENERAL)
             derived = style if look.empty else self._session.styles.derive(style, look)
             self._styles[style, kind] = derived
         return self._styles[style, kind]
@@ -353,13 +354,13 @@ class _Writer:
         if isinstance(value, int | float | Decimal):
             number = as_number(value)
             if number is not None:
-                return Content("number", numfmt.number_text(number)), False
+                return Content("number", number_format.number_text(number)), False
             return Content("string", f"{Decimal(str(value)):f}"), False
         text = str(value)
         if kind in DATE_FORMATS:
-            serial = numfmt.serial_of(kind, text, self._session.book.date_1904)
+            serial = number_format.serial_of(kind, text, self._session.book.date_1904)
             if serial is not None:
-                return Content("number", numfmt.number_text(serial)), True
+                return Content("number", number_format.number_text(serial)), True
         text = strip_controls(text, self._session.warnings, cell_name(*place))
         if len(text) > numbers.CELL_MAX_CHARS:
             most = f"a cell holds at most {numbers.CELL_MAX_CHARS} characters"

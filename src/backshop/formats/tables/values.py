@@ -15,8 +15,8 @@ from decimal import Decimal
 
 from duckdb.sqltypes import DuckDBPyType
 
-from ..notes import Warnings
 from ..protocol import Json
+from ..warning import Warnings
 
 _INTEGERS = "tinyint smallint integer bigint hugeint utinyint usmallint uinteger ubigint uhugeint"
 _TYPES = {

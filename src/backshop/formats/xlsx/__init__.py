@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .apply import apply_ops
-from .assets import copy_assets
-from .grid import diff_cells, diff_window, extract_grid, extract_lines
+from .edit.application import apply_ops
 from .map import get_info, get_map
 from .read import read
-from .rest import diff_rest
-from .styles import get_styles
+from .review.grid import diff_cells, diff_window, extract_grid, extract_lines
+from .review.other_change import diff_rest
+from .style.asset import copy_assets
+from .style.report import get_styles
 
 __all__ = [
     "apply_ops",

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from backshop.base import limits
-from backshop.formats.notes import Warnings
-from backshop.formats.package import Package
+from backshop.formats.package.package import Package
 from backshop.formats.protocol import Json, JsonObject, Map, Source
+from backshop.formats.warning import Warnings
 from backshop.formats.window import chunk_count, chunk_list, chunking
 
-from .address import Area
-from .book import Book, Sheet
-from .extent import opened
-from .frame import MERGES_LISTED, Frame, drawings
-from .survey import Island, Survey, islands, survey_of
+from .book.extent import opened
+from .book.frame import MERGES_LISTED, Frame, drawings
+from .book.survey import Island, Survey, islands, survey_of
+from .book.workbook import Book, Sheet
+from .syntax.address import Area
 
 
 def get_map(source: Source) -> Map:

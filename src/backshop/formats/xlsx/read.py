@@ -8,17 +8,17 @@ from functools import cached_property
 
 from backshop.base import limits
 from backshop.formats.errors import fail
-from backshop.formats.notes import Warnings
-from backshop.formats.package import Package
+from backshop.formats.package.package import Package
 from backshop.formats.protocol import ChunkInfo, Read, Selector, Source
+from backshop.formats.warning import Warnings
 from backshop.formats.window import check_chunk, check_selector, chunk_count, cut, refuse_both
 
-from .address import MAX_COL, MAX_ROW, Area, column_name, parse_area
-from .book import Book, Sheet
-from .frame import Frame
-from .sheetxml import RawCell, RowSpan, SheetXml
-from .spread import Unshown
-from .survey import Island, islands, survey_of
+from .book.array import Unshown
+from .book.frame import Frame
+from .book.sheet_xml import RawCell, RowSpan, SheetXml
+from .book.survey import Island, islands, survey_of
+from .book.workbook import Book, Sheet
+from .syntax.address import MAX_COL, MAX_ROW, Area, column_name, parse_area
 
 CELLS = ("values", "formulas", "both")
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})

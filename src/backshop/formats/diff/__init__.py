@@ -1,0 +1,1 @@
+"""What differs between two versions: lines, words, prose, slides, pages, parts (B12)."""

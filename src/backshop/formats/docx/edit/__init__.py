@@ -1,0 +1,1 @@
+"""Operations on a document: paragraphs, text, tables, headers (F16, F19)."""

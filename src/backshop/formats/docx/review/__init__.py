@@ -1,0 +1,1 @@
+"""What review shows of a document (F29, B12)."""

@@ -1,0 +1,1 @@
+"""Reading a document: body, sections, lines, comments, tracked changes (F9)."""

@@ -1,0 +1,1 @@
+"""OpenDocument text, read only (F12)."""

@@ -1,0 +1,1 @@
+"""Office packages: archives, parts, relationships, drawings; every other byte kept (F4, F23)."""

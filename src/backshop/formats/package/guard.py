@@ -1,0 +1,400 @@
+"""Looks at a file before any library does: archives are walked and counted, XML is checked (F4).
+
+`scan` reads the ZIP directory itself, inflates every part while counting real bytes, and returns
+an `Archive` whose members are known to be what the directory says. Libraries that open the file
+afterwards see the same names, sizes and contents. `parse_xml` and `iterparse` are the only ways
+this room turns bytes into XML: no entities, no DTD, no network, no huge trees.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+
+from lxml import etree
+
+from backshop.base import limits as numbers
+
+from ..errors import fail
+from ..protocol import Kind, Limits, Source
+
+STORED, DEFLATED = 0, 8
+_XML_ENDINGS = (".xml", ".rels", ".vml")
+_CENTRAL = struct.Struct("<4s6H3I5H2I")
+_LOCAL = struct.Struct("<4s5H3I2H")
+_END = struct.Struct("<4s4H2IH")
+_END64 = struct.Struct("<4sQ2H2I4Q")
+_LOCATOR64 = struct.Struct("<4sIQI")
+_FULL16, _FULL32 = 0xFFFF, 0xFFFFFFFF
+_ENCRYPTED, _PATCHED, _UTF8_NAME = 0x1 | 0x40 | 0x2000, 0x20, 0x800
+_NEWEST = 63  # of the versions of ZIP; what asks for a later one, other programs refuse
+_STEP = 256 * numbers.KIB
+_PROLOG_MAX_BYTES = numbers.MIB
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One entry of an archive, at its true place and size."""
+
+    name: str
+    central: bytes  # its record in the directory, as found
+    local_offset: int
+    data_offset: int
+    end: int  # where the next entry or the directory begins: header, data and descriptor lie before
+    compressed_size: int
+    size: int
+    crc: int
+    method: int
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A scanned ZIP file in memory; members stand in directory order."""
+
+    data: bytes
+    members: tuple[Member, ...]
+    comment: bytes
+
+    @cached_property
+    def by_name(self) -> dict[str, Member]:
+        """The members by their names."""
+        return {member.name: member for member in self.members}
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a member; `KeyError` when there is none of that name."""
+        return b"".join(_inflate(self.data, self.by_name[name]))
+
+
+def check_size(source: Source, kind: Kind, limits: Limits) -> None:
+    """Refuse a file beyond the limit of its kind (F2.5), and one that is not there."""
+    try:
+        size = source.size_bytes
+    except FileNotFoundError as error:
+        raise fail("not_found", f"there is no file {source.name!r}") from error
+    tabular = kind in {Kind.TEXT, Kind.CSV}
+    most = limits.max_text_bytes if tabular else limits.max_file_bytes
+    if kind is not Kind.BINARY and size > most:
+        raise fail("too_large", f"{source.name!r} has {size} bytes, the limit is {most}")
+
+
+def scan(source: Source) -> Archive:
+    """Walk a ZIP package and prove it harmless.
+
+    Raises:
+        FormatError: `corrupt_file`, `encrypted_file`, `archive_bomb`, `archive_path_escape` or
+            `xml_dtd_forbidden`.
+    """
+    return scan_bytes(source.path.read_bytes(), source.limits)
+
+
+def scan_bytes(data: bytes, limits: Limits | None = None) -> Archive:
+    """Scan a package that is in memory already."""
+    limits = limits or Limits()
+    if data[:4] == b"\xd0\xcf\x11\xe0":  # OLE2 around an encrypted package (F2.4)
+        raise fail("encrypted_file", "the file is protected by a password")
+    members, comment = _directory(data)
+    _check_names(members)
+    total = 0
+    for member in members:
+        total = _count(data, member, total, limits)
+    return Archive(data, members, comment)
+
+
+def parse_xml(data: bytes) -> etree._Element:
+    """Return the root of an XML part; comments, instructions and CDATA are kept."""
+    try:
+        root = etree.fromstring(data, _parser())
+    except etree.XMLSyntaxError as error:
+        raise fail("corrupt_file", "an XML part cannot be parsed", detail=_short(error)) from error
+    docinfo = root.getroottree().docinfo
+    if docinfo.internalDTD is not None or docinfo.doctype:
+        raise fail("xml_dtd_forbidden", "an XML part declares a document type")
+    return root
+
+
+def iterparse(
+    data: bytes, *, events: tuple[str, ...] = ("end",), tag: str | tuple[str, ...] | None = None
+) -> Iterator[tuple[str, etree._Element]]:
+    """Yield (event, element) while parsing a part; clear elements you are done with."""
+    stream = etree.iterparse(
+        BytesIO(data),
+        events=events,
+        tag=tag,
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        strip_cdata=False,
+    )
+    try:
+        yield from stream
+    except etree.XMLSyntaxError as error:
+        raise fail("corrupt_file", "an XML part cannot be parsed", detail=_short(error)) from error
+
+
+def _parser() -> etree.XMLParser:
+    return etree.XMLParser(
+        resolve_entities=False,
+        load_dtd=False,
+        dtd_validation=False,
+        no_network=True,
+        huge_tree=False,
+        strip_cdata=False,
+    )
+
+
+def _short(error: Exception) -> str:
+    return f"{type(error).__name__}: line {getattr(error, 'lineno', None)}"
+
+
+# --- the directory -----------------------------------------------------------------------------
+
+
+def _corrupt(what: str) -> Exception:
+    return fail("corrupt_file", f"the archive is damaged: {what}")
+
+
+def _directory(data: bytes) -> tuple[tuple[Member, ...], bytes]:
+    at = data.rfind(b"PK\x05\x06", max(0, len(data) - _END.size - _FULL16))
+    if at < 0 or at + _END.size > len(data):
+        raise _corrupt("it has no directory")
+    _, disk, start_disk, here, count, size, offset, comment_length = _END.unpack_from(data, at)
+    comment = data[at + _END.size : at + _END.size + comment_length]
+    end = at
+    locator = at - _LOCATOR64.size
+    if locator >= 0 and data[locator : locator + 4] == b"PK\x06\x07":
+        end = locator - _END64.size
+        if end < 0 or data[end : end + 4] != b"PK\x06\x06":
+            end = _LOCATOR64.unpack_from(data, locator)[2]
+        if end + _END64.size > len(data) or data[end : end + 4] != b"PK\x06\x06":
+            raise _corrupt("its 64-bit directory end is missing")
+        _, _, _, _, disk, start_disk, here, count, size, offset = _END64.unpack_from(data, end)
+    if disk or start_disk or here != count:
+        raise _corrupt("it spans several disks")
+    if count > numbers.ARCHIVE_MAX_ENTRIES:
+        raise fail("archive_bomb", f"the archive has {count} entries")
+    shift = end - size - offset  # bytes glued in front of the archive
+    if shift < 0 or size > end:
+        raise _corrupt("its directory lies outside the file")
+    raw = _records(data, end - size, end, count, shift)
+    return _place(data, raw, end - size), comment
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    central: bytes
+    raw_name: bytes
+    name: str
+    flags: int
+    method: int
+    crc: int
+    compressed_size: int
+    size: int
+    offset: int
+
+
+def _records(data: bytes, at: int, end: int, count: int, shift: int) -> list[_Record]:
+    records = []
+    for _ in range(count):
+        if at + _CENTRAL.size > end or data[at : at + 4] != b"PK\x01\x02":
+            raise _corrupt("its directory breaks off")
+        head = _CENTRAL.unpack_from(data, at)
+        needed, flags, method = head[2] & 0xFF, head[3], head[4]
+        crc, compressed, size = head[7], head[8], head[9]
+        name_length, extra_length, comment_length, disk, offset = *head[10:14], head[16]
+        name_at = at + _CENTRAL.size
+        extra_at = name_at + name_length
+        stop = extra_at + extra_length + comment_length
+        if stop > end:
+            raise _corrupt("its directory breaks off")
+        size, compressed, offset = _wide(
+            data[extra_at : extra_at + extra_length], size, compressed, offset
+        )
+        if disk not in (0, _FULL16):
+            raise _corrupt("it spans several disks")
+        if flags & _ENCRYPTED:
+            raise fail("encrypted_file", "the file is protected by a password")
+        if needed > _NEWEST or flags & _PATCHED:
+            raise _corrupt("it asks for more of ZIP than office files use")
+        if method not in (STORED, DEFLATED):
+            raise _corrupt(f"compression method {method} is not used in office files")
+        raw = data[name_at:extra_at]
+        records.append(
+            _Record(
+                data[at:stop],
+                raw,
+                _decode_name(raw, flags),
+                flags,
+                method,
+                crc,
+                compressed,
+                size,
+                offset + shift,
+            )
+        )
+        at = stop
+    return records
+
+
+def _wide(extra: bytes, size: int, compressed: int, offset: int) -> tuple[int, int, int]:
+    """Take the sizes the 64-bit extra field holds instead of the record's full ones."""
+    values = [size, compressed, offset]
+    at = zip64_at(extra)
+    for index, value in enumerate(values):
+        if value != _FULL32:
+            continue
+        if at is None or at + 8 > len(extra):
+            raise _corrupt("a 64-bit size is missing")
+        values[index] = struct.unpack_from("<Q", extra, at)[0]
+        at += 8
+    return values[0], values[1], values[2]
+
+
+def zip64_at(extra: bytes) -> int | None:
+    """Return where the values of the 64-bit extra field begin, if there is one."""
+    at = 0
+    while at + 4 <= len(extra):
+        tag, length = struct.unpack_from("<2H", extra, at)
+        if tag == 1:
+            return at + 4
+        at += 4 + length
+    return None
+
+
+def _decode_name(raw: bytes, flags: int) -> str:
+    try:
+        return raw.decode("utf-8" if flags & _UTF8_NAME else "cp437")
+    except UnicodeDecodeError as error:
+        raise _corrupt("a name is not UTF-8") from error
+
+
+def _place(data: bytes, records: list[_Record], directory_at: int) -> tuple[Member, ...]:
+    """Find each record's data, and refuse entries that share bytes or contradict the directory."""
+    ends = {}
+    following = directory_at
+    for record in sorted(records, key=lambda r: r.offset, reverse=True):
+        ends[record.offset] = following
+        following = record.offset
+    if len(ends) != len(records):
+        raise _corrupt("two entries share their bytes")
+    members = []
+    for record in records:
+        at, end = record.offset, ends[record.offset]
+        if at + _LOCAL.size > end or data[at : at + 4] != b"PK\x03\x04":
+            raise _corrupt("an entry is not where the directory says")
+        head = _LOCAL.unpack_from(data, at)
+        name_at = at + _LOCAL.size
+        data_at = name_at + head[9] + head[10]
+        if data[name_at : name_at + head[9]] != record.raw_name:
+            raise _corrupt("an entry and the directory disagree about a name")
+        if head[2] & _ENCRYPTED:
+            raise fail("encrypted_file", "the file is protected by a password")
+        if head[3] != record.method or data_at + record.compressed_size > end:
+            raise _corrupt("an entry and the directory disagree about its data")
+        members.append(
+            Member(
+                record.name,
+                record.central,
+                at,
+                data_at,
+                end,
+                record.compressed_size,
+                record.size,
+                record.crc,
+                record.method,
+            )
+        )
+    return tuple(members)
+
+
+def _check_names(members: tuple[Member, ...]) -> None:
+    seen = set()
+    for member in members:
+        name = member.name
+        bad = (
+            name in seen
+            or not name
+            or name.startswith("/")
+            or "\\" in name
+            or "\0" in name
+            or ".." in name.split("/")
+            or _DRIVE.match(name) is not None
+        )
+        if bad:
+            raise fail("archive_path_escape", "the archive has an unsafe or double entry name")
+        seen.add(name)
+
+
+# --- the contents ------------------------------------------------------------------------------
+
+
+def _inflate(data: bytes, member: Member) -> Iterator[bytes]:
+    view = memoryview(data)[member.data_offset : member.data_offset + member.compressed_size]
+    if member.method == STORED:
+        for at in range(0, len(view), _STEP):
+            yield bytes(view[at : at + _STEP])
+        return
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        for at in range(0, len(view), _STEP):
+            yield inflater.decompress(bytes(view[at : at + _STEP]), _STEP)
+            while inflater.unconsumed_tail:
+                yield inflater.decompress(inflater.unconsumed_tail, _STEP)
+        while not inflater.eof:
+            piece = inflater.decompress(b"", _STEP)
+            if not piece:
+                raise _corrupt("the data of an entry breaks off")
+            yield piece
+    except zlib.error as error:
+        raise _corrupt("the data of an entry cannot be inflated") from error
+
+
+def _count(data: bytes, member: Member, total: int, limits: Limits) -> int:
+    """Return the total with this member's real size; refuse bombs, lies and DTDs."""
+    size = crc = 0
+    prolog = b"" if member.name.lower().endswith(_XML_ENDINGS) else None
+    ratio_bytes = max(
+        numbers.PART_RATIO_FROM_BYTES, numbers.PART_MAX_RATIO * member.compressed_size
+    )
+    for piece in _inflate(data, member):
+        size += len(piece)
+        crc = zlib.crc32(piece, crc)
+        if size > min(ratio_bytes, limits.part_bytes) or total + size > limits.archive_bytes:
+            raise fail("archive_bomb", "the archive unpacks to more than is allowed")
+        if prolog is not None:
+            prolog = _check_prolog(prolog + piece)
+    if size != member.size or crc != member.crc:
+        raise _corrupt("the checksum or size of an entry is wrong")
+    return total + size
+
+
+_PROLOG = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
+
+
+def _check_prolog(start: bytes) -> bytes | None:
+    """Return None once the root element was reached without a DTD, else what to look at again."""
+    text = _as_text(start)
+    rest = text[_PROLOG.match(text).end() :]  # type: ignore[union-attr]  # it matches the empty text
+    if rest.startswith(("<!DOCTYPE", "<!ENTITY")):
+        raise fail("xml_dtd_forbidden", "an XML part declares a document type or an entity")
+    begins = "<!DOCTYPE".startswith(rest[:9]) or "<!--".startswith(rest[:4])
+    undecided = begins or rest.startswith("<?")
+    if undecided and len(start) < _PROLOG_MAX_BYTES:
+        return start
+    if undecided:
+        raise _corrupt("an XML part does not begin")
+    return None
+
+
+def _as_text(start: bytes) -> str:
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return start.decode("utf-16", "ignore")
+    if start[:2] in (b"<\0", b"\0<"):
+        return start.decode("utf-16-le" if start[:1] == b"<" else "utf-16-be", "ignore")
+    return start.decode("latin-1").removeprefix("\xef\xbb\xbf")

@@ -1,0 +1,1 @@
+"""PDF, read page by page (F11)."""

@@ -1,0 +1,355 @@
+"""PDF, read page by page with pdfium (F11). Nothing in it is run or followed (F4.4)."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from io import BytesIO
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
+
+from backshop.base import limits as numbers
+
+from ..diff.page_diff import Page, pair_pages
+from ..errors import fail
+from ..protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
+from ..warning import Warnings
+from ..window import (
+    check_chunk,
+    check_selector,
+    chunk_count,
+    chunk_list,
+    chunking,
+    cut,
+    refuse_both,
+)
+from .visible import page_text
+
+CHUNK = numbers.PDF_CHUNK_PAGES
+_LISTED_PAGES = 200
+_LISTED_TOC = 200
+_LISTED_FIELDS = 100
+_SCAN_MAX_CHARS = 16
+_LOOKED_AT = 60  # pages whose looks are compared, from the first on; drawing takes its time
+_LOOK_PX = 300  # the longer side of a page that is drawn to be compared
+_OBJECT_LIMIT = 2_000  # looked at per page when judging whether it is a scan
+_LIGATURES = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+)
+_PAGES = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
+_SCRIPT = re.compile(rb"/(JavaScript|JS)\b")
+
+
+def get_info(source: Source) -> JsonObject:
+    """Return the page count, and form fields where there are any (F11.5)."""
+    with _opened(source) as document:
+        info: dict[str, Json] = {"page_count": len(document)}
+        fields = _fields(document)
+        if fields:
+            info["form_fields"] = fields
+        return info
+
+
+def get_map(source: Source) -> Map:
+    """Return pages, contents and flags."""
+    with _opened(source) as document:
+        count = len(document)
+        pages = [_page_entry(document, index) for index in range(min(count, _LISTED_PAGES))]
+        toc = _toc(document)
+        chunks = chunk_count(count, CHUNK)
+        data: dict[str, Json] = {
+            "page_count": count,
+            "has_toc": bool(toc),
+            "toc": toc,
+            "has_forms": document.get_formtype() != pdfium_c.FORMTYPE_NONE,
+            "has_annotations": any(_annotations(document, i) for i in range(len(pages))),
+            "has_text_layer": any(page["chars"] and not page["scanned"] for page in pages),
+            "pages": pages,
+            "chunking": chunking("pages", CHUNK, chunks, 1),
+            "chunks": chunk_list([{"pages": _span(i, count)} for i in range(chunks)]),
+        }
+        warnings = Warnings()
+        if count > _LISTED_PAGES:
+            data["shortened"] = {"pages": {"kept": _LISTED_PAGES, "total": count}}
+        security: dict[str, Json] = {}
+        scripts = pdfium_c.FPDFDoc_GetJavaScriptActionCount(document) > 0
+        if scripts or _SCRIPT.search(source.path.read_bytes()):
+            security["javascript"] = True
+        if pdfium_c.FPDFDoc_GetAttachmentCount(document) > 0:
+            security["embedded_objects"] = True
+    return Map(format="pdf", data=data, warnings=warnings.all(), security=security)
+
+
+def read(source: Source, selector: Selector) -> Read:
+    """Return the text of pages: those named, a chunk, or all of a short document."""
+    check_selector(selector, "pdf", ("pages",))
+    refuse_both(selector, "pages")
+    with _opened(source) as document:
+        total = len(document)
+        chunks = chunk_count(total, CHUNK)
+        warnings = Warnings()
+        pages, chunked = _chosen(document, selector, total, warnings)
+        texts = (_page_block(document, page) for page in pages)
+        piece = cut(texts, char_offset=selector.char_offset or 0)
+        if pages and all(_is_scanned(document, page - 1) for page in pages):
+            warnings.add("no_text_layer")
+    following: Selector | None = None
+    if not piece.complete:
+        warnings.add("truncated_to_fit")
+        rest = pages[piece.units :]
+        following = Selector(pages=_listed(rest), char_offset=piece.char_offset)
+    elif pages and pages[-1] < total:
+        after = pages[-1] + 1
+        following = (
+            Selector(chunk_index=pages[-1] // CHUNK)
+            if chunked
+            else Selector(pages=_listed(list(range(after, min(after + CHUNK, total + 1)))))
+        )
+    shown = pages[: piece.units] if piece.char_offset is None else pages[: piece.units + 1]
+    return Read(
+        format="pdf",
+        text=piece.text,
+        selector=replace(selector, pages=_listed(pages)) if selector.pages else selector,
+        chunk_info=ChunkInfo(
+            chunk_index=(pages[0] - 1) // CHUNK if pages else 0,
+            total_chunks=max(chunks, 1),
+            next=following,
+            span={"pages": _listed(shown)} if shown else {},
+        ),
+        warnings=warnings.all(),
+    )
+
+
+def extract_lines(source: Source) -> list[str]:
+    """Return the lines of every page under its heading (F29.1)."""
+    with _opened(source) as document:
+        blocks = [_page_block(document, page) for page in range(1, len(document) + 1)]
+    return [line for block in blocks for line in block.split("\n")]
+
+
+def diff_pages(before: Source, after: Source) -> list[JsonObject]:
+    """Return the pages of two versions, paired by what stands on them (B12.10)."""
+    sides = []
+    for source in (before, after):
+        with _opened(source) as document:
+            sides.append(
+                [
+                    Page(
+                        "\n".join(_page_block(document, index + 1).split("\n")[1:]),
+                        _look(document, index) if index < _LOOKED_AT else None,
+                    )
+                    for index in range(len(document))
+                ]
+            )
+    return pair_pages(sides[0], sides[1])
+
+
+def _look(document: pdfium.PdfDocument, index: int) -> str:
+    """Return a hash of a page drawn small: enough to see that a picture or a line differs."""
+    page = document[index]
+    fitting = _LOOK_PX / (max(page.get_size()) or 1.0)
+    image = page.render(scale=fitting, may_draw_forms=False).to_pil()
+    return hashlib.sha256(image.convert("RGB").tobytes()).hexdigest()[:16]
+
+
+def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, int, bool]:
+    """Return a page as PNG, the page count, and whether it had to be made smaller (F29.8)."""
+    with _opened(source) as document:
+        count = len(document)
+        if not 0 <= page_index < count:
+            raise fail("bad_index", f"pages are 0 to {count - 1}", hints=(f"0 to {count - 1}",))
+        page = document[page_index]
+        wanted = scale * 96 / 72  # pdf units are points; scale 1 is a screen's pixel
+        longest = max(page.get_size()) or 1.0
+        fitting = min(wanted, numbers.PREVIEW_MAX_SIDE_PX / longest)
+        while True:
+            image = page.render(scale=fitting, may_draw_forms=False).to_pil()
+            buffer = BytesIO()
+            image.convert("RGB").save(buffer, "PNG", optimize=False)
+            if buffer.tell() <= numbers.PREVIEW_MAX_BYTES:
+                return buffer.getvalue(), count, fitting < wanted
+            fitting *= 0.7
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[pdfium.PdfDocument]:
+    try:
+        document = pdfium.PdfDocument(source.path)
+    except pdfium.PdfiumError as error:
+        if "password" in str(error).lower() or "security" in str(error).lower():
+            raise fail("encrypted_file", "the file is protected by a password") from error
+        raise fail("corrupt_file", "the PDF cannot be parsed", detail="PdfiumError") from error
+    try:
+        yield document
+    except pdfium.PdfiumError as error:
+        raise fail("corrupt_file", "the PDF cannot be parsed", detail="PdfiumError") from error
+    finally:
+        document.close()
+
+
+def _page_text(document: pdfium.PdfDocument, index: int) -> str:
+    page = document[index]
+    try:
+        raw = page_text(page)
+    finally:
+        page.close()
+    clean = raw.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").translate(_LIGATURES)
+    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in clean)
+
+
+def _page_block(document: pdfium.PdfDocument, page: int) -> str:
+    body = _page_text(document, page - 1).rstrip("\n")
+    return f"--- page {page} ---\n{body}" if body else f"--- page {page} ---"
+
+
+def _page_entry(document: pdfium.PdfDocument, index: int) -> dict[str, Json]:
+    chars = len(_page_text(document, index))
+    images = _image_share(document, index)
+    return {
+        "page": index + 1,
+        "chars": chars,
+        "has_images": images is not None,
+        "scanned": chars < _SCAN_MAX_CHARS and (images or 0.0) >= 0.5,
+    }
+
+
+def _is_scanned(document: pdfium.PdfDocument, index: int) -> bool:
+    return bool(_page_entry(document, index)["scanned"])
+
+
+def _image_share(document: pdfium.PdfDocument, index: int) -> float | None:
+    """Return which share of the page its largest picture covers, None without pictures."""
+    page = document[index]
+    try:
+        width, height = page.get_size()
+        area = max(width * height, 1.0)
+        best: float | None = None
+        found = page.get_objects(filter=(pdfium_c.FPDF_PAGEOBJ_IMAGE,), max_depth=3)
+        for count, item in enumerate(found):
+            if count >= _OBJECT_LIMIT:
+                break
+            left, bottom, right, top = item.get_bounds()
+            covered = max(0.0, min(right, width) - max(left, 0.0)) * max(
+                0.0, min(top, height) - max(bottom, 0.0)
+            )
+            best = max(best or 0.0, covered / area)
+        return best
+    finally:
+        page.close()
+
+
+def _annotations(document: pdfium.PdfDocument, index: int) -> bool:
+    page = document[index]
+    try:
+        return bool(pdfium_c.FPDFPage_GetAnnotCount(page) > 0)
+    finally:
+        page.close()
+
+
+def _toc(document: pdfium.PdfDocument) -> list[Json]:
+    entries: list[Json] = []
+    for item in document.get_toc(max_depth=10):
+        if len(entries) >= _LISTED_TOC:
+            break
+        target = item.get_dest()
+        index = target.get_index() if target is not None else None
+        entries.append(
+            {
+                "title": _words(pdfium_c.FPDFBookmark_GetTitle, item),
+                "page": None if index is None else index + 1,
+                "level": item.level + 1,
+            }
+        )
+    return entries
+
+
+def _fields(document: pdfium.PdfDocument) -> list[Json]:
+    """Return names and values of form fields, at most 100."""
+    if document.get_formtype() == pdfium_c.FORMTYPE_NONE:
+        return []
+    document.init_forms()
+    form = document.formenv
+    fields: dict[str, str] = {}
+    for index in range(len(document)):
+        page = document[index]
+        for number in range(pdfium_c.FPDFPage_GetAnnotCount(page)):
+            annotation = pdfium_c.FPDFPage_GetAnnot(page, number)
+            name = _words(pdfium_c.FPDFAnnot_GetFormFieldName, form, annotation)
+            if name:
+                value = _words(pdfium_c.FPDFAnnot_GetFormFieldValue, form, annotation)
+                fields.setdefault(name, value)
+            pdfium_c.FPDFPage_CloseAnnot(annotation)
+        page.close()
+        if len(fields) >= _LISTED_FIELDS:
+            break
+    return [{"name": n, "value": v} for n, v in list(fields.items())[:_LISTED_FIELDS]]
+
+
+def _words(function: object, *about: object) -> str:
+    """Return a text the library gives in UTF-16, with a mark where half a character stands."""
+    assert callable(function)
+    size = function(*about, None, 0)
+    if size <= 2:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    function(*about, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    return buffer.raw[: size - 2].decode("utf-16-le", "replace")
+
+
+def _chosen(
+    document: pdfium.PdfDocument, selector: Selector, total: int, warnings: Warnings
+) -> tuple[list[int], bool]:
+    """Return the pages to read, counted from 1, and whether the reader goes by chunks."""
+    if selector.pages is not None:
+        return _parse_pages(selector.pages, total, warnings), False
+    if selector.chunk_index is not None:
+        check_chunk(selector.chunk_index, chunk_count(total, CHUNK))
+        start = selector.chunk_index * CHUNK + 1
+        return list(range(start, min(start + CHUNK, total + 1))), True
+    size = 0
+    for index in range(total):
+        size += len(_page_block(document, index + 1).encode()) + 1
+        if size > numbers.READ_WHOLE_MAX_BYTES:
+            return list(range(1, min(CHUNK, total) + 1)), True
+    return list(range(1, total + 1)), True
+
+
+def _parse_pages(text: str, total: int, warnings: Warnings) -> list[int]:
+    """Return the pages a selector names; a span that goes on after the last page ends there."""
+    pages: list[int] = []
+    for part in text.split(","):
+        match = _PAGES.fullmatch(part)
+        first = int(match.group(1)) if match else 0
+        last = int(match.group(2) or first) if match else 0
+        if not 1 <= first <= last or first > total:
+            raise fail("bad_range", f"{text!r} names no pages", hints=(f"1-{total}",))
+        if last > total:
+            warnings.add("span_clipped", where=f"the last page is {total}")
+            last = total
+        wanted = range(first, min(last, first + numbers.PDF_READ_MAX_PAGES) + 1)
+        pages.extend(page for page in wanted if page not in pages)
+        if len(pages) > numbers.PDF_READ_MAX_PAGES:
+            most = numbers.PDF_READ_MAX_PAGES
+            near = _listed(sorted(pages[:most]))
+            raise fail("bad_range", f"at most {most} pages in one read", hints=(near,))
+    return sorted(pages)
+
+
+def _listed(pages: list[int]) -> str:
+    """Return pages the way a selector writes them: `1,4-6`."""
+    runs: list[list[int]] = []
+    for page in pages:
+        if runs and runs[-1][-1] == page - 1:
+            runs[-1].append(page)
+        else:
+            runs.append([page])
+    return ",".join(f"{r[0]}-{r[-1]}" if len(r) > 1 else str(r[0]) for r in runs)
+
+
+def _span(index: int, total: int) -> str:
+    return _listed(list(range(index * CHUNK + 1, min((index + 1) * CHUNK, total) + 1)))

@@ -1,0 +1,272 @@
+"""Pictures of pages: PDF by pdfium in a worker, office files through LibreOffice where it is
+installed (F29.7, F29.8).
+
+LibreOffice is asked once per file, however many ask for its pages at the same time. Its PDF and
+every picture are kept under the content's hash; the folder may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from backshop.base import limits as numbers
+
+from ..dispatch import HERE, Dispatcher
+from ..errors import FormatError, fail
+from ..protocol import Kind, Source
+from . import libreoffice
+
+MIN_SCALE, MAX_SCALE, STEP = 0.25, 2.0, 0.25
+_THROUGH_OFFICE = frozenset({Kind.DOCX, Kind.ODT, Kind.PPTX})
+_FAILURE_S = 120.0  # what could not be drawn is not tried again for so long
+_FAILURES = 256  # that are remembered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """A picture of a page, or why there is none.
+
+    `reason`: `renderer_missing`, `no_pages`, `render_failed` or `timeout`.
+    """
+
+    available: bool
+    reason: str | None = None
+    image: bytes | None = None
+    mime_type: str | None = None
+    page_count: int | None = None
+    scaled_down: bool = False
+
+
+class Renderer:
+    """Draws pages; `program` is `formats.renderer_path`, else a LibreOffice is looked for."""
+
+    def __init__(self, do: Dispatcher, cache: Path | None, program: str | None = None) -> None:
+        self._do = do
+        self._program = program
+        folder = None if cache is None else cache / "previews"
+        self._shelf = _Shelf(folder, do.limits.preview_cache_bytes)
+        self._queue = _Queue(numbers.RENDERERS_MAX)
+        self._failed: dict[str, tuple[float, Preview]] = {}  # by content: until when, and why
+
+    def page(self, source: Source, page_index: int, scale: float = 1.0) -> Preview:
+        """Return one page as PNG; what cannot be drawn says why and is no error.
+
+        Raises:
+            FormatError: `bad_index`, `bad_value`; and those of a file that cannot be opened at all.
+        """
+        if not math.isfinite(scale):
+            raise fail("bad_value", "a scale is a number")
+        module, kind = self._do.readable(source)
+        bucket = min(max(round(scale / STEP) * STEP, MIN_SCALE), MAX_SCALE)
+        if kind in _THROUGH_OFFICE:
+            program = libreoffice.find_program(self._program)
+            if program is None:
+                return Preview(available=False, reason="renderer_missing")
+            name = _name(source, _identity(program))
+            return self._kept(name, page_index, bucket) or self._office(
+                source, program, name, page_index, bucket
+            )
+        if kind is Kind.PDF or (kind is Kind.IMAGE and source.extension != ".svg"):
+            name = _name(source, "pdfium")
+            return self._kept(name, page_index, bucket) or self._draw(
+                source, module, name, page_index, bucket
+            )
+        return Preview(available=False, reason="no_pages")
+
+    def part(self, source: Source, part: str) -> Preview:
+        """Return a picture inside an office file as PNG; what cannot be drawn says why."""
+        key = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:24]
+        name = _name(source, f"pillow-{key}")
+        if (kept := self._kept(name, 0, 1.0)) is not None:
+            return kept
+        self._do.readable(source)
+        limit = self._do.limits.render_timeout_s
+        try:
+            drawn = self._do.read_call(HERE + "image", "render_part", source, part, timeout_s=limit)
+        except FormatError as error:
+            return Preview(available=False, reason=error.reason)
+        assert isinstance(drawn, tuple)
+        image, count, smaller = drawn
+        self._shelf.put(_picture(name, 0, 1.0), b"%d %d\n" % (count, smaller) + image)
+        return _preview(image, count, smaller)
+
+    def _office(
+        self, source: Source, program: str, name: str, page_index: int, scale: float
+    ) -> Preview:
+        """Draw a page of an office file from its PDF; have that made first where it is missing."""
+        with tempfile.TemporaryDirectory(prefix="backshop-render-") as folder:
+            pdf = Path(folder) / "pages.pdf"
+            if not self._shelf.take(f"{name}.pdf", pdf):
+                with self._queue.turn(name):
+                    if not self._shelf.take(f"{name}.pdf", pdf):
+                        failed = self._failure(name) or self._convert(source, program, name, pdf)
+                        if failed is not None:
+                            return failed
+            pages = replace(source, path=pdf, name=f"{source.name}.pdf")
+            try:
+                return self._draw(pages, f"{HERE}pdf", name, page_index, scale)
+            except FormatError as error:
+                if error.reason == "bad_index":
+                    raise
+                return self._note_failure(name, error)
+
+    def _convert(self, source: Source, program: str, name: str, pdf: Path) -> Preview | None:
+        """Have LibreOffice write `pdf`; return why it could not."""
+        self._do.read_call(libreoffice.__name__, "check", source)
+        try:
+            made = libreoffice.to_pdf(program, source, pdf.parent, self._do.limits.render_timeout_s)
+        except FormatError as error:
+            return self._note_failure(name, error)
+        made.replace(pdf)
+        self._shelf.keep(f"{name}.pdf", pdf)
+        return None
+
+    def _draw(
+        self, pages: Source, module: str, name: str, page_index: int, scale: float
+    ) -> Preview:
+        limit = self._do.limits.render_timeout_s
+        drawn = self._do.read_call(module, "render_page", pages, page_index, scale, timeout_s=limit)
+        assert isinstance(drawn, tuple)
+        image, count, smaller = drawn
+        self._shelf.put(_picture(name, page_index, scale), b"%d %d\n" % (count, smaller) + image)
+        return _preview(image, count, smaller)
+
+    def _kept(self, name: str, page_index: int, scale: float) -> Preview | None:
+        data = self._shelf.get(_picture(name, page_index, scale))
+        facts, _, image = (data or b"").partition(b"\n")
+        count, _, smaller = facts.partition(b" ")
+        return _preview(image, int(count), smaller == b"1") if count.isdigit() else None
+
+    def _failure(self, name: str) -> Preview | None:
+        until, preview = self._failed.get(name, (0.0, None))
+        return preview if time.monotonic() < until else None
+
+    def _note_failure(self, name: str, error: FormatError) -> Preview:
+        reason = "timeout" if error.reason == "timeout" else "render_failed"
+        preview = Preview(available=False, reason=reason)
+        self._failed[name] = (time.monotonic() + _FAILURE_S, preview)
+        while len(self._failed) > _FAILURES:
+            self._failed.pop(next(iter(self._failed)), None)
+        return preview
+
+
+def _preview(image: bytes, count: int, smaller: bool) -> Preview:
+    return Preview(
+        available=True, image=image, mime_type="image/png", page_count=count, scaled_down=smaller
+    )
+
+
+def _name(source: Source, drawn_by: str) -> str:
+    return f"{source.sha256}-{source.extension.lstrip('.')}-{drawn_by}"
+
+
+def _picture(name: str, page_index: int, scale: float) -> str:
+    return f"{name}-{page_index}-{scale:.2f}"
+
+
+def _identity(program: str) -> str:
+    """Return what tells one LibreOffice from another; it is part of a picture's name."""
+    with contextlib.suppress(OSError):
+        status = Path(program).resolve().stat()
+        program = f"{program} {status.st_size} {status.st_mtime_ns}"
+    return hashlib.sha256(program.encode()).hexdigest()[:12]
+
+
+class _Queue:
+    """Lets few in at a time, and only one of each name."""
+
+    def __init__(self, places: int) -> None:
+        self._places = threading.Semaphore(places)
+        self._guard = threading.Lock()
+        self._names: dict[str, tuple[threading.Lock, list[None]]] = {}
+
+    @contextmanager
+    def turn(self, name: str) -> Iterator[None]:
+        with self._guard:
+            lock, waiting = self._names.setdefault(name, (threading.Lock(), []))
+            waiting.append(None)
+        try:
+            with lock, self._places:
+                yield
+        finally:
+            with self._guard:
+                waiting.pop()
+                if not waiting:
+                    del self._names[name]
+
+
+class _Shelf:
+    """Files kept by name up to a size, those not asked for longest going first; a cache that
+    cannot be read or written is only slower."""
+
+    def __init__(self, folder: Path | None, most_bytes: int) -> None:
+        self._folder = folder
+        self._most_bytes = most_bytes
+
+    def get(self, name: str) -> bytes | None:
+        """Return what is kept under a name."""
+        if self._folder is None:
+            return None
+        try:
+            data = (self._folder / name).read_bytes()
+            os.utime(self._folder / name)
+        except OSError:
+            return None
+        return data
+
+    def take(self, name: str, into: Path) -> bool:
+        """Copy what is kept under a name; say whether there was anything."""
+        if self._folder is None:
+            return False
+        try:
+            os.utime(self._folder / name)
+            shutil.copyfile(self._folder / name, into)
+        except OSError:
+            return False
+        return True
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep bytes under a name."""
+        self._fill(name, lambda part: part.write_bytes(data))
+
+    def keep(self, name: str, path: Path) -> None:
+        """Keep a copy of a file under a name."""
+        self._fill(name, lambda part: shutil.copyfile(path, part))
+
+    def _fill(self, name: str, write: Callable[[Path], object]) -> None:
+        if self._folder is None:
+            return
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            handle, part = tempfile.mkstemp(dir=self._folder, suffix=".part")
+            os.close(handle)
+            try:
+                write(Path(part))
+                Path(part).replace(self._folder / name)
+            finally:
+                Path(part).unlink(missing_ok=True)
+            self._make_room()
+
+    def _make_room(self) -> None:
+        files = []
+        for entry in os.scandir(self._folder):
+            with contextlib.suppress(FileNotFoundError):  # another process made room
+                status = entry.stat()
+                files.append((status.st_mtime_ns, status.st_size, Path(entry.path)))
+        used = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
+            if used <= self._most_bytes:
+                return
+            path.unlink(missing_ok=True)
+            used -= size

@@ -1,0 +1,1 @@
+"""Text files: plain, delimited, their encodings, outlines and exact edits (F6, F7)."""

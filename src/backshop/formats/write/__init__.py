@@ -1,0 +1,1 @@
+"""What writes to office files share: checked operations, styles, assets, tracked changes."""

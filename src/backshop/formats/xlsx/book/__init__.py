@@ -1,0 +1,1 @@
+"""A workbook's parts: sheets and cells as bytes, formats, edits spliced into them."""

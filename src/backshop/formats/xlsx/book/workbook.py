@@ -1,0 +1,390 @@
+"""A workbook being looked at: its sheets, strings, formats and names, loaded when asked for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from lxml import etree
+
+from backshop.formats.errors import MAX_HINTS, fail
+from backshop.formats.package.package import Package
+from backshop.formats.write.operation import nearest
+
+from ..syntax.address import Area, parse_area
+from ..syntax.formula import shift
+from . import number_format
+from .plain import plain_xml
+from .sheet_xml import RawCell, SheetXml, grammar, rich_text
+
+_SI = re.compile(rb"<((?:[A-Za-z_][\w.\-]*:)?)sst\b")
+_BLANK = re.compile(
+    rb">\s*</(?:[\w.\-]+:)?t\s*>|<(?:[\w.\-]+:)?(?:t|si)(?:\s[^>]*)?/>|<(?:[\w.\-]+:)?si>\s*</"
+)
+_STRICT = "http://purl.oclc.org/ooxml/"
+_LOOSE = re.compile(r"http://schemas\.openxmlformats\.org/(spreadsheetml|officeDocument)/2006/")
+SHEET_KINDS = {
+    "worksheet": "worksheet",
+    "chartsheet": "chartsheet",
+    "dialogsheet": "dialogsheet",
+    "xlMacrosheet": "macrosheet",
+    "xlIntlMacrosheet": "macrosheet",
+}
+HISTORY = "history"  # a name Excel keeps for itself
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One line of the workbook's list of sheets. `part` is None when it leads nowhere."""
+
+    name: str
+    index: int
+    state: str  # visible, hidden, veryHidden
+    kind: str  # worksheet, chartsheet, dialogsheet, macrosheet
+    part: str | None
+    rel_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A named table of a sheet."""
+
+    name: str
+    area: Area
+    columns: tuple[str, ...]
+    header_rows: int
+    totals_rows: int
+    part: str
+
+    @property
+    def data(self) -> Area:
+        """The rows between header and totals."""
+        last = self.area.row2 - self.totals_rows
+        first = min(self.area.row1 + self.header_rows, last)
+        return Area(first, self.area.col1, last, self.area.col2)
+
+
+@dataclass(frozen=True, slots=True)
+class DefinedName:
+    """A name of the workbook, or of one sheet (`scope` is its index)."""
+
+    name: str
+    refers_to: str
+    scope: int | None
+    hidden: bool
+
+
+class Value(NamedTuple):
+    """What a cell holds: `kind` blank, number, string, boolean, date or error; `text` as F8.10."""
+
+    kind: str
+    text: str
+    number: float | None = None
+
+
+BLANK = Value("blank", "")
+
+
+def local(element: etree._Element) -> str:
+    """Return an element's name without namespace, empty for comments."""
+    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+
+
+def children(element: etree._Element | None, name: str) -> list[etree._Element]:
+    """Return the children with this local name, in any namespace."""
+    return [] if element is None else [child for child in element if local(child) == name]
+
+
+def child(element: etree._Element | None, name: str) -> etree._Element | None:
+    """Return the first child with this local name, or None."""
+    return next(iter(children(element, name)), None)
+
+
+def like(parent: etree._Element, name: str) -> str:
+    """Return a tag in the namespace of `parent`."""
+    namespace = etree.QName(parent).namespace
+    return f"{{{namespace}}}{name}" if namespace else name
+
+
+def rel_id(element: etree._Element) -> str | None:
+    """Return the relationship id of an element, whichever edition of the namespace it uses."""
+    for key, value in element.attrib.items():
+        name = etree.QName(str(key))
+        if name.localname == "id" and name.namespace and name.namespace.endswith("relationships"):
+            return str(value)
+    return None
+
+
+def truth(value: str | None, default: bool = False) -> bool:
+    """Read a boolean attribute."""
+    return default if value is None else value.strip().lower() in {"1", "true", "on"}
+
+
+class Strings:
+    """The shared strings, kept as bytes until one is asked for."""
+
+    def __init__(self, data: bytes) -> None:
+        data = plain_xml(data) if data else b""
+        root = _SI.search(data)
+        self._words = grammar(root[1] if root else b"")
+        prefix = re.escape(self._words.prefix)
+        pattern = re.compile(rb"<%ssi(?:\s[^>]*)?(?:/>|>(.*?)</%ssi\s*>)" % (prefix, prefix), re.S)
+        self._raw: list[bytes] = pattern.findall(data)
+        self._done: dict[int, str] = {}
+        ending = b"</" + self._words.prefix + b"t"
+        hints = [before + ending for before in (b">", b" ", b"\n", b"\t", b"\r")]
+        hints.append(b"/>")  # cheap to look for, and usually absent
+        self._has_blank = any(hint in data for hint in hints) and _BLANK.search(data) is not None
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def get(self, index: str | None) -> str | None:
+        """Return the string of a cell's `<v>`, None when there is none."""
+        if index is None or not index.strip().isdigit():
+            return None
+        number = int(index)
+        if number >= len(self._raw):
+            return None
+        if number not in self._done:
+            self._done[number] = rich_text(self._raw[number], self._words)
+        return self._done[number]
+
+    @cached_property
+    def blank(self) -> frozenset[int]:
+        """The indexes of strings that are empty or only white space."""
+        if not self._has_blank:
+            return frozenset()
+        return frozenset(
+            number
+            for number, raw in enumerate(self._raw)
+            if not rich_text(raw, self._words).strip()
+        )
+
+
+class Formats:
+    """The number format of every cell style."""
+
+    def __init__(self, root: etree._Element | None) -> None:
+        self.codes = dict(number_format.BUILTIN)
+        for item in children(child(root, "numFmts"), "numFmt"):
+            number = item.get("numFmtId") or ""
+            if number.isdigit():
+                self.codes[int(number)] = item.get("formatCode") or number_format.GENERAL
+        self._ids = [_number(xf.get("numFmtId")) for xf in children(child(root, "cellXfs"), "xf")]
+        self._known: dict[int, tuple[str, bool]] = {}
+
+    def of(self, style: int) -> tuple[str, bool]:
+        """Return the format code of a cell style and whether it shows dates."""
+        if style not in self._known:
+            number = self._ids[style] if style < len(self._ids) else 0
+            code = self.codes.get(number, number_format.GENERAL)
+            self._known[style] = (code, number_format.is_date(number, code))
+        return self._known[style]
+
+
+class Book:
+    """An open workbook. It sees the package as it is now; call `forget` after changing parts."""
+
+    def __init__(self, package: Package, *, strings_of: Book | None = None) -> None:
+        self.package = package
+        self._strings_of = strings_of  # another state of this package; its strings are the same
+        part = next(
+            (r.part for r in package.rels("") if r.type.endswith("/officeDocument") and r.part),
+            None,
+        )
+        found = package.find(part) if part else package.find("xl/workbook.xml")
+        if found is None:
+            raise fail("corrupt_file", "the package has no workbook part")
+        self.part = found
+        self._sheets: dict[str, SheetXml] = {}
+        self.root = package.xml(found)
+        if local(self.root) != "workbook":
+            raise fail("content_mismatch", "the package is not a workbook", detail=found)
+
+    def forget(self) -> None:
+        """Drop everything derived from parts that may have changed."""
+        self._sheets.clear()
+        self.root = self.package.xml(self.part)
+        for name in ("sheets", "formats", "names", "rels", "styles_root"):  # strings never change
+            self.__dict__.pop(name, None)
+
+    def in_dialect(self, ours: str) -> str:
+        """Return XML or a relationship type of our own in the dialect of the workbook (F23.11)."""
+        is_strict = str(etree.QName(self.root).namespace).startswith(_STRICT)
+        return _LOOSE.sub(rf"{_STRICT}\1/", ours) if is_strict else ours
+
+    @cached_property
+    def rels(self) -> dict[str, tuple[str, str | None]]:
+        """The workbook's relationships: id to (last word of the type, existing part)."""
+        return {
+            rel.id: (rel.type.rpartition("/")[2], self.package.find(rel.part) if rel.part else None)
+            for rel in self.package.rels(self.part)
+        }
+
+    def related(self, kind: str) -> str | None:
+        """Return the workbook's part of this kind: `styles`, `sharedStrings`, `calcChain` …"""
+        return next((part for word, part in self.rels.values() if word == kind and part), None)
+
+    @cached_property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """The sheets in the order of their tabs."""
+        found = []
+        for index, item in enumerate(children(child(self.root, "sheets"), "sheet")):
+            link = rel_id(item) or ""
+            word, part = self.rels.get(link, ("worksheet", None))
+            state = item.get("state") or "visible"
+            kind = SHEET_KINDS.get(word, "worksheet")
+            found.append(Sheet(item.get("name") or "", index, state, kind, part, link))
+        return tuple(found)
+
+    def find(self, name: str) -> Sheet | None:
+        """Return the sheet of this name, exactly, else without case."""
+        exact = [sheet for sheet in self.sheets if sheet.name == name]
+        loose = [sheet for sheet in self.sheets if sheet.name.lower() == name.lower()]
+        return next(iter(exact + loose), None)
+
+    def sheet(self, name: str, where: str | None = None, way: str | None = None) -> Sheet:
+        """Return the sheet of this name or say which there are, and the `way` to make one."""
+        found = self.find(name)
+        if found is None:
+            more = [] if way is None else [way]
+            names = [sheet.name for sheet in self.sheets]
+            hints = [*nearest(name, names, MAX_HINTS - len(more)), *more]
+            raise fail("unknown_sheet", "there is no sheet of this name", detail=where, hints=hints)
+        return found
+
+    def xml(self, sheet: Sheet) -> SheetXml | None:
+        """Return the cells of a worksheet, None for sheets that have none."""
+        if sheet.kind != "worksheet" or sheet.part is None:
+            return None
+        if sheet.part not in self._sheets:
+            self._sheets[sheet.part] = SheetXml(self.package.read(sheet.part), sheet.part)
+        return self._sheets[sheet.part]
+
+    @cached_property
+    def date_1904(self) -> bool:
+        """Whether serial numbers count from 1904."""
+        properties = child(self.root, "workbookPr")
+        return properties is not None and truth(properties.get("date1904"))
+
+    @cached_property
+    def strings(self) -> Strings:
+        """The shared strings."""
+        if self._strings_of is not None:
+            return self._strings_of.strings
+        part = self.related("sharedStrings")
+        return Strings(self.package.read(part) if part else b"")
+
+    @cached_property
+    def styles_root(self) -> etree._Element | None:
+        """The tree of the styles part."""
+        part = self.related("styles")
+        return self.package.xml(part) if part else None
+
+    @cached_property
+    def formats(self) -> Formats:
+        """The number formats of the cell styles."""
+        return Formats(self.styles_root)
+
+    @cached_property
+    def names(self) -> tuple[DefinedName, ...]:
+        """The defined names."""
+        found = []
+        for item in children(child(self.root, "definedNames"), "definedName"):
+            scope = item.get("localSheetId")
+            number = int(scope) if scope and scope.isdigit() else None
+            text = "".join(str(piece) for piece in item.itertext())
+            found.append(
+                DefinedName(item.get("name") or "", text, number, truth(item.get("hidden")))
+            )
+        return tuple(found)
+
+    def sheet_rels(self, sheet: Sheet, kind: str) -> list[str]:
+        """Return the existing parts of this kind a sheet leads to."""
+        if sheet.part is None:
+            return []
+        parts = [
+            self.package.find(rel.part)
+            for rel in self.package.rels(sheet.part)
+            if rel.part and rel.type.rpartition("/")[2] == kind
+        ]
+        return [part for part in parts if part]
+
+    def tables(self, sheet: Sheet) -> list[Table]:
+        """Return the named tables of a sheet."""
+        found = []
+        for part in self.sheet_rels(sheet, "table"):
+            root = self.package.xml(part)
+            area = parse_area(root.get("ref") or "")
+            if area is None:
+                continue
+            columns = children(child(root, "tableColumns"), "tableColumn")
+            name = root.get("displayName") or root.get("name") or ""
+            headers, totals = (
+                _number(root.get("headerRowCount"), 1),
+                _number(root.get("totalsRowCount")),
+            )
+            names = tuple(column.get("name") or "" for column in columns)
+            found.append(Table(name, area, names, headers, totals, part))
+        return found
+
+    def value(self, cell: RawCell) -> Value:
+        """Return what a cell holds; a formula without stored result is blank."""
+        raw = cell.value
+        if raw is None:
+            return BLANK
+        match cell.kind:
+            case "s":
+                text = self.strings.get(raw)
+                return Value("string", text) if text else BLANK
+            case "str" | "inlineStr":
+                return Value("string", raw) if raw or cell.formula else BLANK
+            case "b":
+                is_true = raw.strip().lower() in {"1", "true"}
+                return Value("boolean", "TRUE" if is_true else "FALSE", float(is_true))
+            case "e":
+                return Value("error", raw)
+            case "d":
+                return Value("date", raw)
+        return self._number(cell, raw.strip())
+
+    def _number(self, cell: RawCell, raw: str) -> Value:
+        if not raw:
+            return BLANK
+        try:
+            number = float(raw)
+        except ValueError:
+            return Value("string", raw)
+        if number != number or abs(number) == float("inf"):
+            return Value("error", "#NUM!")
+        code, dated = self.formats.of(cell.style)
+        if dated:
+            text = number_format.moment_text(number, code, self.date_1904)
+            if text is not None:
+                return Value("date", text, number)
+        return Value("number", number_format.number_text(number), number)
+
+    def formula(self, cell: RawCell, xml: SheetXml) -> str | None:
+        """Return a cell's formula without `=`, members of a shared group spelled out."""
+        raw = cell.formula
+        if raw is None:
+            return None
+        if raw.text or raw.kind != "shared" or raw.group is None:
+            return raw.text
+        master = xml.master(raw.group)
+        if master is None or master.formula is None:
+            return raw.text
+        return shift(master.formula.text, cell.row - master.row, cell.col - master.col)
+
+    def is_uncached(self, cell: RawCell) -> bool:
+        """Whether a formula's result is not stored in the file."""
+        if cell.formula is None:
+            return False
+        return cell.value is None or (cell.value == "" and cell.kind not in {"str", "inlineStr"})
+
+
+def _number(text: str | None, default: int = 0) -> int:
+    return int(text) if text and text.isdigit() and len(text) < 10 else default

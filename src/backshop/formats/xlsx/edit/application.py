@@ -1,0 +1,198 @@
+"""Applies operations to a workbook: all or none, checked, with a report of what changed (F16)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from backshop.formats.errors import fail
+from backshop.formats.package.package import Package
+from backshop.formats.protocol import Applied, Json, OpsRequest, Source
+from backshop.formats.warning import Warnings
+from backshop.formats.write.operation import decode, resolve_base
+
+from ..book.blank import blank_workbook
+from ..book.sheet_xml import SheetXml
+from ..book.workbook import Book
+from ..calculation import recalculation
+from ..calculation.moved_reference import SheetMove
+from ..calculation.precedent import Place
+from ..syntax.address import Area
+from . import effect
+from .operation import RUN, SPECS
+from .session import Session
+
+
+def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
+    """Write the edited workbook to `out`, or raise and write nothing."""
+    start = resolve_base(base, request)
+    decoded = decode(request.operations, SPECS)
+    warnings = Warnings([*start.warnings, *decoded.warnings])
+    package = _open(start.source)
+    session = Session(Book(package), warnings, pristine=start.source is None)
+    changes = [(op.index, RUN[op.name](session, op)) for op in decoded.ops]
+    session.flush()
+    return finish(
+        session,
+        out,
+        name=request.name,
+        created=start.created,
+        changes=tuple(changes),
+        recalculate=request.recalculate,
+    )
+
+
+def _open(source: Source | None) -> Package:
+    if source is None:
+        return Package.from_bytes(blank_workbook())
+    package = Package.open(source)
+    package.refuse_unwritable()
+    return package
+
+
+def finish(
+    session: Session,
+    out: Path,
+    *,
+    name: str,
+    created: bool,
+    changes: tuple[tuple[int, str], ...],
+    recalculate: bool,
+    extra: dict[str, Json] | None = None,
+) -> Applied:
+    """Recalculate, compare, verify and write what a session changed."""
+    session.check_sheets()
+    book, package = session.book, session.book.package
+    old = Book(package.fresh(), strings_of=book)
+    changed = _changed_cells(session, old)
+    outcome = recalculation.recalculate(
+        book,
+        changed,
+        _errors(old, book),
+        moved=session.structural,
+        engine=recalculate,
+        started=session.started,
+    )
+    _keep_chain_true(book, old, changed)
+    verify(session)
+    report = effect.report(
+        old,
+        book,
+        effect.Expected(
+            session.targets, session.moves, outcome.places, session.structural, session.grown
+        ),
+    )
+    written = package.save(out)
+    return Applied(
+        name=name,
+        size_bytes=written.size_bytes,
+        sha256=written.sha256,
+        created=created,
+        ops_applied=len(changes),
+        changes=changes,
+        focus=focus(session),
+        warnings=session.warnings.all(),
+        changed_parts=written.changed_parts,
+        effects=report,
+        extra={**outcome.to_json(), **(extra or {})},
+    )
+
+
+def _changed_cells(session: Session, old: Book) -> dict[str, set[tuple[int, int]]]:
+    """Return the cells whose content was written, and formulas a moved sheet rewrote."""
+    changed = {sheet: set(cells) for sheet, cells in session.written.items()}
+    if not any(isinstance(m, SheetMove) and m.new is None for m in session.moves):
+        return changed
+    for sheet in session.book.sheets:
+        xml = session.book.xml(sheet)
+        before = old.package.original(sheet.part) if sheet.part else None
+        if xml is None or before is None or before == xml.data or sheet.part is None:
+            continue
+        formulas = {
+            (cell.row, cell.col): cell.formula
+            for cell in SheetXml(before, sheet.part).formula_cells()
+        }
+        for cell in xml.formula_cells():
+            if formulas.get((cell.row, cell.col)) != cell.formula:
+                changed.setdefault(sheet.name, set()).add((cell.row, cell.col))
+    return changed
+
+
+def _errors(old: Book, book: Book) -> dict[Place, str]:
+    """Return the errors that formula cells showed before, under today's sheet names."""
+    names = {sheet.part: sheet.name for sheet in book.sheets}
+    found: dict[Place, str] = {}
+    for sheet in old.sheets:
+        xml = old.xml(sheet)
+        if xml is None or not xml.has_formulas or sheet.part not in names:
+            continue
+        if xml.data.find(b'"e"', xml.inner, xml.close) < 0:
+            continue
+        for cell in xml.formula_cells():
+            if cell.kind == "e" and cell.value:
+                found[Place(names[sheet.part], cell.row, cell.col)] = cell.value
+    return found
+
+
+def _keep_chain_true(book: Book, old: Book, changed: dict[str, set[tuple[int, int]]]) -> None:
+    """Drop the calculation chain when it may name cells that hold no formula any more."""
+    if book.related("calcChain") is None:
+        return
+    for sheet in old.sheets:
+        now = next((s for s in book.sheets if s.part == sheet.part), None)
+        xml = old.xml(sheet)
+        if xml is None or (now is not None and not changed.get(now.name)):
+            continue
+        written = changed[now.name] if now else None
+        cells = xml.formula_cells()
+        if any(written is None or (cell.row, cell.col) in written for cell in cells):
+            recalculation.drop_chain(book)
+            book.forget()
+            return
+
+
+def verify(session: Session) -> None:
+    """Read every written cell back through the reading path (F23.8)."""
+    for sheet, expected in session.expected.items():
+        found = session.book.find(sheet)
+        xml = session.book.xml(found) if found else None
+        if xml is None:
+            raise fail("verify_failed", "a written sheet cannot be read back", detail=sheet)
+        seen: dict[tuple[int, int], tuple[str, str]] = {}
+        for row in xml.pick({row for row, _ in expected}):
+            for cell in xml.cells(row):
+                formula = session.book.formula(cell, xml)
+                value = session.book.value(cell)
+                text = value.text if value.number is None else repr(value.number)
+                kind = "number" if value.kind == "date" else value.kind
+                shown = ("formula", formula) if formula is not None else (kind, text)
+                seen[row.number, cell.col] = shown
+        for place, content in expected.items():
+            text = content.text
+            if content.kind in {"number", "boolean"}:
+                text = repr(float(text))
+            if seen.get(place, ("blank", "")) != (content.kind, text):
+                raise fail("verify_failed", "a written cell reads back differently", detail=sheet)
+
+
+def focus(session: Session) -> dict[str, Json] | None:
+    """Return the box around the changes, on the sheet with most of them (F16.11)."""
+    best: tuple[int, str, Area] | None = None
+    for sheet, areas in session.touched.items():
+        if session.book.find(sheet) is None:
+            continue
+        box = areas[0]
+        for area in areas[1:]:
+            box = box.join(area)
+        weight = sum(area.count for area in areas)
+        if best is None or weight >= best[0]:
+            best = (weight, sheet, box)
+    if best is None:
+        return None
+    _, sheet, box = best
+    return {
+        "sheet": sheet,
+        "row_start": box.row1 - 1,
+        "row_end": box.row2 - 1,
+        "col_start": box.col1 - 1,
+        "col_end": box.col2 - 1,
+    }

@@ -1,0 +1,1 @@
+"""What review shows of a workbook (F29, B12)."""

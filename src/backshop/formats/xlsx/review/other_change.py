@@ -1,0 +1,305 @@
+"""What differs between two workbooks beyond the values, formulas and looks of cells (B12.22)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from lxml import etree
+
+from backshop.formats.diff.part_diff import (
+    Comparison,
+    Found,
+    Owners,
+    Pair,
+    Place,
+    Rules,
+    differing,
+    differs,
+    groups,
+    of_chart,
+    part_words,
+    printed,
+)
+from backshop.formats.package.package import Package
+from backshop.formats.protocol import JsonObject, Source
+
+from ..book.sheet_xml import RowSpan, SheetXml, attributes
+from ..book.workbook import Book, child, children, local
+from ..edit.effect import only_appended
+from ..style.look import Looks
+
+Element = etree._Element
+
+_SHARED = ("worksheet", "styles", "sharedStrings", "theme")
+_NOT_ROW = frozenset({b"r", b"spans"})
+_TABLES = frozenset({"numFmts", "fonts", "fills", "borders", "cellStyleXfs", "cellXfs", "dxfs"})
+_STRING = re.compile(rb"<(?:[\w.\-]+:)?si\b.*?</(?:[\w.\-]+:)?si\s*>", re.S)
+_RICH = re.compile(rb"<(?:[\w.\-]+:)?(?:r|rPh|phoneticPr)[\s>]")
+_HINTS = re.compile(rb"""\s(?:spans|[\w.\-]+:dyDescent)=("[^"]*"|'[^']*')""")
+_COUNTS = frozenset({"calcId", "fullCalcOnLoad", "calcCompleted", "forceFullCalc"})
+
+
+def diff_rest(before: Source, after: Source) -> JsonObject:
+    """Return what changed and the cells' own difference does not tell."""
+    old, new = Book(Package.open(before)), Book(Package.open(after))
+    return Comparison(old.package, new.package, _Knowledge(old, new).rules()).run()
+
+
+class _Knowledge:
+    """Which parts belong to which sheet, and which sheets are versions of one another."""
+
+    def __init__(self, old: Book, new: Book) -> None:
+        self._books = (old, new)
+        sheets = [[sheet for sheet in book.sheets if sheet.part] for book in self._books]
+        self._sheets = sheets
+        self._owners = [
+            Owners(book.package, [sheet.part or "" for sheet in own], _SHARED)
+            for book, own in zip(self._books, sheets, strict=True)
+        ]
+        names = {sheet.name.lower(): sheet for sheet in sheets[0]}
+        pairs = [(names[s.name.lower()], s) for s in sheets[1] if s.name.lower() in names]
+        taken = ({a.part for a, _ in pairs}, {b.part for _, b in pairs})
+        parts = {sheet.part: sheet for sheet in sheets[0] if sheet.part not in taken[0]}
+        pairs += [
+            (parts[s.part], s) for s in sheets[1] if s.part not in taken[1] and s.part in parts
+        ]
+        self._pairs = pairs
+        self._known = ({a.part for a, _ in pairs}, {b.part for _, b in pairs})
+
+    def rules(self) -> Rules:
+        """Return what is known of the parts."""
+        alone = (sheet.part or "" for sheet in self._sheets[0] if sheet.part not in self._known[0])
+        return Rules(
+            place=self._place,
+            twins={a.part: b.part for a, b in self._pairs if a.part and b.part},
+            apart=frozenset(alone),
+            told=self._told,
+            is_told=self._is_told,
+            differs=self._differs,
+            skipped_relations=frozenset({"image", "worksheet", "calcChain"}),
+        )
+
+    def _place(self, part: str, is_new: bool) -> Place | None:
+        at = self._owners[is_new].of(part)
+        if at is None:
+            main = self._books[is_new].part
+            return Place("workbook") if part == main else None
+        name = self._sheets[is_new][at].name
+        if part in self._owners[is_new].index:
+            return Place(f"sheet {name}", "sheet", at)
+        return Place(f"{part_words(part)} on sheet {name}", "sheet", at)
+
+    def _is_told(self, part: str, is_new: bool) -> bool:
+        at = self._owners[is_new].of(part)
+        alone = at is not None and self._sheets[is_new][at].part not in self._known[is_new]
+        return alone or part == self._books[is_new].related("sharedStrings")
+
+    def _told(self, pair: Pair) -> Found | None:
+        new = self._books[1]
+        if pair.new_name == new.part:
+            return self._of_workbook(pair)
+        if pair.new_name == new.related("styles"):
+            return _of_styles(pair)
+        if pair.new_name == new.related("sharedStrings"):
+            return _of_strings(
+                *(book.package.read(book.related("sharedStrings") or "") for book in self._books)
+            )
+        if (xmls := self._xmls(pair)) is not None:
+            pair.old, pair.new = (xml.frame() for xml in xmls)  # a tree of the cells is too large
+            return self._of_sheet(pair, *xmls)
+        return of_chart(pair) if local(pair.new) == "chartSpace" else None
+
+    def _xmls(self, pair: Pair) -> tuple[SheetXml, SheetXml] | None:
+        """Return both versions of a sheet with cells, None for other parts."""
+        found = [
+            book.xml(sheet)
+            for book, own, part in zip(
+                self._books, self._sheets, (pair.old_name, pair.new_name), strict=True
+            )
+            for sheet in own
+            if sheet.part == part and sheet.kind == "worksheet"
+        ]
+        old, new = found if len(found) == len(self._books) else (None, None)
+        return None if old is None or new is None else (old, new)
+
+    def _differs(self, pair: Pair) -> bool:
+        """Whether two versions differ in more than packaging; cells by their bytes."""
+        if pair.new_name == self._books[1].related("sharedStrings"):
+            return True
+        xmls = self._xmls(pair)
+        if xmls is None:
+            return differs(pair)
+        old, new = (_HINTS.sub(b"", xml.data[xml.start : xml.end]) for xml in xmls)
+        return old != new
+
+    def _of_workbook(self, pair: Pair) -> Found:
+        for root in (pair.old, pair.new):
+            for item in children(root, "calcPr"):
+                for name in _COUNTS & set(item.attrib):
+                    del item.attrib[str(name)]
+                if not item.attrib and not len(item):
+                    root.remove(item)
+        found = groups(pair, frozenset({"sheets"}))
+        order = [
+            self._books[0].sheets.index(a)
+            for a, _ in sorted(self._pairs, key=lambda two: two[1].index)
+        ]
+        found += [("order of sheets", 1)] if order != sorted(order) else []
+        states = sum(a.state != b.state for a, b in self._pairs)
+        return [*found, ("sheets hidden or shown", states)] if states else found
+
+    # --- one sheet -----------------------------------------------------------------------------
+
+    def _of_sheet(self, pair: Pair, old: SheetXml, new: SheetXml) -> Found:
+        found = groups(pair, frozenset({"sheetData"}))
+        rows, cells, formulas = _Rows(*self._books).compare(old, new)
+        found += [("heights, outline or formats of rows", rows)] if rows else []
+        found += [("other formats of cells", cells)] if cells else []
+        return [*found, ("kind of formula", formulas)] if formulas else found
+
+
+class _Rows:
+    """Compares what rows and cells say beside values, formulas and the looks a diff knows."""
+
+    def __init__(self, old: Book, new: Book) -> None:
+        self._looks = (Looks(old), Looks(new))
+        self._formats = tuple(_formats(looks) for looks in self._looks)
+        self._same: dict[tuple[int, int], bool] = {}
+        one, two = self._formats
+        self._is_comparable = two[: len(one)] == one  # the same bytes mean the same look
+
+    def compare(self, old: SheetXml, new: SheetXml) -> tuple[int, int, int]:
+        """Return how many rows, cells and formulas differ."""
+        rows = cells = formulas = 0
+        for left, right in _row_pairs(old, new):
+            if left is None or right is None:
+                row, xml, side = (left, old, 0) if left else (right, new, 1)
+                rows += bool(row and self._row(xml.data[row.start : row.end], side))
+                continue
+            one, two = old.data[left.start : left.end], new.data[right.start : right.end]
+            if one == two and self._is_comparable:
+                continue
+            rows += self._row(one, 0) != self._row(two, 1)
+            olds = {cell.col: cell for cell in old.cells(left)}
+            for cell in new.cells(right):
+                was = olds.get(cell.col)
+                if was is None:
+                    continue
+                cells += not self._alike(was.style, cell.style)
+                kinds = [
+                    (one.formula.kind, one.formula.ref if one.formula.kind != "shared" else None)
+                    if one.formula
+                    else None
+                    for one in (was, cell)
+                ]
+                plain = [None if k and k[0] in ("normal", "shared") else k for k in kinds]
+                formulas += bool(kinds[0]) and bool(kinds[1]) and plain[0] != plain[1]
+        return rows, cells, formulas
+
+    def _row(self, row: bytes, side: int) -> dict[bytes, str]:
+        tag = attributes(row[: row.find(b">") + 1])
+        said = {
+            name: value.decode("utf-8", "replace")
+            for name, value in tag.items()
+            if name not in _NOT_ROW and not name.endswith(b"dyDescent")
+        }
+        if (style := said.get(b"s", "")).isdigit():
+            said[b"s"] = self._format(side, int(style))
+        return said
+
+    def _format(self, side: int, style: int) -> str:
+        formats = self._formats[side]
+        return formats[style] if style < len(formats) else ""
+
+    def _alike(self, one: int, two: int) -> bool:
+        """Whether two formats are the same, or differ in what the cells' difference tells."""
+        if (one, two) not in self._same:
+            same = self._format(0, one) == self._format(1, two)
+            told = self._looks[0].whole(one) != self._looks[1].whole(two)
+            self._same[one, two] = same or told
+        return self._same[one, two]
+
+
+def _row_pairs(old: SheetXml, new: SheetXml) -> Iterator[tuple[RowSpan | None, RowSpan | None]]:
+    """Go through the rows of both; one that a side does not have is None there."""
+    lefts, rights = old.iter_rows(), new.iter_rows()
+    left, right = next(lefts, None), next(rights, None)
+    while left or right:
+        row = min(one.number for one in (left, right) if one)
+        here = left if left and left.number == row else None
+        there = right if right and right.number == row else None
+        yield here, there
+        left = next(lefts, None) if here else left
+        right = next(rights, None) if there else right
+
+
+def _formats(looks: Looks) -> list[str]:
+    """Return every cell format with all that it says, its font and the like in place."""
+    lists = {
+        name: [printed(item, {}) for item in looks.table(table)]
+        for name, table in (("fontId", "fonts"), ("fillId", "fills"), ("borderId", "borders"))
+    }
+    codes = {item.get("numFmtId"): item.get("formatCode") for item in looks.table("numFmts")}
+    found = []
+    for xf in looks.xfs:
+        said = [printed(one, {}) for one in xf if local(one) in ("alignment", "protection")]
+        for name, entries in lists.items():
+            at = xf.get(name) or "0"
+            said.append(entries[int(at)] if at.isdigit() and int(at) < len(entries) else "")
+        number = xf.get("numFmtId") or "0"
+        said.append(codes.get(number) or number)
+        said.append("quoted" if xf.get("quotePrefix") in ("1", "true") else "")
+        found.append("\1".join(said))
+    return found
+
+
+def _of_styles(pair: Pair) -> Found:
+    """Return what changed in the style tables and is not seen at a cell."""
+    if only_appended(pair.old, pair.new):
+        return []
+    found = groups(pair, _TABLES | {"cellStyles"})
+    sides = []
+    for root in (pair.old, pair.new):
+        said: dict[str, Counter[str]] = {}
+        for item in children(child(root, "dxfs"), "dxf"):
+            said.setdefault("formats of conditions", Counter())[printed(item, {})] += 1
+        for item in children(child(root, "cellStyles"), "cellStyle"):
+            said.setdefault(f"cell style {item.get('name')}", Counter())[_named(root, item)] += 1
+        sides.append(said)
+    return [*found, *differing(sides[0], sides[1])]
+
+
+def _named(root: Element, style: Element) -> str:
+    """Return a named style with its format in place."""
+    xfs = children(child(root, "cellStyleXfs"), "xf")
+    at = style.get("xfId") or "0"
+    xf = xfs[int(at)] if at.isdigit() and int(at) < len(xfs) else None
+    if xf is None:
+        return ""
+    said = [printed(one, {}) for one in xf]
+    for name, table, entry in (
+        ("fontId", "fonts", "font"),
+        ("fillId", "fills", "fill"),
+        ("borderId", "borders", "border"),
+    ):
+        entries = children(child(root, table), entry)
+        index = xf.get(name) or "0"
+        known = index.isdigit() and int(index) < len(entries)
+        said.append(printed(entries[int(index)], {}) if known else "")
+    return "\1".join([*said, xf.get("numFmtId") or "0"])
+
+
+def _of_strings(old: bytes, new: bytes) -> Found:
+    """Return texts with looks of their own inside a cell; plain ones are told cell by cell."""
+    sides = [
+        Counter(
+            text
+            for text in re.findall(rb"<(?:[\w.\-]+:)?si\b.*?</(?:[\w.\-]+:)?si\s*>", data, re.S)
+            if _RICH.search(text)
+        )
+        for data in (old, new)
+    ]
+    count = max((sides[0] - sides[1]).total(), (sides[1] - sides[0]).total())
+    return [("formatting inside the text of cells", count)] if count else []

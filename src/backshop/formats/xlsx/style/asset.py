@@ -1,0 +1,339 @@
+"""Copies looks from one workbook into another, never by number (F22)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from pathlib import Path
+
+from lxml import etree
+
+from backshop.formats.package.package import Package
+from backshop.formats.protocol import Applied, Json, Source
+from backshop.formats.warning import Warnings
+from backshop.formats.write.operation import Arg, item_fields, nearest, problem
+
+from ..book.element_order import insert_in_order
+from ..book.number_format import BUILTIN
+from ..book.sheet_edit import SheetEdit
+from ..book.stylesheet import Look, StyleSheet
+from ..book.workbook import Book, child, children, like
+from ..edit import layout
+from ..edit.application import finish
+from ..edit.session import Session, Target
+from ..syntax.address import MAX_ROW, Area, parse_area, parse_cell
+from .report import COPYABLE, get_styles
+
+_ARGS = (
+    Arg("asset_id", str, required=True),
+    Arg("target_sheet", str),
+    Arg("target", str),
+    Arg("target_slide", int),
+    Arg("target_shape", int),
+    Arg("overwrite", bool),
+)
+
+
+def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Applied:
+    """Write `target` with assets of `source` to `out`; all or none."""
+    giver = Book(Package.open(source))
+    package = Package.open(target)
+    package.refuse_unwritable()
+    warnings = Warnings()
+    session = Session(Book(package), warnings)
+    wishes = _wishes(assets, warnings)
+    copied: list[Json] = []
+    for index, wish in enumerate(wishes):
+        where = f"assets[{index}]"
+        kind, _, name = str(wish["asset_id"]).partition(":")
+        copier = _COPIERS.get(kind)
+        if copier is None or not name:
+            raise _unknown(source, str(wish["asset_id"]), where)
+        if not copier(giver, session, name, wish, where):
+            raise _unknown(source, str(wish["asset_id"]), where)
+        copied.append(str(wish["asset_id"]))
+    session.flush()
+    return finish(
+        session,
+        out,
+        name=target.name,
+        created=False,
+        changes=tuple((i, f"{asset} copied") for i, asset in enumerate(copied)),
+        recalculate=True,
+        extra={"copied_count": len(copied), "copied": copied},
+    )
+
+
+def _wishes(assets: Json, warnings: Warnings) -> list[dict[str, Json]]:
+    if isinstance(assets, str) or not isinstance(assets, list | tuple):
+        raise problem("bad_type", "assets", "must be a list")
+    if not assets:
+        raise problem("missing_field", "assets", "at least one asset is needed")
+    found = []
+    for index, item in enumerate(assets):
+        where = f"assets[{index}]"
+        if isinstance(item, str):
+            item = _arrow(item)
+        if not isinstance(item, Mapping):
+            raise problem("bad_type", where, "must be an object or text")
+        found.append(item_fields(item, _ARGS, where, warnings))
+    return found
+
+
+def _arrow(text: str) -> dict[str, Json]:
+    """Read `cell_style:Q1!A1->Summary!B2:C3`."""
+    asset, arrow, target = text.partition("->")
+    if not arrow:
+        return {"asset_id": asset.strip()}
+    sheet, mark, area = target.strip().rpartition("!")
+    if not mark:
+        area = target.strip()
+    return {
+        "asset_id": asset.strip(),
+        "target_sheet": sheet.strip("'") or None,
+        "target": area or None,
+    }
+
+
+def _unknown(source: Source, asset: str, where: str) -> Exception:
+    styles = get_styles(source)
+    names = styles["sheets"]
+    known = [
+        *(str(item["asset_id"]) for item in _objects(styles["named_styles"])),
+        *(str(item["asset_id"]) for item in _objects(styles["number_formats"])),
+        *(
+            f"{kind}:{name}"
+            for name in _texts(names)
+            for kind in ("column_widths", "conditional_formats")
+        ),
+    ]
+    hints = nearest(asset, known, 10) or [f"{kind}:…" for kind in COPYABLE]
+    return problem("unknown_asset", where, "the source has no such asset", hints)
+
+
+def _objects(items: Json) -> list[Mapping[str, Json]]:
+    return [i for i in items if isinstance(i, Mapping)] if isinstance(items, list) else []
+
+
+def _texts(items: Json) -> list[str]:
+    return [str(i) for i in items] if isinstance(items, list) else []
+
+
+def _target(
+    session: Session, wish: dict[str, Json], where: str, *, area: bool
+) -> tuple[SheetEdit, Area]:
+    text, sheet = wish["target"], wish["target_sheet"]
+    if isinstance(text, str) and "!" in text and sheet is None:
+        sheet, _, text = text.rpartition("!")
+        sheet = sheet.strip("'")
+    if sheet is None and len(session.book.sheets) == 1:
+        sheet = session.book.sheets[0].name
+    if not isinstance(sheet, str):
+        raise problem("asset_target_missing", where, "target_sheet is needed")
+    edit = session.edit(sheet, where)
+    found = parse_area(text) if isinstance(text, str) else None
+    if found is None and area:
+        raise problem("asset_target_missing", where, "target is needed: a range")
+    return edit, found or Area(1, 1, MAX_ROW, 1)
+
+
+# --- styles --------------------------------------------------------------------------------------
+
+
+class _Transplant:
+    """Brings a format of one style table into another, entry by entry."""
+
+    def __init__(self, giver: Book, taker: StyleSheet) -> None:
+        self.giver = StyleSheet(giver)
+        self.taker = taker
+
+    def xf(self, source: etree._Element, base: int | None) -> etree._Element:
+        """Return a copy of a format whose numbers mean the taker's entries."""
+        new = etree.Element(like(self.taker.root, "xf"), _copied(source))
+        for key, table in (("fontId", "fonts"), ("fillId", "fills"), ("borderId", "borders")):
+            items = [e for e in self.giver.table(table) if isinstance(e.tag, str)]
+            number = int(source.get(key) or 0)
+            entry = items[number] if number < len(items) else None
+            if entry is not None:
+                new.set(key, str(self.taker.append(table, _adopted(entry, self.taker.root))))
+        new.set("numFmtId", str(self.taker.number_format(self._code(source))))
+        for inner in source:
+            if isinstance(inner.tag, str):
+                new.append(_adopted(inner, self.taker.root))
+        if base is None:
+            new.attrib.pop("xfId", "")
+        else:
+            new.set("xfId", str(base))
+        return new
+
+    def _code(self, source: etree._Element) -> str:
+        number = source.get("numFmtId") or "0"
+        for item in children(child(self.giver.root, "numFmts"), "numFmt"):
+            if item.get("numFmtId") == number:
+                return item.get("formatCode") or "General"
+        return BUILTIN.get(int(number), "General")
+
+
+def _copied(element: etree._Element) -> dict[str, str]:
+    return {str(key): str(value) for key, value in element.attrib.items()}
+
+
+def _adopted(element: etree._Element, root: etree._Element) -> etree._Element:
+    """Return a copy in the namespace of another styles part."""
+    copy = deepcopy(element)
+    copy.tail = None
+    space = etree.QName(root).namespace
+    for item in copy.iter(etree.Element):
+        if etree.QName(item).namespace == etree.QName(element).namespace:
+            item.tag = f"{{{space}}}{etree.QName(item).localname}" if space else item.tag
+    return copy
+
+
+def _copy_named(
+    giver: Book, session: Session, name: str, wish: dict[str, Json], where: str
+) -> bool:
+    transplant = _Transplant(giver, session.styles)
+    source = next(
+        (
+            i
+            for i in children(child(transplant.giver.root, "cellStyles"), "cellStyle")
+            if i.get("name") == name
+        ),
+        None,
+    )
+    if source is None:
+        return False
+    taker = session.styles
+    table = taker.table("cellStyles")
+    have = next((i for i in children(table, "cellStyle") if i.get("name") == name), None)
+    if have is not None:
+        session.warnings.add("asset_exists", where=name)
+    else:
+        formats = children(child(transplant.giver.root, "cellStyleXfs"), "xf")
+        number = int(source.get("xfId") or 0)
+        if number >= len(formats):
+            return False
+        xf = transplant.xf(formats[number], None)
+        base = len(children(taker.table("cellStyleXfs"), "xf"))
+        taker.table("cellStyleXfs").append(xf)
+        taker.table("cellStyleXfs").set("count", str(base + 1))
+        have = etree.Element(like(taker.root, "cellStyle"), _copied(source))
+        have.set("xfId", str(base))
+        table.append(have)
+        table.set("count", str(len(children(table, "cellStyle"))))
+        taker.changed = True
+    if wish["target"] is not None:
+        edit, area = _target(session, wish, where, area=True)
+        base = int(have.get("xfId") or 0)
+        own = deepcopy(children(taker.table("cellStyleXfs"), "xf")[base])
+        own.set("xfId", str(base))
+        _apply(
+            session, edit, area, lambda _row, _col: taker.append("cellXfs", deepcopy(own)), where
+        )
+    return True
+
+
+def _copy_cell(giver: Book, session: Session, name: str, wish: dict[str, Json], where: str) -> bool:
+    sheet_name, _, cell = name.rpartition("!")
+    place = parse_cell(cell)
+    sheet = giver.find(sheet_name.strip("'"))
+    xml = giver.xml(sheet) if sheet else None
+    if place is None or sheet is None or xml is None:
+        return False
+    style = SheetEdit(giver, sheet, xml).style(*place)
+    transplant = _Transplant(giver, session.styles)
+    source = transplant.giver.xf(style)
+    if source is None:
+        return False
+    edit, area = _target(session, wish, where, area=True)
+    number = session.styles.append("cellXfs", transplant.xf(source, 0))
+    _apply(session, edit, area, lambda _row, _col: number, where)
+    return True
+
+
+def _copy_format(
+    giver: Book, session: Session, name: str, wish: dict[str, Json], where: str
+) -> bool:
+    if name not in giver.formats.codes.values():
+        return False
+    edit, area = _target(session, wish, where, area=True)
+    look = Look(number_format=name)
+    _apply(session, edit, area, lambda r, c: session.styles.derive(edit.style(r, c), look), where)
+    return True
+
+
+def _apply(
+    session: Session, edit: SheetEdit, area: Area, style: Callable[[int, int], int], where: str
+) -> None:
+    session.count(area.count, where)
+    edit.load(range(area.row1, area.row2 + 1))
+    for row in range(area.row1, area.row2 + 1):
+        for col in range(area.col1, area.col2 + 1):
+            session.check_writable(edit, row, col, where)
+            edit.set_style(row, col, style(row, col))
+    session.aim(edit, area, "style")
+
+
+# --- widths and conditional formats --------------------------------------------------------------
+
+
+def _copy_widths(
+    giver: Book, session: Session, name: str, wish: dict[str, Json], where: str
+) -> bool:
+    sheet = giver.find(name)
+    xml = giver.xml(sheet) if sheet else None
+    if xml is None:
+        return False
+    edit, _ = _target(session, wish, where, area=False)
+    for item in children(child(xml.frame(), "cols"), "col"):
+        first, last = int(item.get("min") or 0), int(item.get("max") or 0)
+        width = float(item.get("width") or 0)
+        for col in range(first, min(last, first + 255) + 1):
+            layout.set_width(edit, col, 0 if item.get("hidden") == "1" else width)
+            session.aim(edit, Area(1, col, MAX_ROW, col), "structure")
+    return True
+
+
+def _copy_conditional(
+    giver: Book, session: Session, name: str, wish: dict[str, Json], where: str
+) -> bool:
+    sheet = giver.find(name)
+    xml = giver.xml(sheet) if sheet else None
+    found = children(xml.frame(), "conditionalFormatting") if xml else []
+    if not found:
+        return False
+    edit, area = _target(session, wish, where, area=True)
+    looks = children(child(StyleSheet(giver).root, "dxfs"), "dxf")
+    root = edit.frame.root
+    highest = max(
+        (int(r.get("priority") or 0) for c in children(root, "conditionalFormatting") for r in c),
+        default=0,
+    )
+    for item in found:
+        new = _adopted(item, root)
+        new.set("sqref", str(area))
+        for rule in children(new, "cfRule"):
+            highest += 1
+            rule.set("priority", str(highest))
+            number = rule.get("dxfId")
+            if number and number.isdigit() and int(number) < len(looks):
+                look = _adopted(looks[int(number)], session.styles.root)
+                rule.set("dxfId", str(session.styles.append("dxfs", look)))
+        insert_in_order(root, new, layout.ORDER)
+    edit.refresh_frame()
+    session.aim(edit, area, "structure")
+    session.targets.append(_sheet_target(edit))
+    return True
+
+
+def _sheet_target(edit: SheetEdit) -> Target:
+    return Target(edit.sheet.name, None, frozenset({"conditionalFormatting"}))
+
+
+_COPIERS: dict[str, Callable[[Book, Session, str, dict[str, Json], str], bool]] = {
+    "named_style": _copy_named,
+    "cell_style": _copy_cell,
+    "number_format": _copy_format,
+    "column_widths": _copy_widths,
+    "conditional_formats": _copy_conditional,
+}

@@ -1,0 +1,1 @@
+"""Formula text: addresses, tokens, functions and their arguments."""
