@@ -12,7 +12,7 @@ from pathlib import Path
 
 from backshop.formats.capability import capability_catalog
 
-FOLDER = Path(__file__).resolve().parent.parent / "src" / "backshop" / "bench" / "skills"
+FOLDER = Path(__file__).resolve().parent.parent / "src" / "backshop" / "bench" / "style" / "skills"
 _CATALOG = re.compile(r"(?<=## Tool Capability Catalog\n\n).*?(?=\n## )", re.DOTALL)
 
 
