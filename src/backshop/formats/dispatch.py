@@ -25,14 +25,14 @@ from .worker.process import Task
 
 HERE = "backshop.formats."
 BUILTIN: Mapping[Kind, str] = {
-    Kind.TEXT: HERE + "text",
-    Kind.CSV: HERE + "delimited",
+    Kind.TEXT: HERE + "text.plain",
+    Kind.CSV: HERE + "text.delimited",
     Kind.XLSX: HERE + "xlsx",
     Kind.DOCX: HERE + "docx",
     Kind.PPTX: HERE + "pptx",
-    Kind.PDF: HERE + "pdf",
-    Kind.ODT: HERE + "odt",
-    Kind.IMAGE: HERE + "image",
+    Kind.PDF: HERE + "pdf.document",
+    Kind.ODT: HERE + "odt.document",
+    Kind.IMAGE: HERE + "picture.image",
 }
 GROUP = "backshop.formats"
 OFFICE = frozenset({Kind.XLSX, Kind.DOCX, Kind.PPTX})

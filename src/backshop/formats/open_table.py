@@ -15,7 +15,7 @@ from backshop.base import limits as numbers
 from .dispatch import HERE, Dispatcher
 from .protocol import Applied, Json, JsonObject, Map, Source
 
-_MODULE = HERE + "tabletask"
+_MODULE = HERE + "table_task"
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,12 +265,12 @@ class Formats:
         kinds = {self._do.readable(side)[1] for side in sides}
         limit = self.limits.map_timeout_s
         if kinds <= {Kind.TEXT, Kind.CSV}:
-            task = HERE + "text"
+            task = HERE + "text.plain"
             return _a(
                 TextDiff, self._do.read_call(task, "text_diff", before, after, timeout_s=limit)
             )
         old, new = ([] if side is None else self.extract_lines(side) for side in (before, after))
-        found = self._do.read_call(HERE + "diff", "diff_lines", old, new, timeout_s=limit)
+        found = self._do.read_call(HERE + "diff.line_diff", "diff_lines", old, new, timeout_s=limit)
         return _a(TextDiff, found)
 
     def diff_table(self, before: Source, after: Source) -> TableDiff:
@@ -278,7 +278,7 @@ class Formats:
         if {self._do.readable(side)[1] for side in (before, after)} != {Kind.CSV}:
             raise fail("unsupported_format", "only delimited files have rows")
         limit = self.limits.map_timeout_s
-        module = HERE + "delimited"
+        module = HERE + "text.delimited"
         found = self._do.read_call(module, "table_diff", before, after, timeout_s=limit)
         return _a(TableDiff, found)
 
@@ -287,7 +287,9 @@ class Formats:
         sides = [self._extracted(side, "extract_document") for side in (before, after)]
         lines = [[] if side is None else self.extract_lines(side) for side in (before, after)]
         limit = self.limits.map_timeout_s
-        done = self._do.read_call(HERE + "prose", "diff_documents", *sides, *lines, timeout_s=limit)
+        done = self._do.read_call(
+            HERE + "diff.prose", "diff_documents", *sides, *lines, timeout_s=limit
+        )
         return _a(list, done)
 
     def diff_deck(
@@ -299,7 +301,7 @@ class Formats:
         """
         sides = [self._extracted(side, "extract_deck") for side in (before, after)]
         limit = self.limits.map_timeout_s
-        task = HERE + "deckdiff"
+        task = HERE + "diff.deck_diff"
         found = self._do.read_call(task, "diff_decks", *sides, rest, timeout_s=limit)
         return _a(list, found)
 
@@ -341,7 +343,7 @@ class Formats:
     def picture_parts(self, source: Source) -> dict[str, str]:
         """Return the pictures inside an office file: their names there, and their hashes."""
         self._do.readable(source)
-        return _a(dict, self._do.read_call(HERE + "image", "picture_parts", source))
+        return _a(dict, self._do.read_call(HERE + "picture.image", "picture_parts", source))
 
     # --- writing -------------------------------------------------------------------------------
 
@@ -357,13 +359,15 @@ class Formats:
     def write_text(self, existing: Source | None, name: str, content: str, out: Path) -> Applied:
         """Write a whole text file to `out` (F6.7)."""
         require_text_name(name)
-        return self._do.write_call(HERE + "text", "write_text", out, existing, name, content, out)
+        return self._do.write_call(
+            HERE + "text.plain", "write_text", out, existing, name, content, out
+        )
 
     def edit_text(self, source: Source, edits: Json, out: Path) -> Applied:
         """Replace exact pieces of a text file (F6.9)."""
         require_text_name(source.name)
         check_size(source, Kind.TEXT, self.limits)
-        return self._do.write_call(HERE + "text", "edit_text", out, source, edits, out)
+        return self._do.write_call(HERE + "text.plain", "edit_text", out, source, edits, out)
 
     def copy_assets(self, source: Source, target: Source, assets: Json, out: Path) -> Applied:
         """Write `target` with styles or pictures of `source` to `out` (F22)."""

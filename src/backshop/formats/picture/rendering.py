@@ -93,7 +93,9 @@ class Renderer:
         self._do.readable(source)
         limit = self._do.limits.render_timeout_s
         try:
-            drawn = self._do.read_call(HERE + "image", "render_part", source, part, timeout_s=limit)
+            drawn = self._do.read_call(
+                HERE + "picture.image", "render_part", source, part, timeout_s=limit
+            )
         except FormatError as error:
             return Preview(available=False, reason=error.reason)
         assert isinstance(drawn, tuple)
@@ -115,7 +117,7 @@ class Renderer:
                             return failed
             pages = replace(source, path=pdf, name=f"{source.name}.pdf")
             try:
-                return self._draw(pages, f"{HERE}pdf", name, page_index, scale)
+                return self._draw(pages, f"{HERE}pdf.document", name, page_index, scale)
             except FormatError as error:
                 if error.reason == "bad_index":
                     raise
