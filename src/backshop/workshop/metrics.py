@@ -10,8 +10,8 @@ from backshop.bench import Noted
 from backshop.bench import events as be
 from backshop.store import Event
 
-from .called import ToolAnswered, ToolCalled
 from .conversation import events as ev
+from .conversation.events import ToolAnswered, ToolCalled
 from .conversation.repository import Book
 from .tool.phase import WRITING_TOOLS
 from .tool.receipt import RECALL

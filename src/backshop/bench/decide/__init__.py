@@ -19,7 +19,6 @@ from .checkpoint import (
     checkpoint_by_hand,
     pin,
     pins,
-    prune,
     restore,
     with_facts,
 )
@@ -48,6 +47,7 @@ from .refuse import (
     require_room,
     unmoved,
 )
+from .retention import prune
 
 __all__ = [
     "CHOICES",

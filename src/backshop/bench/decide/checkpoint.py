@@ -17,8 +17,6 @@ from backshop.bench.events import (
     CheckpointCreated,
     CheckpointPinned,
     CheckpointRestored,
-    CheckpointsPruned,
-    RevisionsPruned,
 )
 from backshop.bench.fold import apply
 from backshop.bench.state import BenchState
@@ -32,8 +30,6 @@ from .refuse import (
 )
 
 DESCRIPTION_MAX_CHARS = 200
-PRUNED_LOT = 20  # a twentieth of what is kept
-KEPT = {"auto": 200, "publish": 200, "pre_restore": 50}  # B10.6
 
 
 def checkpoint(
@@ -100,43 +96,6 @@ def pin(state: BenchState, wanted: CheckpointId, pinned: bool) -> list[BenchEven
     require_exists(state)
     require_checkpoint(state, wanted)
     return [CheckpointPinned(checkpoint_id=wanted, pinned=pinned)]
-
-
-def prune(state: BenchState, max_revisions: int) -> list[BenchEvent]:
-    """Let checkpoints and revisions go that are beyond what is kept (B8.15, B10.6)."""
-    return [*_pruned_revisions(state, max_revisions), *_pruned_checkpoints(state)]
-
-
-def _pruned_revisions(state: BenchState, most: int) -> list[BenchEvent]:
-    """Return the fact that states of Drafts go: first steps on the way to a message, then old ones.
-
-    The last state bound to a message is what a rewind to it needs; those before it are only steps,
-    except under the newest message, whose turn may be at work. The present one never goes. Many
-    go at once, so that a write does not have to let one go each time.
-    """
-    kept = state.revisions.kept
-    if len(kept) <= most + most // PRUNED_LOT:
-        return []
-    last = {r.message_id: r.revision_id for r in kept}
-    newest = kept[-1].message_id
-    is_step = [r.message_id != newest and last[r.message_id] != r.revision_id for r in kept]
-    steps_first = [
-        *(r.revision_id for r, step in zip(kept, is_step, strict=True) if step),
-        *(r.revision_id for r, step in zip(kept, is_step, strict=True) if not step),
-    ]
-    current = None if state.draft is None else state.draft.revision_id
-    gone = tuple(one for one in steps_first[: len(kept) - most] if one != current)
-    return [RevisionsPruned(revision_ids=gone)] if gone else []
-
-
-def _pruned_checkpoints(state: BenchState) -> list[BenchEvent]:
-    gone: list[CheckpointId] = []
-    for reason, count in KEPT.items():
-        of_kind = [c for c in state.checkpoints if c.reason == reason]
-        gone += [c.checkpoint_id for c in of_kind[: max(0, len(of_kind) - count)] if not c.pinned]
-    if not gone:
-        return []
-    return [CheckpointsPruned(checkpoint_ids=tuple(gone), reason="count")]
 
 
 def pins(before: BenchState, after: BenchState) -> tuple[list[BlobId], list[BlobId]]:

@@ -1,4 +1,4 @@
-"""Checkpoints go when what only they keep takes too much room, the oldest first (B10.6)."""
+"""Retention: which states of Drafts and which checkpoints go, by count and bytes (B8.15, B10.6)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,50 @@ from collections.abc import Iterable, Mapping, Sequence
 from backshop.base import tree
 from backshop.base.ids import BlobId, CheckpointId, TreeId
 
+from ..events import BenchEvent, CheckpointsPruned, RevisionsPruned
 from ..state import BenchState, Checkpoint
 
 _ORDER = ("auto", "publish", "pre_restore")
 Contents = Mapping[BlobId, int]
+PRUNED_LOT = 20  # a twentieth of what is kept
+KEPT = {"auto": 200, "publish": 200, "pre_restore": 50}  # B10.6
+
+
+def prune(state: BenchState, max_revisions: int) -> list[BenchEvent]:
+    """Let checkpoints and revisions go that are beyond what is kept (B8.15, B10.6)."""
+    return [*_pruned_revisions(state, max_revisions), *_pruned_checkpoints(state)]
+
+
+def _pruned_revisions(state: BenchState, most: int) -> list[BenchEvent]:
+    """Return the fact that states of Drafts go: first steps on the way to a message, then old ones.
+
+    The last state bound to a message is what a rewind to it needs; those before it are only steps,
+    except under the newest message, whose turn may be at work. The present one never goes. Many
+    go at once, so that a write does not have to let one go each time.
+    """
+    kept = state.revisions.kept
+    if len(kept) <= most + most // PRUNED_LOT:
+        return []
+    last = {r.message_id: r.revision_id for r in kept}
+    newest = kept[-1].message_id
+    is_step = [r.message_id != newest and last[r.message_id] != r.revision_id for r in kept]
+    steps_first = [
+        *(r.revision_id for r, step in zip(kept, is_step, strict=True) if step),
+        *(r.revision_id for r, step in zip(kept, is_step, strict=True) if not step),
+    ]
+    current = None if state.draft is None else state.draft.revision_id
+    gone = tuple(one for one in steps_first[: len(kept) - most] if one != current)
+    return [RevisionsPruned(revision_ids=gone)] if gone else []
+
+
+def _pruned_checkpoints(state: BenchState) -> list[BenchEvent]:
+    gone: list[CheckpointId] = []
+    for reason, count in KEPT.items():
+        of_kind = [c for c in state.checkpoints if c.reason == reason]
+        gone += [c.checkpoint_id for c in of_kind[: max(0, len(of_kind) - count)] if not c.pinned]
+    if not gone:
+        return []
+    return [CheckpointsPruned(checkpoint_ids=tuple(gone), reason="count")]
 
 
 def beyond_bytes(state: BenchState, load: tree.Load, max_bytes: int) -> list[CheckpointId]:

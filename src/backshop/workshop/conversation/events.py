@@ -17,12 +17,11 @@ from backshop.base.ids import (
     MessageId,
     ProposalId,
     RevisionId,
+    ToolResultId,
     TreeId,
     TurnId,
 )
 
-from ..called import ToolAnswered, ToolCalled
-from ..copied import ConversationCopied
 from .turn_facts import TurnFacts
 
 
@@ -403,6 +402,82 @@ class ReminderDismissed:
 
     draft_id: DraftId
     reminder: str
+    actor: str = "user"
+
+
+@event("workshop.tool_called")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCalled:
+    """A tool call, executed or refused. One that writes is recorded with its batch, before its
+    result is known; `workshop.tool_answered` brings that.
+    """
+
+    entry_id: int
+    result_id: ToolResultId
+    turn_id: TurnId | None = None  # None: of an agent outside that runs no turn (W13.9)
+    phase: str
+    tool: str
+    args_ref: BlobId
+    args_sha256: str
+    call_id: str
+    path: str | None = None
+    run_id: str | None = None
+    node_id: str | None = None
+    item: int | None = None
+    attempt: int | None = None
+    model_id: str | None = None
+    batch_id: BatchId | None = None
+    draft_revision_id: RevisionId | None = None
+    result_ref: BlobId | None = None
+    result_bytes: int | None = None
+    success: bool | None = None
+    error: str | None = None
+    elapsed_ms: int | None = None
+    tree_id: str = ""
+    """The files the call was made on: the Draft's tree, or Published's where there is none."""
+    replay_of: int | None = None
+    """The entry whose result this call got: an equal one, made before the work stopped (W12.7)."""
+    is_warned: bool = False
+    """Whether the model was told that it repeats itself (W9.2)."""
+    actor: str = "agent"
+
+
+@event("workshop.tool_answered")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswered:
+    """The result of a call that was recorded with its batch."""
+
+    entry_id: int
+    result_ref: BlobId
+    result_bytes: int
+    success: bool
+    elapsed_ms: int
+    error: str | None = None
+    actor: str = "agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopiedRecord:
+    """A record as it stood in the workbench it was said in."""
+
+    message_id: MessageId
+    type: str
+    role: str
+    text: str
+    created_ms: int
+    parent_id: MessageId | None = None
+    advances_head: bool = True
+    status: str = "complete"
+    event_kind: str | None = None
+    metadata_json: str = "{}"
+
+
+@event("workshop.conversation_copied")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationCopied:
+    """Records of the workbench this one was made from, oldest first."""
+
+    records: tuple[CopiedRecord, ...]
     actor: str = "user"
 
 

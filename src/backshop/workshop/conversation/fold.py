@@ -12,11 +12,9 @@ from backshop.bench import events as be
 from backshop.bench import fold as bench_fold
 from backshop.bench.events import BenchEvent
 
-from ..called import ToolAnswered, ToolCalled
-from ..copied import ConversationCopied, CopiedRecord
 from . import events as ev
 from . import turn_fold
-from .events import WorkshopEvent
+from .events import ConversationCopied, CopiedRecord, ToolAnswered, ToolCalled, WorkshopEvent
 from .record import added, given_up, signed, sister, system, turned, unproposed, without_none
 from .state import Record, ToolEntry, Undo, WorkshopState
 

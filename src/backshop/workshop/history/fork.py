@@ -14,9 +14,9 @@ from backshop.bench import Retold
 from backshop.store import Store
 
 from ..conversation import decide
+from ..conversation.events import ConversationCopied, CopiedRecord
 from ..conversation.repository import conversation_of
 from ..conversation.state import WorkshopState
-from ..copied import ConversationCopied, CopiedRecord
 from ..errors import RevisionPruned
 
 _RECORDS_A_FACT = 200

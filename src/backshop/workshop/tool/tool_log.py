@@ -15,8 +15,8 @@ from backshop.bench.events import BatchApplied
 from backshop.bench.state import BenchState
 from backshop.models import Called, ToolCall
 
-from ..called import ToolAnswered, ToolCalled
 from ..conversation import decide
+from ..conversation.events import ToolAnswered, ToolCalled
 from ..conversation.repository import Book
 from ..conversation.state import ToolEntry, Turn, WorkshopState
 from ..errors import CallGivenUp
