@@ -132,7 +132,8 @@ def test_the_log_is_rotated_and_old_files_go(tmp_path, quiet, monkeypatch):
 WRITER = """
 import logging, sys
 from pathlib import Path
-from backshop.app import attach, logs
+from backshop.app import attach
+from backshop.app.operation import log as logs
 
 logs.FILE_MAX_BYTES, logs.FILES_KEPT = 4000, 200
 attach(Path(sys.argv[1]), "info")

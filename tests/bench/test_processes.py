@@ -167,10 +167,10 @@ def test_context_items_that_two_machines_write_at_once_are_both_there(room, monk
         files = [{"path": path, "content": "---\nname: x\n---\nText."}]
         return {"workbench_id": room.id, "category": category, "files": files, "create": True}
 
-    def update(self, *args):
+    def update(self, *args, **more):
         monkeypatch.setattr(Store, "update", real)
         elsewhere.call("ContextUpdateDirect", item("company-context", "SKILL.md"))
-        return real(self, *args)
+        return real(self, *args, **more)
 
     with Backshop.open(room.shop.config.home) as elsewhere:
         monkeypatch.setattr(elsewhere.benches.desk.views, "locked", lambda *_: nullcontext())
