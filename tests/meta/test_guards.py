@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from tools.guards import ROOT, guards
+from tools.guards import ROOT, check_home, guards
 
 
 @pytest.mark.parametrize("guard", guards(), ids=lambda one: one.name)
@@ -30,3 +30,11 @@ def test_guard_names_are_told_apart():
     names = [one.name for one in guards()]
 
     assert len(set(names)) == len(names)
+
+
+def test_guards_do_not_run_over_code_outside_their_copy(tmp_path):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "src").mkdir()
+
+    with pytest.raises(RuntimeError, match="do not run the copy"):
+        check_home(tmp_path)
