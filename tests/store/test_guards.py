@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import pytest
 from pydantic import Field
@@ -18,6 +20,7 @@ from backshop.store.blob.gc import Collector
 from backshop.store.database.engine import Postgres
 from backshop.store.log.event import chain_break
 from backshop.store.log.projection import Fold
+from backshop.store.health.mark import Mark
 from backshop.testing.ambient import FixedClock
 from backshop.testing.conformance.store import counted, one
 
@@ -215,3 +218,48 @@ def test_keys_are_rotated_by_one_at_a_time_so_that_the_one_before_stays_good(
         second = store.rotate_keys()
         assert second.previous == first.current
         assert holder.rotate_keys().previous == second.current
+
+
+@pytest.mark.rule("T5.6")
+@pytest.mark.parametrize("is_same", [True, False], ids=["same process", "another process"])
+def test_the_note_beside_the_database_stays_at_what_was_committed_last(
+    tmp_path, monkeypatch, is_same
+):
+    note = Mark.note
+    with Store.open(tmp_path / "home") as first, Store.open(tmp_path / "home") as other:
+        first.append(one("bench:a", counted(1)))
+
+        def overtaken(mark: Mark, *found: Any) -> None:
+            monkeypatch.setattr(Mark, "note", note)
+            (first if is_same else other).append(one("bench:b", counted(3)))
+            note(mark, *found)
+
+        monkeypatch.setattr(Mark, "note", overtaken)
+        first.append(one("bench:a", counted(2)))
+
+        assert first._mark is not None
+        noted = first._mark.read()
+        assert noted is not None
+        assert noted.seq == first.last_seq()
+
+
+@pytest.mark.rule("T4.5")
+def test_a_content_put_again_between_a_look_at_it_and_its_removal_stays(tmp_path, monkeypatch):
+    content = b"wanted again" * 10_000
+    with Store.open(tmp_path / "home") as store:
+        name = store.blobs.put(content)
+        path = store.blobs.folder / name[:2] / name[2:]
+        os.utime(path, (1, 1))
+        rename = Path.rename
+
+        def renewed(moved: Path, target: Path) -> Path:
+            store.blobs.put(content)
+            return rename(moved, target)
+
+        monkeypatch.setattr(Path, "rename", renewed)
+        freed = store.blobs.remove_if_older(name, 10_000_000_000)
+        monkeypatch.undo()
+
+        assert freed is None
+        assert store.blobs.read(name) == content
+        assert [file.name for file in path.parent.iterdir()] == [path.name]

@@ -7,6 +7,7 @@ somebody wrote, is examined once before it is used.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import threading
@@ -92,25 +93,34 @@ class Mark:
     def read(self) -> Noted | None:
         """Return what is noted; None where there is no note, or none that can be read."""
         try:
-            found = json.loads(self._path.read_bytes()[:_LENGTH])
-            check = found.pop("check")
-            noted = Noted(**found)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return _parsed(self._path.read_bytes())
+        except OSError:
             return None
-        return noted if check == _check(noted) else None
 
     def note(self, seq: int, digest: str, at_ms: int) -> None:
-        """Note what was just committed; a disk that refuses only leaves an older note."""
+        """Note what was just committed; a disk that refuses only leaves an older note.
+
+        Whoever commits first may come here last, in this process or another: what is noted already
+        stays where it is further.
+        """
+        self._write(Noted(seq, digest, at_ms, self._inode), is_newest=False)
+
+    def _write(self, noted: Noted, *, is_newest: bool) -> None:
         if not self._is_kept:
             return
-        noted = Noted(seq, digest, at_ms, self._inode)
         text = json.dumps({**asdict(noted), "check": _check(noted)}).encode().ljust(_LENGTH - 1)
         with self._lock, suppress(OSError):
             if self._handle is None:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
                 self._handle = os.open(self._path, flags, 0o600)
                 os.ftruncate(self._handle, _LENGTH)
-            os.pwrite(self._handle, text + b"\n", 0)
+            fcntl.flock(self._handle, fcntl.LOCK_EX)
+            try:
+                there = _parsed(os.pread(self._handle, _LENGTH, 0))
+                if is_newest or there is None or there.seq < noted.seq:
+                    os.pwrite(self._handle, text + b"\n", 0)
+            finally:
+                fcntl.flock(self._handle, fcntl.LOCK_UN)
 
     def close(self) -> None:
         """Give the file back."""
@@ -129,7 +139,7 @@ class Mark:
         seq, digest, at_ms = row or (0, "", 0)
         if end > int(seq):  # the last events went with their stream
             seq, digest = end, ""
-        self.note(int(seq), str(digest), int(at_ms))
+        self._write(Noted(int(seq), str(digest), int(at_ms), self._inode), is_newest=True)
 
     def _require_made(self, home: Path, noted: Noted | None) -> None:
         """Refuse to make a database anew where there was one; nothing is opened to create it."""
@@ -231,6 +241,16 @@ def _inside(folder: Path, pattern: str) -> Iterator[Path]:
 
 def _away(reason: str, message: str, detail: str | None = None) -> DatabaseAway:
     return DatabaseAway(message, reason=reason, detail=detail, hints=_HINTS)
+
+
+def _parsed(content: bytes) -> Noted | None:
+    try:
+        found = json.loads(content[:_LENGTH])
+        check = found.pop("check")
+        noted = Noted(**found)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return noted if check == _check(noted) else None
 
 
 def _check(noted: Noted) -> str:
