@@ -107,3 +107,22 @@ def test_the_pictures_of_an_office_file_are_told_by_one_look_at_its_types(
     with pytest.raises(FormatError) as caught:
         image.render_part(file, "0.xml")
     assert caught.value.reason == "bad_index"
+
+
+@pytest.mark.rule("F4.6")
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+@pytest.mark.parametrize(("most", "is_shown"), [(600, True), (599, False), (299, False)])
+def test_a_picture_inside_a_file_is_not_drawn_beyond_the_limit_of_pixels(
+    tmp_path, monkeypatch, most, is_shown
+):
+    monkeypatch.setattr(image.numbers, "IMAGE_MAX_PIXELS", most)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", Image.MAX_IMAGE_PIXELS)
+    parts = {"content.xml": b"<x/>", "Pictures/1.png": picture("RGB", "PNG")}  # of 600 pixels
+    file = source(tmp_path, "a.odt", archive(parts))
+
+    if is_shown:
+        assert image.render_part(file, "1.png")[1:] == (1, False)
+        return
+    with pytest.raises(FormatError) as caught:
+        image.render_part(file, "1.png")
+    assert caught.value.reason == "too_large"

@@ -224,6 +224,20 @@ def test_a_table_that_repeats_without_end_is_too_large(tmp_path, rows):
     assert caught.value.reason == "too_large"
 
 
+@pytest.mark.rule("F2.5", "F3", "F12.1")
+@pytest.mark.parametrize(("count", "is_read"), [(4, True), (6, False)])
+def test_what_several_tables_repeat_is_counted_together(tmp_path, count, is_read):
+    table = f"<table:table>{ROW.format(200, CELL.format(4, 'x' * 999))}</table:table>"
+    file = document(tmp_path, table * count)
+
+    if is_read:
+        assert len(get_map(file).data["tables"]) == count
+        return
+    with pytest.raises(FormatError) as caught:
+        get_map(file)
+    assert caught.value.reason == "too_large"
+
+
 @pytest.mark.rule("F12.1", "F4.8")
 @pytest.mark.parametrize("often", [0, -1, "9" * 400, "x", ""])
 def test_a_cell_that_repeats_no_sensible_number_of_times_is_read_once(tmp_path, often):

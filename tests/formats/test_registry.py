@@ -9,6 +9,7 @@ import pytest
 
 from backshop.formats import FormatError, Formats, Limits, OpsRequest, Selector
 from backshop.formats.package.package import Package
+from backshop.formats import FormatError, Formats, Limits, OpsRequest, Selector, forget
 from backshop.formats.window import shorten
 
 from .archives import file_source, source
@@ -192,3 +193,26 @@ def test_tables_can_be_asked_without_a_cache(tmp_path):
         assert formats.get_map(file)["row_count"] == 2
         assert formats.open_table(file).query("SELECT sum(n) AS s FROM data")["rows"] == [[3]]
         formats.close()
+
+
+@pytest.mark.rule("F25.8")
+def test_of_contents_that_are_gone_nothing_is_kept_and_all_else_stays(tmp_path):
+    here, gone = "a" * 64, "b" * 64
+    asked = []
+    for kind in ("tables", "maps", "previews", "others"):
+        for name in (f"{here}.db", f"{gone}.db", f"sub/{gone}-0.png", f"{gone}x", "lock"):
+            path = tmp_path / kind / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"x")
+
+    def is_there(sha256: str) -> bool:
+        asked.append(sha256)
+        return sha256 == here
+
+    assert forget(tmp_path, is_there) == 6
+
+    kinds = ("tables", "maps", "previews")
+    left = {path.name for kind in kinds for path in (tmp_path / kind).rglob("*") if path.is_file()}
+    assert sorted(asked) == [here, gone]  # once each
+    assert left == {f"{here}.db", f"{gone}x", "lock"}
+    assert len([path for path in (tmp_path / "others").rglob("*") if path.is_file()]) == 5

@@ -124,7 +124,9 @@ def _fitted(given: Path | BytesIO, page_index: int, scale: float) -> tuple[bytes
                 if buffer.tell() <= numbers.PREVIEW_MAX_BYTES:
                     return buffer.getvalue(), fitting < 1.0
                 fitting *= 0.7
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError as error:
+        raise fail("too_large", "the picture has too many pixels") from error
+    except (OSError, ValueError, SyntaxError, EOFError) as error:
         detail = type(error).__name__
         raise fail("corrupt_file", "the picture cannot be read", detail=detail) from error
 
