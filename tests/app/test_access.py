@@ -11,7 +11,13 @@ import pytest
 
 from backshop.app import Backshop
 from backshop.base.codec import schema
-from backshop.base.errors import AccessDenied, BackshopError, LimitExceeded, NotFound
+from backshop.base.errors import (
+    AccessDenied,
+    BackshopError,
+    LimitExceeded,
+    NotFound,
+    ValidationFailed,
+)
 from backshop.testing.ambient import FixedClock
 from backshop.testing.workflows import LOOP_CONTROL, flow, step
 
@@ -254,6 +260,19 @@ def test_tokens_are_not_kept_and_forgeries_are_nobody(team):
     assert all(secret not in path.read_bytes() for path in home.rglob("*") if path.is_file())
     for forged in ("", "bsu_", team.token[:-1], team.token + "A", team.token.swapcase(), "x" * 50):
         assert team.shop.people.who(forged) is None
+
+
+@pytest.mark.rule("T6.5")
+def test_people_are_let_in_up_to_their_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr("backshop.app.people.USERS_MAX", 2)
+    with Backshop.open(tmp_path / "home") as shop:
+        made = [shop.call("UserAdd", {"name": name})["user_id"] for name in ("Ada", "Ben")]
+
+        with pytest.raises(ValidationFailed) as refused:
+            shop.call("UserAdd", {"name": "Cem"})
+
+        assert refused.value.reason == "bad_params"
+        assert [one["user_id"] for one in shop.call("UserList", {})["users"]] == made
 
 
 @pytest.mark.rule("T6.5")

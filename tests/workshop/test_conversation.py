@@ -202,6 +202,24 @@ def test_redo_takes_rewinds_back_newest_first(chat):
     assert chat.refused("WorkshopRedo")[1] == "nothing_to_redo"
 
 
+@pytest.mark.rule("W15.12", "P2.15")
+def test_redo_takes_what_was_known_of_the_files_forth_again(chat):
+    chat.add({"a.txt": "one"})
+    chat.call("DigestSet", body="Known before.")
+    first = chat.send("First")
+    chat.call("DigestSet", body="Known since.")
+    chat.send("Second")
+
+    def known() -> str:
+        return str(chat.call("DigestGet")["body"])
+
+    for _ in range(2):
+        chat.call("WorkshopUndoToMessage", message_id=first)
+        assert known() == "Known before."
+        chat.call("WorkshopRedo")
+        assert known() == "Known since."
+
+
 @pytest.mark.rule("W15.3", "W15.4", "W23.56", "B10.13")
 def test_across_a_publish_the_person_chooses(chat):
     chat.add({"a.txt": "one"})

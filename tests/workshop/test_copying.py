@@ -100,6 +100,27 @@ def test_a_copy_up_to_a_message_has_the_files_of_then(room):
     assert fork(now).published() == {"a.txt": "two"}  # a copy of a copy
 
 
+@pytest.mark.rule("B5.7", "B10.13", "W5.15")
+def test_a_copy_up_to_a_message_leaves_out_what_was_remarked_under_it(room):
+    room.add({"a.txt": "one"})
+    first = say(room, "Hello")
+    room.shop.call("ProvidersSetEnabled", {"provider_id": "scripted", "enabled": False})
+    assert refused(room.call, "WorkshopRunAgent", message_id=first)[1] == "model_unavailable"
+    room.shop.call("ProvidersSetEnabled", {"provider_id": "scripted", "enabled": True})
+    second = say(room, "And now?")
+    whole = room.call("WorkshopGetConversation", include_inactive=True)["messages"]
+
+    then, now = fork(room, from_message_id=first), fork(room, from_message_id=second)
+
+    def kinds(one: Room) -> list[str]:
+        page = one.call("WorkshopGetConversation", include_inactive=True)
+        return [m.get("event_kind") or m["text"] for m in page["messages"]]
+
+    assert [m.get("event_kind") for m in whole].count("run_refused") == 1
+    assert kinds(then) == ["Hello"]
+    assert kinds(now) == ["Hello", "run_refused", "And now?"]
+
+
 @pytest.mark.rule("B5.7")
 def test_what_cannot_be_copied_is_refused_and_makes_no_workbench(room):
     room.add({"a.txt": "one"})

@@ -184,6 +184,17 @@ def test_amendments_add_what_is_new_up_to_twice_the_plan():
     assert plans.read(found.plan.text)[0] == found.plan
 
 
+@pytest.mark.rule("W11.15")
+def test_amendments_leave_a_plan_within_twice_its_bytes():
+    plan = taken("\n".join(f"- [ ] Old {n}" for n in range(40)))
+
+    found = plans.amend(plan, "\n".join(f"- [ ] New {n} — {'€' * 600}" for n in range(40)))
+
+    assert len(found.added) + found.dropped == 40
+    size = len(found.plan.text.encode())
+    assert 2 * PLAN_MAX_BYTES - 2_000 < size <= 2 * PLAN_MAX_BYTES
+
+
 def test_a_report_is_cut_between_characters():
     found = plans.amend(taken(PLAN), "é" * 5000)
 
