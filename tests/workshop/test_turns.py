@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import replace
 
@@ -182,6 +183,10 @@ def test_an_item_that_fails_leaves_nothing_and_the_next_one_runs(chat):
     run = chat.shop.call("RailsRunGet", {"runId": done["run_id"]})
     tip = chat.shop.call("RailsNodeGet", {"nodeId": run["nodes"][-1]["nodeId"]})
     assert "Item 1 (Bad) failed" in str(tip["openGaps"])
+    nodes = (chat.shop.call("RailsNodeGet", {"nodeId": n["nodeId"]}) for n in run["nodes"])
+    outputs = [one for node in nodes for one in node["outputs"]]
+    results = [json.loads(o["content"]) for o in outputs if o.get("kind") == "workshop.item_result"]
+    assert [(r["status"], len(r["batch_ids"])) for r in results] == [("failed", 0), ("done", 1)]
     assert tip["preferences"]["autonomy"] == "full_auto_never_stop"
 
 

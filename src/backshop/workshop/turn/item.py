@@ -197,7 +197,7 @@ def _not_done(run: Run, standing: Standing, ended: Ended, *, is_last: bool) -> N
             status=ended.status,
             no_effect=False,
             report=ended.report,
-            batches=() if ended.status == "failed" else kept,
+            batches=kept,
         ),
         "reason": reason,
     }
