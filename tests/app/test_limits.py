@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from backshop.app import Backshop
+from backshop.app.limiting import LoggedUsage
 from backshop.base.acting import acting
 from backshop.base.errors import AccessDenied, LimitExceeded
 from backshop.base.ids import UserId
@@ -261,6 +262,30 @@ def test_no_command_begins_a_turn_beyond_the_limit(turns, command):
 
     assert (refused.value.reason, refused.value.detail) == ("user_limit", "team.turns")
     assert (refused.value.retry.after_ms, store.position(other)) == (5000, head)
+
+
+@pytest.mark.rule("T6.5")
+@pytest.mark.parametrize(("running", "is_refused"), [(0, False), (1, False), (2, True)])
+def test_a_turn_is_refused_to_who_has_as_many_running_as_they_may(
+    tmp_path, monkeypatch, running, is_refused
+):
+    monkeypatch.setattr(LoggedUsage, "turns_of", lambda *_: running)
+    settings = {"model.default": "scripted:quick", "team.turns": 2, "workshop.flow": "compat"}
+    with Backshop.open(tmp_path / "home", settings=settings) as shop:
+        shop.models.play("quick", [{"when": {}, "times": 0, "respond": {"text": "Done."}}])
+        ada = shop.call("UserAdd", {"name": "Ada"})["user_id"]
+        made = shop.call("WorkbenchCreate", {"name": "One"}, user=ada)
+        wish = {"workbench_id": made["workbench_id"], "text": "Work"}
+        wish["message_id"] = shop.call("WorkshopSendUserMessage", wish, user=ada)["message_id"]
+        del wish["text"]
+
+        if is_refused:
+            with pytest.raises(LimitExceeded) as refused:
+                shop.call("WorkshopRunAgent", wish, user=ada)
+            assert (refused.value.reason, refused.value.detail) == ("user_limit", "team.turns")
+        done = shop.call("WorkshopRunAgent", wish, user=None if is_refused else ada)
+
+        assert done["status"] == "complete"  # the home's owner is not counted
 
 
 @pytest.mark.rule("T6.5", "W12.1")

@@ -96,7 +96,8 @@ def test_a_job_that_comes_twice_to_a_worker_goes_back_while_its_turn_is_walked(a
     shop = Away(0)
     one = worker.Worker(shop, "", turns=1, grace_s=0)
     second: list[Any] = []
-    shop.within = [lambda: second.append(given(one)) if not second else None]
+    once = iter([lambda: second.append(given(one))])
+    shop.within = [lambda: next(once, list)()]
 
     assert given(one) is None
 

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.workshop.conftest import Chat, story
+from tests.workshop.conftest import Chat, says, story
 
 from backshop.app import Backshop
+from backshop.app.limiting import Limiter
+from backshop.base.errors import LimitExceeded
 from backshop.mcp.toolbox import Offering
 from backshop.testing.ambient import FixedClock
 from backshop.workshop.turn.outside_lease import IDLE_S
@@ -419,3 +421,55 @@ def test_who_writes_before_saying_where_it_stands_is_told_what_the_files_hold(ch
     assert "stateToken" in refused["message"]
     agent.summary()
     assert chat.answer()["status"] == "complete"
+
+
+@pytest.mark.rule("W12.1", "W13.7")
+def test_a_turn_of_ours_is_not_taken_up_by_an_agent_outside(chat, agent):
+    stopped = {"when": {"purpose": "plan"}, "times": 0, "respond": {"error": "auth"}}
+    chat.play([says("research", "Found."), stopped])
+    message = chat.send()
+    done = chat.run(message)
+    before, head = chat.state()["resumable_turn"], chat.shop.store.position(f"bench:{chat.id}")
+    [found] = agent.call("resume_session", runId=done["run_id"])["candidates"]
+    agent.at = agent.call("continue_workflow", stateToken=found["stateToken"])
+
+    agent.plan()
+
+    assert chat.state()["resumable_turn"] == before
+    assert chat.shop.store.position(f"bench:{chat.id}") == head
+    chat.play(story(("one.txt", "1"), ("two.txt", "2")))
+    assert chat.run(message)["status"] == "complete"
+    assert chat.draft() == {"one.txt": "1", "two.txt": "2"}
+
+
+@pytest.mark.rule("T6.5", "W12.1", "W13.7")
+def test_a_turn_too_many_is_refused_to_an_agent_outside(tmp_path, monkeypatch):
+    full: list[bool] = []
+
+    def require_turn(limiter: Limiter, user: object) -> None:
+        if full:
+            raise LimitExceeded("2 turns are running", reason="user_limit")
+
+    monkeypatch.setattr(Limiter, "require_turn", require_turn)
+    clock, options = FixedClock(), {"model.default": "scripted:demo"}
+    with Backshop.open(tmp_path / "home", settings=options, clock=clock) as shop:
+        chat = Chat(shop, tmp_path)
+        agent = Agent(Seated(shop, shop.workshops.outside(chat.id)))
+        full.append(True)
+        assert agent.refused("start_workflow", **PROMPT)["code"] == "LIMIT_EXCEEDED"
+        full.clear()
+        agent.start()
+        clock.move(int(IDLE_S + 1) * 1000)
+        agent.call("list_files")
+        paused = chat.state()["resumable_turn"]
+        research = {"kind": "workshop.research", "markdown": "Nothing there yet."}
+        step = {"notesMarkdown": "done", "artifacts": [research]}
+        full.append(True)
+
+        refusal = agent.refused("continue_workflow", ackToken=agent.at["ackToken"], output=step)
+
+        assert refusal["code"] == "LIMIT_EXCEEDED"
+        assert chat.state()["resumable_turn"] == paused
+        full.clear()
+        agent.research()
+        assert chat.state()["active_turn"]["turn_id"] == paused["turn_id"]

@@ -188,6 +188,21 @@ def test_nested_loops_without_eligible_steps_end_in_bounded_work():
     assert {one.loop_id for one in choice.limits} == set("abcd")
 
 
+@pytest.mark.parametrize(("most", "ended_early"), [(3, {"a", "b"}), (100, set())])
+def test_passes_of_nested_loops_are_counted_together(monkeypatch, most, ended_early):
+    monkeypatch.setattr(interpret, "MAX_PASSES", most)
+    never = step("s", runCondition={"var": "never"})
+    inner = loop("b", never, type="for", count=4, maxIterations=9)
+
+    choice = interpret.begin(
+        compiled(loop("a", inner, type="for", count=4, maxIterations=9)), {}, skip_missing=False
+    )
+
+    assert choice.engine is not None
+    assert choice.engine.is_complete
+    assert {one.loop_id for one in choice.limits} == ended_early
+
+
 @pytest.mark.rule("C15", "R1.22")
 def test_the_first_eligible_step_is_pending_and_none_means_complete():
     never = {"runCondition": {"var": "never"}}

@@ -62,6 +62,25 @@ def left(tmp_path):
         yield Left(shop, tmp_path)
 
 
+@pytest.mark.rule("T6.5")
+def test_a_turn_counts_for_whose_it_is_and_while_it_runs(left):
+    ada, ben = (UserId(left.shop.call("UserAdd", {"name": n})["user_id"]) for n in ("A", "B"))
+    left.call("AccessSet", user_id=ada, role="publish")
+    wire = left.play(story(("b.txt", "b")))
+    seen: list[list[int]] = []
+
+    def count() -> None:
+        seen.append([len(left.shop.workshops.turns_of(one)) for one in (ada, ben)])
+
+    before(wire, "implement", count, item=1)
+    request = {"workbench_id": left.id, "message_id": left.send()}
+    left.shop.call("WorkshopRunAgent", request, user=ada)
+    count()
+
+    assert seen[0] == [1, 0]
+    assert seen[-1] == [0, 0]
+
+
 @pytest.mark.rule("T6.2", "T1.5")
 @pytest.mark.parametrize("is_looked_at", [False, True])
 def test_a_turn_that_a_machine_had_no_room_for_is_found_by_the_next(

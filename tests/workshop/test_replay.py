@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.conftest import PROOF
 from tests.workshop.conftest import Chat, calls, plan, says
@@ -51,6 +51,8 @@ def keys(chat: Chat) -> list[tuple[str, str, str, bool]]:
 @pytest.mark.rule("W12.7", "W23.86", "W13.5", "W11.13")
 @SOME
 @given(st.lists(TOOLS, min_size=1, max_size=4), st.lists(TOOLS, min_size=1, max_size=5))
+@example(["read", "a"], ["a", "read"])  # a file that is another one since is read again
+@example(["a", "a"], ["a"])  # each on files of its own
 def test_equal_calls_are_taken_over_and_others_begin_a_branch(before, after):
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -78,6 +80,38 @@ def test_equal_calls_are_taken_over_and_others_begin_a_branch(before, after):
         writes = [one for one in (*first, *own) if one[0] == "edit_text_file" and not one[3]]
         assert chat.kinds().count("draft.batch_applied") == len(writes)
         assert len({one[:3] for one in writes}) == len(writes)  # no batch was made twice
+
+
+@pytest.mark.rule("W12.7", "W11.13")
+def test_what_an_attempt_did_that_failed_is_not_taken_over_into_the_next(chat):
+    chat.add({"table.txt": TABLE})
+    escape = ("write_text_file", {"path": "../x", "content": "x"})
+    failing = calls("implement", 1, escape, item=1)
+    chat.play(
+        [
+            says("research", "A table."),
+            says("plan", plan("Rows")),
+            {
+                "when": {"purpose": "implement", "prompt": "The attempt before failed"},
+                "times": 0,
+                "respond": {"error": "auth"},
+            },
+            calls("implement", 1, call("a"), item=1),
+            {**failing, "when": {"purpose": "implement"}},
+        ],
+        "first",
+    )
+    message = chat.send()
+    assert chat.run(message)["status"] == "paused"
+    assert chat.kinds().count("workshop.item_attempt_failed") == 1
+    first = keys(chat)
+    chat.play(script(["a"], stops=False), "second")
+
+    assert chat.run(message)["status"] == "complete"
+
+    [again] = keys(chat)[len(first) :]
+    assert (again[:3] in {one[:3] for one in first}, again[3]) == (True, False)
+    assert chat.draft() == {"table.txt": "rows\na\nend\n"}
 
 
 @pytest.mark.rule("W12.7", "W15.9")
