@@ -8,6 +8,8 @@ from PIL import Image
 from backshop.formats import FormatError, Selector, Warn
 from backshop.formats.package.package import Package
 from backshop.formats.picture import image
+from backshop.base import limits
+from backshop.formats import FormatError, Selector, Warn, image
 
 from .archives import TYPES, archive, source
 
@@ -115,7 +117,7 @@ def test_the_pictures_of_an_office_file_are_told_by_one_look_at_its_types(
 def test_a_picture_inside_a_file_is_not_drawn_beyond_the_limit_of_pixels(
     tmp_path, monkeypatch, most, is_shown
 ):
-    monkeypatch.setattr(image.numbers, "IMAGE_MAX_PIXELS", most)
+    monkeypatch.setattr(limits, "IMAGE_MAX_PIXELS", most)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", Image.MAX_IMAGE_PIXELS)
     parts = {"content.xml": b"<x/>", "Pictures/1.png": picture("RGB", "PNG")}  # of 600 pixels
     file = source(tmp_path, "a.odt", archive(parts))

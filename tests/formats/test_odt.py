@@ -231,7 +231,7 @@ def test_what_several_tables_repeat_is_counted_together(tmp_path, count, is_read
     file = document(tmp_path, table * count)
 
     if is_read:
-        assert len(get_map(file).data["tables"]) == count
+        assert str(get_map(file).data["tables"]).count("rows") == count
         return
     with pytest.raises(FormatError) as caught:
         get_map(file)
