@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from backshop.app import Backshop
-from backshop.app.limiting import LoggedUsage
+from backshop.app.people.quota import LoggedUsage
 from backshop.base.acting import acting
 from backshop.base.errors import AccessDenied, LimitExceeded
 from backshop.base.ids import UserId

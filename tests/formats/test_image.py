@@ -5,11 +5,10 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
+from backshop.base import limits
 from backshop.formats import FormatError, Selector, Warn
 from backshop.formats.package.package import Package
 from backshop.formats.picture import image
-from backshop.base import limits
-from backshop.formats import FormatError, Selector, Warn, image
 
 from .archives import TYPES, archive, source
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from backshop.formats import FormatError, Formats, Limits, OpsRequest, Selector
-from backshop.formats.package.package import Package
 from backshop.formats import FormatError, Formats, Limits, OpsRequest, Selector, forget
+from backshop.formats.package.package import Package
 from backshop.formats.window import shorten
 
 from .archives import file_source, source

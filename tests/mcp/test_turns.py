@@ -10,7 +10,7 @@ import pytest
 from tests.workshop.conftest import Chat, says, story
 
 from backshop.app import Backshop
-from backshop.app.limiting import Limiter
+from backshop.app.people.quota import Limiter
 from backshop.base.errors import LimitExceeded
 from backshop.mcp.toolbox import Offering
 from backshop.testing.ambient import FixedClock

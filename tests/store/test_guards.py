@@ -18,9 +18,9 @@ from backshop.base.progress import watched
 from backshop.store import NewEvent, Part, Pin, Plan, Store, StoreBusy, StreamNotHealthy
 from backshop.store.blob.gc import Collector
 from backshop.store.database.engine import Postgres
+from backshop.store.health.mark import Mark
 from backshop.store.log.event import chain_break
 from backshop.store.log.projection import Fold
-from backshop.store.health.mark import Mark
 from backshop.testing.ambient import FixedClock
 from backshop.testing.conformance.store import counted, one
 

@@ -87,7 +87,7 @@ def test_results_that_rest_on_one_the_engine_did_not_give_are_none(tmp_path, out
         answers = engine.compute(request, timeout_s)
         return [None, *answers[1:]]
 
-    monkeypatch.setattr(recalc, "compute", without_the_first)
+    monkeypatch.setattr(recalculation, "compute", without_the_first)
 
     result = edit(made, out, cells(("A1", 5)))
 
