@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
+# each worker goes through its half file by file, and who is done first takes from what the other has left
+SPREAD := -n $(WORKERS) --dist worksteal
 
 .PHONY: run node test proof guards check format bench load rules docs site golden screenshots clean
 
@@ -23,7 +25,8 @@ run: $(STAMP) ## the web app with sample files and the offline model; prints the
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m backshop.cli demo $(ARGS)
 
 test: $(STAMP) check ## everything, with seeded samples
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	@# compiled tests and modules are kept: many tests start programs
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest $(SPREAD) $(ARGS)
 
 node: ## programs of the MCP project that a few tests run, into build/node (needs npm)
 	@rm -rf build/node.new && mkdir -p build/node.new && cp tests/mcp/node/package.json build/node.new/
@@ -35,7 +38,7 @@ node: ## programs of the MCP project that a few tests run, into build/node (need
 
 proof: $(STAMP) ## the same tests with full counts and sizes, into docs/proof.md; PART=tests/crash runs one part
 	@mkdir -p build
-	@BACKSHOP_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS) --timeout=3600 --junitxml=build/proof.xml $(PART) $(ARGS); \
+	@BACKSHOP_PROOF=1 $(BIN)/python -m pytest $(SPREAD) --timeout=3600 --junitxml=build/proof.xml $(PART) $(ARGS); \
 	  result=$$?; BACKSHOP_PROOF=1 $(BIN)/python tools/proof.py build/proof.xml && \
 	  if [ -z "$(PART)$(ARGS)" ]; then $(MAKE) -s guards || result=1; $(MAKE) -s bench || result=1; $(BIN)/python tools/proof.py build/figures.jsonl; fi && exit $$result
 

@@ -51,7 +51,8 @@ def test_the_environment_is_made_first_and_all_tests_are_run():
     needs, recipe = rules_of("test")
 
     assert needs.split() == ["$(STAMP)", "check"]
-    assert recipe.split() == ["$(BIN)/python", "-m", "pytest", "-n", "$(WORKERS)", "$(ARGS)"]
+    assert recipe.splitlines()[-1].endswith(" $(BIN)/python -m pytest $(SPREAD) $(ARGS)")
+    assert "\nSPREAD := -n $(WORKERS) --dist worksteal\n" in MAKEFILE
 
 
 @LACKING
