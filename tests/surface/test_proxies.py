@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.web.browsing import PLAIN
 
 from backshop.app.people.token_throttle import PER_ADDRESS
 
@@ -25,7 +26,10 @@ def guessing(door: str, home: Path, proxies: str | None) -> Iterator[Callable[[s
     env = {**os.environ, "BACKSHOP_HOME": str(home)}
     env |= {} if proxies is None else {"BACKSHOP_TRUSTED_PROXIES": proxies}
     command = [sys.executable, "-m", "backshop.cli", *SERVERS[door]]
-    with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as process:
+    with (
+        httpx2.Client(timeout=60, verify=PLAIN) as client,
+        subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as process,
+    ):
         try:
             assert process.stderr is not None
             found = re.search(r"http://127\.0\.0\.1:\d+", process.stderr.readline())
@@ -35,10 +39,10 @@ def guessing(door: str, home: Path, proxies: str | None) -> Iterator[Callable[[s
                 headers = {"x-forwarded-for": forwarded}
                 if door == "mcp":
                     headers["authorization"] = "Bearer bsu_wrong"
-                    sent = httpx2.post(f"{found[0]}/mcp", json={}, headers=headers, timeout=60)
+                    sent = client.post(f"{found[0]}/mcp", json={}, headers=headers)
                 else:
                     form = {"token": "bsu_wrong"}
-                    sent = httpx2.post(f"{found[0]}/login", data=form, headers=headers, timeout=60)
+                    sent = client.post(f"{found[0]}/login", data=form, headers=headers)
                 return sent.status_code
 
             yield guess

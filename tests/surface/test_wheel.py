@@ -10,6 +10,7 @@ import sys
 import sysconfig
 import zipfile
 from importlib import metadata
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import httpx2
@@ -54,8 +55,16 @@ def lend(packages: list[metadata.Distribution], place: Path) -> None:
     for one in packages:
         for file in one.files or ():  # one by one: several packages may share a folder
             if ".." not in file.parts and file.suffix != ".pyc":
-                (place / file).parent.mkdir(parents=True, exist_ok=True)
-                (place / file).symlink_to(Path(str(one.locate_file(file))))
+                given = Path(str(one.locate_file(file)))
+                _link(place / file, given)
+                compiled = Path(cache_from_source(str(given)))
+                if given.suffix == ".py" and compiled.exists():
+                    _link(Path(cache_from_source(str(place / file))), compiled)
+
+
+def _link(path: Path, target: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +74,7 @@ def installed(wheel, tmp_path_factory) -> Path:
     base = Path(sysconfig.get_path("stdlib")).parents[1] / "bin" / "python3"
     run(base if base.exists() else sys.executable, "-m", "venv", place)
     python = place / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel)
+    run(python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-compile", wheel)
     own = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
     lend(needs_of(wheel), own)
     return place / "bin"
