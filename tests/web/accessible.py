@@ -7,11 +7,12 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 
 GRAVE = {"serious", "critical"}
+AXE = Axe()
 
 
 def violations(page: Any) -> list[str]:
     """Return the grave violations, each with the first element it is about."""
-    found = Axe().run(page).response["violations"]
+    found = AXE.run(page).response["violations"]
     return [
         f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:160]}"
         for one in found

@@ -1,18 +1,16 @@
-"""One server and one browser per test module; a fresh browser context per test."""
+"""One server per test module, one browser per process; pages like new for each test."""
 
 from __future__ import annotations
 
+import asyncio
 import os
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import browser_path
-from tests.web.browsing import ARGUMENTS, WAIT_MS, Served, serving
-
-EXPECTED = re.compile("status of (4|503)|net::ERR_")  # what a test asks for: a refusal, no network
+from tests.web.browsing import ARGUMENTS, Opened, Pages, Served, serving
 
 
 @pytest.fixture(scope="module")
@@ -31,46 +29,60 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
                 os.environ[name] = value
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium; mark tests that use it with `needs("browser")`."""
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[tuple[Any, Pages, asyncio.AbstractEventLoop]]:
+    """A headless Chromium, its pages, and the loop that talks to it."""
     from playwright.sync_api import sync_playwright
 
     path = browser_path()
     assert path is not None, "tests with a browser are marked with needs('browser')"
     with sync_playwright() as playwright:
+        loop = asyncio.get_running_loop()
         made = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield made
+        asyncio._set_running_loop(None)
+        yield made, Pages(made), loop
+        asyncio._set_running_loop(loop)
         made.close()
 
 
 @pytest.fixture
-def new_page(served: Served, browser: Any) -> Iterator[Callable[..., Any]]:
-    """Open logged-in pages; every script error and refused load of theirs fails the test."""
-    contexts, problems = [], []
+def pages_of(chromium: tuple[Any, Pages, asyncio.AbstractEventLoop]) -> Iterator[Pages]:
+    """The pages; the loop of the browser is the running one only for tests that have a browser."""
+    _, pages, loop = chromium
+    asyncio._set_running_loop(loop)
+    yield pages
+    asyncio._set_running_loop(None)
 
-    def make(path: str = "/", **options: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        context.set_default_timeout(WAIT_MS)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: problems.append(f"script: {error}"))
-        page.on(
-            "console",
-            lambda message: (
-                problems.append(f"console: {message.text} at {message.location}")
-                if message.type == "error" and not EXPECTED.search(message.text)
-                else None
-            ),
+
+@pytest.fixture
+def browser(chromium: tuple[Any, Pages, asyncio.AbstractEventLoop], pages_of: Pages) -> Any:
+    """The Chromium itself; mark tests that use it with `needs("browser")`."""
+    return chromium[0]
+
+
+@pytest.fixture
+def new_page(served: Served, pages_of: Pages) -> Iterator[Callable[..., Any]]:
+    """Open logged-in pages; every script error and refused load of theirs fails the test.
+
+    A page that is listened to or gets scripts has to be the test's `own`.
+    """
+    taken: list[Opened] = []
+
+    def make(path: str = "/", *, own: bool = False, **options: Any) -> Any:
+        opened = pages_of.take(options, own=own)
+        opened.problems.clear()
+        taken.append(opened)
+        cookies = served.cookies().items()
+        opened.context.add_cookies(
+            [{"name": name, "value": value, "url": served.address} for name, value in cookies]
         )
-        page.goto(served.link())
-        page.goto(f"{served.address}{path}")
-        return page
+        opened.page.goto(f"{served.address}{path}")
+        return opened.page
 
     yield make
-    for context in contexts:
-        context.close()
-    assert problems == []
+    for opened in taken:
+        pages_of.give_back(opened)
+    assert [problem for opened in taken for problem in opened.problems] == []
 
 
 @pytest.fixture

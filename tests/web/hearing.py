@@ -23,7 +23,7 @@ LISTEN = """document.addEventListener("DOMContentLoaded", () => {
 
 def listening(new_page, address):
     """Open an address; what is said assertively is kept with a mark."""
-    page = new_page("/")
+    page = new_page("/", own=True)
     page.context.add_init_script(LISTEN)
     page.goto(address)
     return page

@@ -22,29 +22,33 @@ def bench(served):
     return made
 
 
-@pytest.mark.rule("U7.1", "U7.2")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+SIZE = """["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
+   .map((one) => one.decodedBodySize).reduce((sum, one) => sum + one, 0)"""
+
+
+@pytest.mark.rule("U7.1", "U7.2", "S7.3", "U2.2", "U1.1")
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_opens_and_is_accessible(bench, new_page, path, scheme):
-    page = new_page(path.format(bench=bench), color_scheme=scheme)
+def test_a_page_opens_is_light_accessible_and_fits_its_window(bench, new_page, path):
+    page = new_page(path.format(bench=bench), viewport={"width": 900, "height": 800})
+    size_bytes = page.evaluate(SIZE)
+    wider, faults = {}, {}
+    for width in (900, 1280, 3840):
+        page.set_viewport_size({"width": width, "height": 800})
+        wider[width] = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    for look in ("light", "dark"):
+        page.emulate_media(color_scheme=look)
+        faults[look] = violations(page)
 
     assert page.locator("main").is_visible()
-    assert violations(page) == []
-
-
-@pytest.mark.rule("S7.3", "U2.2")
-@pytest.mark.parametrize("width", [900, 1280, 3840])
-@pytest.mark.parametrize("path", PAGES)
-def test_a_page_fits_its_window(bench, new_page, path, width):
-    page = new_page(path.format(bench=bench), viewport={"width": width, "height": 800})
-
-    wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    assert wider <= 0
+    assert 1_000 < size_bytes < 200_000
+    assert [width for width, over in wider.items() if over > 0] == []
+    assert faults == {"light": [], "dark": []}
 
 
 @pytest.mark.rule("U7.3", "S7.4")
 def test_nothing_foreign_runs_or_is_loaded(served, bench, new_page):
-    page = new_page("/")
+    page = new_page("/", own=True)
     asked: list[str] = []
     dialogs: list[str] = []
 
@@ -63,18 +67,6 @@ def test_nothing_foreign_runs_or_is_loaded(served, bench, new_page):
     assert [url for url in asked if not url.startswith((served.address, "data:"))] == []
     assert page.locator("img[src='x']").count() == 0
     assert page.locator("a[href^='javascript']").count() == 0
-
-
-@pytest.mark.rule("U1.1")
-@pytest.mark.parametrize("path", PAGES)
-def test_a_page_is_light(bench, new_page, path):
-    page = new_page(path.format(bench=bench))
-
-    sizes = page.evaluate(
-        """["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
-           .map((one) => one.decodedBodySize)"""
-    )
-    assert 1_000 < sum(sizes) < 200_000
 
 
 @pytest.mark.rule("W2.1")

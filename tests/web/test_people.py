@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 from tests.web.accessible import violations
-from tests.web.browsing import serving
+from tests.web.browsing import PLAIN, serving
 
 from backshop.app.operation.upload import PARCELS_MAX
 
@@ -18,11 +18,13 @@ from backshop.app.operation.upload import PARCELS_MAX
 @pytest.fixture
 def anna(served):
     made = served.call("UserAdd", name=f"Anna {len(served.call('UserList')['users'])}")
-    with httpx2.Client(base_url=served.address, timeout=60) as entering:
+    with httpx2.Client(base_url=served.address, timeout=60, verify=PLAIN) as entering:
         answer = entering.post("/login", data={"token": made["token"]})
         cookies = dict(answer.cookies)
     assert answer.status_code == 303
-    with httpx2.Client(base_url=served.address, cookies=cookies, timeout=60) as client:
+    with httpx2.Client(
+        base_url=served.address, cookies=cookies, timeout=60, verify=PLAIN
+    ) as client:
         yield client, made["user_id"]
 
 
@@ -107,7 +109,7 @@ def test_a_person_hears_only_of_what_they_may_read(served, anna):
 def test_a_removed_person_is_out_at_once_and_a_wrong_token_never_in(served, anna):
     client, user_id = anna
     served.call("UserRemove", user_id=user_id)
-    with httpx2.Client(base_url=served.address, timeout=60) as stranger:
+    with httpx2.Client(base_url=served.address, timeout=60, verify=PLAIN) as stranger:
         wrong = stranger.post("/login", data={"token": "bsu_nonsense"})
 
     assert wrong.status_code == 403
@@ -291,7 +293,7 @@ def test_the_owner_adds_a_person_on_the_page_and_sees_the_token_once(served, new
     accessible = violations(page)
     page.goto(f"{served.address}/settings")
     again = page.content()
-    with httpx2.Client(base_url=served.address, timeout=60) as entering:
+    with httpx2.Client(base_url=served.address, timeout=60, verify=PLAIN) as entering:
         entered = entering.post("/login", data={"token": token})
         refused = entering.post("/settings/people", data={"name": "C"})
 
@@ -313,7 +315,7 @@ def test_a_bench_is_shared_on_its_page_and_others_see_it_at_once(served, new_pag
     made = {name: served.call("UserAdd", name=name) for name in ("Carl", "Dora <i>")}
     carl, dora = made["Carl"]["user_id"], made["Dora <i>"]["user_id"]
     theirs = browser.new_context()
-    with httpx2.Client(base_url=served.address, timeout=60) as entering:
+    with httpx2.Client(base_url=served.address, timeout=60, verify=PLAIN) as entering:
         cookies = entering.post("/login", data={"token": made["Carl"]["token"]}).cookies
     theirs.add_cookies([{"name": n, "value": v, "url": served.address} for n, v in cookies.items()])
     list_of_carl = theirs.new_page()
@@ -374,7 +376,7 @@ def test_the_page_shows_who_made_a_bench_also_without_a_role(served, anna):
     made = served.call("UserAdd", name=f"Reader {bench}")
     served.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role="read")
     rpc(client, "AccessSet", workbench_id=bench, user_id=anna_id, role="none")
-    with httpx2.Client(base_url=served.address, timeout=60) as reading:
+    with httpx2.Client(base_url=served.address, timeout=60, verify=PLAIN) as reading:
         reading.post("/login", data={"token": made["token"]})
         page = reading.get(f"/bench/{bench}/sharing", headers={"accept": "text/html"})
 
@@ -392,7 +394,7 @@ def test_an_upload_of_more_than_its_owner_may_store_is_refused_piece_by_piece(tm
     settings = {"team.stored_bytes": 20}
     with serving(tmp_path / "home", settings=settings) as server:
         made = server.call("UserAdd", name="Ada")
-        with httpx2.Client(base_url=server.address, timeout=60) as client:
+        with httpx2.Client(base_url=server.address, timeout=60, verify=PLAIN) as client:
             client.post("/login", data={"token": made["token"]})
             bench = rpc(client, "WorkbenchCreate", name="Hers")["result"]["workbench_id"]
 
@@ -422,7 +424,7 @@ def test_uploads_that_one_person_leaves_lying_keep_nobody_else_from_uploading(tm
     with serving(tmp_path / "home") as server, ExitStack() as open_clients:
         people = {}
         for name in ("Ada", "Ben"):
-            client = httpx2.Client(base_url=server.address, timeout=60)
+            client = httpx2.Client(base_url=server.address, timeout=60, verify=PLAIN)
             people[name] = open_clients.enter_context(client)
             client.post("/login", data={"token": server.call("UserAdd", name=name)["token"]})
         benches = {
@@ -482,7 +484,7 @@ def test_uploads_and_downloads_are_requests_that_count(tmp_path, way, limit):
         bench = server.bench(files={"a.txt": "a"})
         made = server.call("UserAdd", name="Ada")
         server.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role="publish")
-        with httpx2.Client(base_url=server.address, timeout=60) as client:
+        with httpx2.Client(base_url=server.address, timeout=60, verify=PLAIN) as client:
             client.post("/login", data={"token": made["token"]})
 
             def use(number: int) -> httpx2.Response:
@@ -534,7 +536,7 @@ def test_a_page_is_one_request_of_its_reader_and_one_too_many_is_told_when_to_co
         made = served.call("UserAdd", name="Anna")
         bench = served.bench("Shared", {"a.txt": "a"})
         served.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role="write")
-        with httpx2.Client(base_url=served.address, timeout=20) as client:
+        with httpx2.Client(base_url=served.address, timeout=20, verify=PLAIN) as client:
             client.post("/login", data={"token": made["token"]})
             pages = [client.get(f"/bench/{bench}") for _ in range(20)]
             over = [

@@ -73,7 +73,7 @@ def test_changed_files_are_grouped_filtered_and_searched(opened):
 def test_every_kind_has_its_view_and_nothing_leaves_or_runs(draft, opened, served):
     asked: list[str] = []
     calls: list[str] = []
-    page = opened("notes.md")
+    page = opened("notes.md", own=True)
     page.on("request", lambda request: asked.append(request.url))
     page.on(
         "request",

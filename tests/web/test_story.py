@@ -25,7 +25,7 @@ def test_nothing_a_model_says_runs_loads_or_leads_anywhere(served, new_page):
     bench = served.bench("Hostile", {"a.txt": "a"})
     served.shop.models.play("hostile", [says("research", HOSTILE), says("summary", HOSTILE)])
     served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:hostile")
-    page = new_page(f"/bench/{bench}")
+    page = new_page(f"/bench/{bench}", own=True)
     asked: list[str] = []
     dialogs: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -55,7 +55,7 @@ def test_a_whole_story_by_keyboard_alone(served, new_page, files):
     bench = served.bench("Keys", {"old.txt": "old"})
     served.shop.models.play("keys", story(("new.txt", "new"), answer="Wrote **new.txt**."))
     served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:keys")
-    page = new_page(f"/bench/{bench}")
+    page = new_page(f"/bench/{bench}", own=True)
     press = page.keyboard.press
 
     # add a file and ask

@@ -90,7 +90,7 @@ def test_the_editor_finds_faults_while_typing_and_saves_what_can_run(served, fol
 @pytest.mark.needs("browser")
 @pytest.mark.rule("U6.5", "R11.5")
 def test_building_blocks_go_in_at_the_caret_and_copies_get_their_own_id(served, folder, new_page):
-    page = new_page("/workflows/new")
+    page = new_page("/workflows/new", own=True)
     page.get_by_role("region", name="Building blocks").get_by_text("Features 6").click()
     page.get_by_role("button", name="Insert wr.features.capabilities").click()
     text = page.get_by_label("Definition, YAML or JSON").input_value()
