@@ -41,8 +41,10 @@ def test_after_a_dropped_connection_the_page_says_so_and_catches_up(served, benc
 
 
 @pytest.mark.rule("U1.3")
-def test_an_answer_whose_pieces_cannot_be_drawn_is_shown_whole_in_the_end(served, bench, new_page):
-    pieces = [f"word{number} " for number in range(5_000)]
+def test_an_answer_whose_pieces_cannot_be_drawn_is_shown_whole_in_the_end(
+    served, bench, new_page, scaled
+):
+    pieces = [f"word{number} " for number in range(scaled(2_000, 5_000))]
     summary = {"when": {"purpose": "summary"}, "respond": {"deltas": pieces}}
     served.shop.models.play("pieces", [says("research", "# Research"), summary])
     served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:pieces")
