@@ -242,7 +242,7 @@ def test_the_person_approves_and_the_agent_goes_on(served, ann, told, new_page):
     node.get_by_role("button", name="Approve").click()
     node.get_by_text("approved", exact=True).wait_for()
 
-    assert ann.go(waiting)["pending"]["stepId"] == "report"
+    assert ann.go(waiting, "ready")["pending"]["stepId"] == "report"  # what was approved
     page.locator("a.box.current").filter(has_text="Report").wait_for()
 
 
