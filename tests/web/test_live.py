@@ -98,9 +98,9 @@ def test_a_bench_with_two_hundred_messages_is_painted_at_once(served, bench, new
         page.wait_for_function("() => performance.getEntriesByType('paint').length")
         return page.evaluate(PAINT)
 
-    nothing_ms = min(paint_ms("/login") for _ in range(3))  # for a page with a few lines
-    tries = (paint_ms(f"/bench/{bench}") for _ in range(6))  # others use the machine too
-    assert any(taken_ms < 400 + 3 * nothing_ms for taken_ms in tries)
+    # beside a page with a few lines, a few times: others use the machine too
+    tries = ((paint_ms("/login"), paint_ms(f"/bench/{bench}")) for _ in range(6))
+    assert any(taken_ms < 400 + 3 * nothing_ms for nothing_ms, taken_ms in tries)
 
 
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
