@@ -97,6 +97,13 @@ def start_told(folder: Path) -> None:
         bench.write({"a.txt": "waits"})
 
 
+def warm(folder: Path) -> None:
+    """Tell a long one once, so that everything that is loaded on first use is loaded."""
+    start_told(folder)
+    for scenario in (rewind, reconcile, context):
+        scenario(folder, lambda _: None)
+
+
 def add(folder: Path, say: Say) -> None:
     """Add a small and a large file while another program has a file of its own there."""
     with Bench(folder) as bench:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.crash.harness import Tally
+from tests.crash.harness import Harness, Tally
 
 
 @pytest.hookimpl(wrapper=True)
@@ -20,6 +20,13 @@ def pytest_runtest_call() -> Iterator[None]:
         if Tally.last:
             error.add_note(f"last disturbed: {Tally.last}")
         raise
+
+
+@pytest.fixture(scope="session")
+def harness() -> Iterator[Harness]:
+    """One fork server for all tests of this process."""
+    with Harness() as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.crash.bench_scenarios import Bench, Say
+from tests.crash.bench_scenarios import Bench, Say, warm
+
+__all__ = ["live", "start", "warm"]
 
 ROUNDS = 2
 

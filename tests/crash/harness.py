@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -123,10 +124,7 @@ class Harness:
         `start` is the folder the scenario begins with; it is not changed.
         """
         total = self.count(scenario, start)
-        points = list(range(1, total + 1))
-        if sample is not None and sample < total:
-            points = sorted(random.Random(seed).sample(points, sample))
-        for point in points:
+        for point in _points(total, sample, f"{scenario} {seed}"):
             outcome = self._on_copy(scenario, start, f"signal=KILL:when={point}")
             yield outcome
             shutil.rmtree(outcome.folder)
@@ -136,10 +134,7 @@ class Harness:
     ) -> Iterator[Outcome]:
         """Make every call from the n-th on fail with an error, as a full disk does."""
         total = self.count(scenario, start, calls)
-        points = list(range(1, total + 1))
-        if sample is not None and sample < total:
-            points = sorted(random.Random(11).sample(points, sample))
-        for point in points:
+        for point in _points(total, sample, f"{scenario} {errno} {calls}"):
             outcome = self._on_copy(scenario, start, f"error={errno}:when={point}+", calls)
             yield outcome
             shutil.rmtree(outcome.folder)
@@ -154,6 +149,15 @@ class Harness:
 
     def _on_copy(self, scenario: str, start: Path, inject: str, calls: str = CALLS) -> Outcome:
         return self.run(scenario, _copied(start), inject, calls)
+
+
+def _points(total: int, sample: int | None, seed: str) -> list[int]:
+    """Return every point of a run, or one of each of so many equal parts of it."""
+    if sample is None or sample >= total:
+        return list(range(1, total + 1))
+    chosen = random.Random(seed)
+    ends = [total * part // sample for part in range(sample + 1)]
+    return [chosen.randint(first + 1, last) for first, last in pairwise(ends)]
 
 
 def _copied(start: Path) -> Path:

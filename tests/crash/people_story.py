@@ -22,6 +22,12 @@ def start(folder: Path) -> None:
     (folder / "bundle.json").write_text(bundle, encoding="utf-8")
 
 
+def warm(folder: Path) -> None:
+    """Tell it once, so that everything it loads on first use is loaded."""
+    start(folder)
+    make(folder, lambda _: None)
+
+
 def make(folder: Path, say: Say) -> None:
     """Make a bench, fork it, begin a run, begin a session, bring one in."""
     ada = UserId((folder / "ada").read_text(encoding="utf-8"))

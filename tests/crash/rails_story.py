@@ -37,6 +37,13 @@ def start(folder: Path) -> None:
     agent.rails.sessions.store.close()
 
 
+def warm(folder: Path) -> None:
+    """Tell it once, so that everything it loads on first use is loaded."""
+    start(folder)
+    run(folder, lambda _: None)
+    take(folder, lambda _: None)
+
+
 def run(folder: Path, say: Say) -> None:
     """Start, advance, be blocked, checkpoint, advance to the end; say every answer's digest."""
     agent = agent_of(folder)

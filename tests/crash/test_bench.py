@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import PROOF
 from tests.crash import bench_scenarios as scenarios
 from tests.crash.bench_scenarios import THEIRS, Bench
-from tests.crash.harness import CALLS, Harness, Outcome
+from tests.crash.harness import CALLS, Outcome
 from tests.postgres import fresh_database, twin
 
 pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(3600)]
@@ -36,12 +36,6 @@ class Snapshot(NamedTuple):
     context: Files
     generation: int
     said: list[str]
-
-
-@pytest.fixture(scope="module")
-def harness():
-    with Harness() as running:
-        yield running
 
 
 def snapshot(bench: Bench) -> Snapshot:
@@ -163,7 +157,7 @@ def test_killed_anywhere_it_is_before_or_after(harness, tmp_path, scaled, name):
     start = begun(tmp_path, name)
     wanted = stages(name, start)
 
-    for kill in harness.kills(f"{SCENARIOS}:{name}", start, sample=scaled(9, 10_000)):
+    for kill in harness.kills(f"{SCENARIOS}:{name}", start, sample=scaled(4, 10_000)):
         assert kill.ended == "killed" or kill.ended.startswith("done")
         check(kill, wanted)
 
@@ -178,7 +172,7 @@ def test_a_client_of_a_server_killed_anywhere(harness, tmp_path, scaled, name):
         wanted = stages(name, start)
         with twin(start, tmp_path / "counted") as folder:
             total = harness.count(story, folder, TALK)
-        for point in range(1, total + 1, max(1, total // scaled(3, total))):
+        for point in range(1, total + 1, max(1, total // scaled(2, total))):
             with twin(start, tmp_path / "killed") as folder:
                 kill = harness.run(story, folder, f"signal=KILL:when={point}", TALK)
                 assert kill.ended == "killed" or kill.ended.startswith("done")
@@ -198,7 +192,7 @@ def test_a_full_disk_while_publishing_changes_nothing_or_only_folders(
     wanted = stages("publish", start)
 
     runs = harness.failures(
-        f"{SCENARIOS}:publish", start, "ENOSPC", sample=scaled(8, 10_000), calls=calls
+        f"{SCENARIOS}:publish", start, "ENOSPC", sample=scaled(4, 10_000), calls=calls
     )
     for run in runs:
         kinds = ("DiskFull", "WriteFailed", "StoreUnavailable", "done")
@@ -214,7 +208,7 @@ def test_a_bench_killed_on_its_way_to_the_trash_is_here_or_there_unchanged(
     with Bench(start) as bench:
         before = snapshot(bench)
 
-    for kill in harness.kills(f"{SCENARIOS}:trash", start, sample=scaled(9, 10_000)):
+    for kill in harness.kills(f"{SCENARIOS}:trash", start, sample=scaled(4, 10_000)):
         with Bench(kill.folder) as bench:
             if (
                 "deleted_at"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from tests.conftest import PROOF
 from tests.crash import people_story
-from tests.crash.harness import Harness
 
 from backshop.app import Backshop
 from backshop.app.people.people import Grant, Role
@@ -14,19 +13,17 @@ pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(3600 if PROOF els
 
 
 @pytest.mark.rule("T6.4", "T2.1")
-def test_whatever_is_there_belongs_to_its_maker(tmp_path, scaled):
+def test_whatever_is_there_belongs_to_its_maker(harness, tmp_path, scaled):
     start = tmp_path / "start"
     start.mkdir()
     people_story.start(start)
-    with Harness() as harness:
-        for kill in harness.kills(
-            "tests.crash.people_story:make", start, sample=scaled(12, 10_000)
-        ):
-            with Backshop.open(kill.folder / "home") as shop:
-                streams = [one for kind in ("bench", "session") for one in shop.store.streams(kind)]
-                names = {one.stream.partition(":")[2] for one in streams}
-                grants = shop.people.state.grants
+    kills = harness.kills("tests.crash.people_story:make", start, sample=scaled(8, 10_000))
+    for kill in kills:
+        with Backshop.open(kill.folder / "home") as shop:
+            streams = [one for kind in ("bench", "session") for one in shop.store.streams(kind)]
+            names = {one.stream.partition(":")[2] for one in streams}
+            grants = shop.people.state.grants
 
-            assert {subject for subject, _ in grants} == names
-            assert set(grants.values()) <= {Grant(Role.PUBLISH, True)}
-            assert set(kill.said) <= names
+        assert {subject for subject, _ in grants} == names
+        assert set(grants.values()) <= {Grant(Role.PUBLISH, True)}
+        assert set(kill.said) <= names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.conftest import PROOF
 from tests.crash import rails_story
-from tests.crash.harness import CALLS, Harness, Outcome
+from tests.crash.harness import CALLS, Outcome
 from tests.postgres import fresh_database, twin
 
 from backshop.testing.agent import Agent, rails_of
@@ -14,12 +14,6 @@ pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(3600 if PROOF els
 STORY = "tests.crash.rails_story"
 ANSWERS = 6
 TALK = f"{CALLS},sendto"  # what a client of a server writes goes out through a socket
-
-
-@pytest.fixture(scope="module")
-def harness():
-    with Harness() as running:
-        yield running
 
 
 @pytest.fixture
@@ -64,13 +58,13 @@ def check_import(kill: Outcome) -> None:
 
 @pytest.mark.rule("C38", "C39", "R6.12", "R4.6")
 def test_killed_anywhere_in_a_run(harness, start, scaled):
-    for kill in harness.kills(f"{STORY}:run", start, sample=scaled(15, 10_000)):
+    for kill in harness.kills(f"{STORY}:run", start, sample=scaled(6, 10_000)):
         check_run(kill)
 
 
 @pytest.mark.rule("R9.3")
 def test_killed_anywhere_in_an_import(harness, start, scaled):
-    for kill in harness.kills(f"{STORY}:take", start, sample=scaled(8, 10_000)):
+    for kill in harness.kills(f"{STORY}:take", start, sample=scaled(4, 10_000)):
         check_import(kill)
 
 
@@ -78,7 +72,7 @@ def test_killed_anywhere_in_an_import(harness, start, scaled):
 @pytest.mark.rule("C94", "C38", "C39", "R9.3", "T8.17")
 @pytest.mark.parametrize(
     ("story", "home", "check", "sample"),
-    [("run", "home", check_run, 4), ("take", "other", check_import, 3)],
+    [("run", "home", check_run, 2), ("take", "other", check_import, 2)],
 )
 def test_a_client_of_a_server_killed_anywhere(
     harness, tmp_path, scaled, story, home, check, sample

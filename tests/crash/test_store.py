@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from tests.crash import scenarios
-from tests.crash.harness import Harness
 from tests.postgres import fresh_database
 
 from backshop.base import tree
@@ -14,12 +13,6 @@ from backshop.testing.conformance.store import TOTAL
 
 pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(600)]
 SCENARIOS = "tests.crash.scenarios"
-
-
-@pytest.fixture(scope="module")
-def harness():
-    with Harness() as running:
-        yield running
 
 
 @pytest.fixture
@@ -34,7 +27,7 @@ def everywhere(harness, name, start, scaled, sample, within_ms):
     """Kill at every write, and in proof at random moments as well."""
     scenario = f"{SCENARIOS}:{name}"
     yield from harness.kills(scenario, start, sample=scaled(sample, 10_000))
-    yield from harness.random_kills(scenario, start, count=scaled(3, 700), within_ms=within_ms)
+    yield from harness.random_kills(scenario, start, count=scaled(2, 700), within_ms=within_ms)
 
 
 def check_whole(store):
@@ -62,14 +55,14 @@ def check_appends(folder, said):
 
 @pytest.mark.rule("T2.5", "T2.6", "T8.3")
 def test_killed_during_append(harness, start, scaled):
-    for kill in harness.kills(f"{SCENARIOS}:append", start, sample=scaled(30, 10_000)):
+    for kill in harness.kills(f"{SCENARIOS}:append", start, sample=scaled(12, 10_000)):
         assert kill.ended == "killed" or kill.ended.startswith("done")
         check_appends(kill.folder, kill.said)
 
 
 @pytest.mark.rule("T2.5", "T7.8")
 def test_killed_at_random_moments(harness, start, scaled):
-    runs = harness.random_kills(f"{SCENARIOS}:append", start, count=scaled(15, 500), within_ms=120)
+    runs = harness.random_kills(f"{SCENARIOS}:append", start, count=scaled(6, 500), within_ms=120)
     for kill in runs:
         check_appends(kill.folder, kill.said)
 
@@ -77,7 +70,7 @@ def test_killed_at_random_moments(harness, start, scaled):
 @pytest.mark.needs("postgres")
 @pytest.mark.rule("T2.5", "T8.17")
 def test_a_client_of_a_server_killed_at_random_moments(harness, tmp_path, scaled):
-    for number in range(scaled(5, 100)):
+    for number in range(scaled(3, 100)):
         with fresh_database() as url:
             folder = tmp_path / f"start-{number}"
             folder.mkdir()
@@ -90,7 +83,7 @@ def test_a_client_of_a_server_killed_at_random_moments(harness, tmp_path, scaled
 
 @pytest.mark.rule("T2.3", "T2.5")
 def test_killed_during_update(harness, start, scaled):
-    for kill in harness.kills(f"{SCENARIOS}:update", start, sample=scaled(12, 10_000)):
+    for kill in harness.kills(f"{SCENARIOS}:update", start, sample=scaled(6, 10_000)):
         with scenarios.store_of(kill.folder) as store:
             check_whole(store)
             counts = [row.fact.number for row in store.read("session:u")]
@@ -100,7 +93,7 @@ def test_killed_during_update(harness, start, scaled):
 
 @pytest.mark.rule("T4.1", "T2.6")
 def test_killed_while_many_contents_come_in(harness, start, scaled):
-    for kill in harness.kills(f"{SCENARIOS}:batch", start, sample=scaled(20, 10_000)):
+    for kill in harness.kills(f"{SCENARIOS}:batch", start, sample=scaled(6, 10_000)):
         with scenarios.store_of(kill.folder) as store:
             names = set(store.blobs.names())
             assert names >= set(kill.said)
@@ -114,7 +107,7 @@ def test_killed_while_many_contents_come_in(harness, start, scaled):
 def test_many_contents_on_a_disk_that_fails(harness, start, scaled, errno):
     calls = "write,fsync,syncfs,rename,mkdir"
     runs = harness.failures(
-        f"{SCENARIOS}:batch", start, errno, sample=scaled(8, 10_000), calls=calls
+        f"{SCENARIOS}:batch", start, errno, sample=scaled(4, 10_000), calls=calls
     )
     for run in runs:
         assert run.ended.startswith(("DiskFull", "WriteFailed", "done")), run.ended
@@ -127,7 +120,7 @@ def test_many_contents_on_a_disk_that_fails(harness, start, scaled, errno):
 
 @pytest.mark.rule("T3.3")
 def test_killed_while_a_state_is_kept(harness, start, scaled):
-    for kill in harness.kills(f"{SCENARIOS}:snapshot", start, sample=scaled(12, 10_000)):
+    for kill in harness.kills(f"{SCENARIOS}:snapshot", start, sample=scaled(6, 10_000)):
         with scenarios.store_of(kill.folder) as store:
             check_whole(store)
             events = list(store.read("session:long"))
@@ -139,7 +132,7 @@ def test_killed_while_a_state_is_kept(harness, start, scaled):
 
 @pytest.mark.rule("T5.5")
 def test_killed_during_a_move(harness, start, scaled):
-    for kill in harness.kills(f"{SCENARIOS}:move", start, sample=scaled(15, 10_000)):
+    for kill in harness.kills(f"{SCENARIOS}:move", start, sample=scaled(6, 10_000)):
         with scenarios.store_of(kill.folder) as store:
             check_whole(store)
             sent = [(head.stream, head.last_hash) for head in store.streams()]
@@ -158,7 +151,7 @@ def test_killed_during_a_move(harness, start, scaled):
 
 @pytest.mark.rule("T4.4", "B3.5")
 def test_killed_while_a_view_changes(harness, start, scaled):
-    for kill in everywhere(harness, "materialise", start, scaled, sample=30, within_ms=14):
+    for kill in everywhere(harness, "materialise", start, scaled, sample=12, within_ms=14):
         with scenarios.store_of(kill.folder) as store:
             check_whole(store)
             view = scenarios.view_of(store, kill.folder)
@@ -181,7 +174,7 @@ def test_killed_while_a_view_changes(harness, start, scaled):
 
 @pytest.mark.rule("T4.5")
 def test_killed_during_collection(harness, start, scaled):
-    for kill in everywhere(harness, "collect", start, scaled, sample=20, within_ms=60):
+    for kill in everywhere(harness, "collect", start, scaled, sample=8, within_ms=60):
         with scenarios.store_of(kill.folder) as store:
             check_whole(store)
             for text in kill.said:
@@ -195,7 +188,7 @@ def test_killed_during_collection(harness, start, scaled):
 def test_a_disk_that_fails_gives_a_typed_error_and_no_half_state(harness, start, scaled, errno):
     calls = "write,pwrite64,fsync,fdatasync,syncfs,ftruncate"
     runs = harness.failures(
-        f"{SCENARIOS}:append", start, errno, sample=scaled(12, 10_000), calls=calls
+        f"{SCENARIOS}:append", start, errno, sample=scaled(6, 10_000), calls=calls
     )
     for run in runs:
         kinds = ("DiskFull", "WriteFailed", "StoreUnavailable", "StorageCorrupt", "done")
@@ -208,7 +201,7 @@ def test_a_disk_that_fails_gives_a_typed_error_and_no_half_state(harness, start,
 def test_a_home_that_cannot_be_made_whole_can_be_made_later(harness, tmp_path, scaled, errno):
     empty = tmp_path / "start"
     empty.mkdir()
-    name, sample = f"{SCENARIOS}:fresh", scaled(8, 10_000)
+    name, sample = f"{SCENARIOS}:fresh", scaled(5, 10_000)
     calls = "write,pwrite64,fsync,fdatasync,ftruncate,mkdir"
     runs = (
         harness.kills(name, empty, sample=sample)

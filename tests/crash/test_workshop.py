@@ -21,12 +21,6 @@ RUN = "tests.crash.workshop_story:run"
 DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.needs("postgres"))]
 
 
-@pytest.fixture(scope="module")
-def harness() -> Iterator[Harness]:
-    with Harness() as running:
-        yield running
-
-
 @contextmanager
 def started(folder: Path, database: str) -> Iterator[Path]:
     """Give the beginning of the story on a database of this kind."""
@@ -107,14 +101,14 @@ def killed_and_resumed(harness: Harness, start: Path, sort: str, sample: int | N
 @pytest.mark.parametrize("database", DATABASES)
 def test_killed_between_any_two_appends(harness, tmp_path, database):
     with started(tmp_path / "start", database) as start:
-        killed_and_resumed(harness, start, "append", None if PROOF else 4)
+        killed_and_resumed(harness, start, "append", None if PROOF else 3)
 
 
 @pytest.mark.rule("W23.75", "W10.2", "B3.2")
 def test_killed_at_any_write_beside_the_log(harness, tmp_path):
     """Contents and folders are files on either database; here each step that makes one last."""
     with started(tmp_path / "start", "sqlite") as start:
-        killed_and_resumed(harness, start, "file", None if PROOF else 3)
+        killed_and_resumed(harness, start, "file", None if PROOF else 2)
 
 
 @pytest.mark.rule("W23.46", "W5.10", "W5.9", "W12.6")
