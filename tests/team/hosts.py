@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from tests.crash import workshop_story as story
 from tests.team import apart
@@ -30,12 +31,17 @@ class SkewedClock(SystemClock):
         return super().now_ms() + self._by_ms
 
 
-def script(delay_ms: int) -> list[dict[str, Any]]:
-    """Return the story of the crash tests, told slowly enough to be interrupted."""
+STUCK_AT, STUCK_MS = 5, 600_000
+"""After three tool calls, in the middle of an item that has written, and longer than any test."""
+
+
+def script(delay_ms: int, *, is_stuck: bool = False) -> list[dict[str, Any]]:
+    """Return the story of the crash tests; its model may be slow, or never go on by itself."""
     steps = []
-    for step in story.SCRIPT:
+    for number, step in enumerate(story.SCRIPT):
         respond: dict[str, Any] = dict(step["respond"])
-        steps.append({**step, "respond": {**respond, "delay_ms": delay_ms}})
+        waits = STUCK_MS if is_stuck and number == STUCK_AT else delay_ms
+        steps.append({**step, "respond": {**respond, "delay_ms": waits}})
     return steps
 
 
@@ -44,7 +50,8 @@ def opened(wish: dict[str, Any], *, door: str = "python") -> Backshop:
     clock = SkewedClock(wish.get("skew_ms", 0))
     settings = {"model.default": "scripted:story", **wish["settings"]}
     shop = Backshop.open(wish["home"], settings=settings, clock=clock, door=door)
-    shop.models.play("story", wish.get("script") or script(wish.get("delay_ms", 0)))
+    told = script(wish.get("delay_ms", 0), is_stuck=wish.get("is_stuck", False))
+    shop.models.play("story", wish.get("script") or told)
     return shop
 
 
@@ -113,6 +120,8 @@ def _child(wish: dict[str, Any], environment: dict[str, str], log: str, ready: A
     if name:  # a process that others on this machine cannot look for
         process.machine = lambda: name  # type: ignore[assignment]
     wish["settings"] = {**wish["settings"], "team.workers": "inside"}
+    if "contents_delays_s" in wish:
+        patch("backshop.store.objects.TRANSIENT_DELAYS_S", wish["contents_delays_s"]).start()
     if "store_tries" in wish:
         vars(worker)["STORE_TRIES"] = wish["store_tries"]
     if "version" in wish:

@@ -8,26 +8,33 @@ from contextlib import ExitStack
 
 import pytest
 from tests import objects, postgres
+from tests.conftest import PROOF
 from tests.team import load
 from tests.team.conftest import Team, until
 from tests.team.flaky import way_to
 from tests.web.browsing import serving
 
+from backshop.base.limits import TRANSIENT_DELAYS_S
 from backshop.store import StoreBusy, StoreUnavailable
 
 pytestmark = [pytest.mark.needs("postgres", "s3"), pytest.mark.timeout(900)]
 ENDS_S = 400
+QUICKLY_S = (0.05, 0.2, 0.8)  # what a call waits between its tries where that is not the point
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A database server that can be killed; it is up again when a test has ended."""
+    with postgres.private_server() as running:
+        yield running
 
 
 @pytest.fixture
-def away(tmp_path):
+def away(tmp_path, server):
     """A team whose database can be killed and whose contents can be cut off."""
-    with (
-        postgres.private_server() as server,
-        objects.fresh_bucket() as bucket,
-        way_to(objects.server()) as way,
-    ):
-        settings = {"database_url": server.url(), "blobs_url": bucket, "team.lease_s": 4}
+    with objects.fresh_bucket() as bucket, way_to(objects.server()) as way:
+        url = server.fresh_database()
+        settings = {"database_url": url, "blobs_url": bucket, "team.lease_s": 4}
         made = Team(tmp_path, settings)
         yield made, server, way
         made.close()
@@ -53,7 +60,7 @@ def patiently(team, bench, name: str) -> None:
 @pytest.mark.rule("T6.3", "T2.5")
 def test_a_database_restarted_under_a_turn(away, scaled, record_property):
     team, server, _ = away
-    team.worker().wait_ready()
+    team.worker(delay_ms=100).wait_ready()
     for _ in range(scaled(1, 5)):
         restarted_under_a_turn(team, server)
     record_property("restarts of the database server under a turn", scaled(1, 5))
@@ -77,7 +84,7 @@ def test_a_database_away_for_seconds_costs_seconds_and_a_line_of_the_log(tmp_pat
     settings = {**away[0].settings, "team.lease_s": 3600}  # nobody waits for one to run out
     team = Team(tmp_path / "patient", settings)
     try:
-        worker = team.worker().wait_ready()
+        worker = team.worker(delay_ms=100).wait_ready()
         bench, message = team.bench()
         running = team.begin(bench, message)
         until(lambda: team.tools(bench) >= 2, "two tool calls")
@@ -96,17 +103,20 @@ def test_a_database_away_for_seconds_costs_seconds_and_a_line_of_the_log(tmp_pat
 
 
 @pytest.mark.rule("T4.3")
-def test_contents_away_for_half_a_minute(away, scaled, record_property):
+def test_contents_away_for_half_a_minute(away, scaled, monkeypatch, record_property):
+    """The sample is away longer than a call is tried, as the half minute of the proof is."""
     team, _, way = away
+    delays_s = TRANSIENT_DELAYS_S if PROOF else QUICKLY_S
+    monkeypatch.setattr("backshop.store.objects.TRANSIENT_DELAYS_S", delays_s)
     bench, message = team.bench()
     other = team.shop.call("WorkbenchCreate", {"name": "Other"})["workbench_id"]
-    team.worker().wait_ready()
+    team.worker(delay_ms=100, contents_delays_s=delays_s).wait_ready()
     running = team.begin(bench, message)
     until(lambda: team.tools(bench) >= 1, "a tool call")
     patiently(team, other, "before")
 
     way.is_down = True
-    ends = time.monotonic() + scaled(4, 30)
+    ends = time.monotonic() + scaled(2, 30)
     adding = threading.Thread(target=patiently, args=(team, other, "after"))
     adding.start()
     until(lambda: time.monotonic() >= ends and way.refused > 0, "the outage")
@@ -127,7 +137,7 @@ def test_contents_away_for_half_a_minute(away, scaled, record_property):
 def test_a_turn_whose_tries_run_out_waits_for_its_person(away):
     team, _, way = away
     bench, message = team.bench()
-    worker = team.worker(store_tries=0).wait_ready()
+    worker = team.worker(delay_ms=100, store_tries=0, contents_delays_s=QUICKLY_S).wait_ready()
     running = team.begin(bench, message)
     until(lambda: team.tools(bench) >= 1, "a tool call")
 
@@ -144,13 +154,15 @@ def test_a_turn_whose_tries_run_out_waits_for_its_person(away):
 
 
 @pytest.fixture
-def served(tmp_path):
+def served(tmp_path, server):
     """Two web servers on a database that can be killed."""
     with ExitStack() as stack:
-        database = stack.enter_context(postgres.private_server())
-        settings = {"database_url": database.url(), "blobs_url": f"file://{tmp_path}/contents"}
+        settings = {
+            "database_url": server.fresh_database(),
+            "blobs_url": f"file://{tmp_path}/contents",
+        }
         homes = (tmp_path / "first", tmp_path / "second")
-        yield database, [stack.enter_context(serving(home, settings=settings)) for home in homes]
+        yield server, [stack.enter_context(serving(home, settings=settings)) for home in homes]
 
 
 @pytest.mark.rule("T7", "T6.3", "T2.5", "S5.2")
