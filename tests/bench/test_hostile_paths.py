@@ -154,7 +154,7 @@ def test_no_path_leads_out(tmp_path, monkeypatch, scaled, capsys, record_propert
         top = {path.name for path in Path("/").iterdir()}
         counts = {"paths": 0, "refused": 0, "inside": 0, "calls": 0}
         valid_left = scaled(8, 200)
-        given = list(hostile_paths(scaled(1500, 30_000)))
+        given = list(hostile_paths(scaled(800, 30_000)))
         target.lists([path for path in given if not grammatical(path) and is_text(path)])
         for path in given:
             counts["paths"] += 1

@@ -127,7 +127,7 @@ def test_a_renderer_that_hangs_is_killed_with_its_children(tmp_path, corpora):
     soffice = program(tmp_path, HANGS, log=str(log))
     docx = file_source(corpora / "office-fixtures" / "simple.docx")
 
-    with Formats(renderer=soffice, plugins={}, limits=Limits(render_timeout_s=5)) as formats:
+    with Formats(renderer=soffice, plugins={}, limits=Limits(render_timeout_s=2)) as formats:
         preview = formats.render_page(docx, 0)
 
     assert preview == Preview(available=False, reason="timeout")

@@ -211,4 +211,4 @@ class PostgresMachine(StoreMachine):
 TestSqlite = pytest.mark.rule("T2.1", "T2.2", "T3.2", "T4.5", "T5.4")(StoreMachine.TestCase)
 TestSqlite.settings = STEPS
 TestPostgres = pytest.mark.needs("postgres")(PostgresMachine.TestCase)
-TestPostgres.settings = STEPS
+TestPostgres.settings = settings(STEPS, max_examples=200 if PROOF else 6)

@@ -38,7 +38,7 @@ def workbooks(corpora: Path, every: int = 1) -> list[Path]:
 def test_one_edit_leaves_every_other_member_alone(corpora, tmp_path, scaled, record_property):
     out = tmp_path / "out.xlsx"
     rate = Rate("workbooks")
-    for path in workbooks(corpora, scaled(3, 1)):
+    for path in workbooks(corpora, scaled(8, 1)):
         made = source(path)
         try:
             sheets = mapped(made)["sheets"]
@@ -65,7 +65,7 @@ def test_one_edit_leaves_every_other_member_alone(corpora, tmp_path, scaled, rec
         rate.edited += 1
 
     rate.record(record_property)
-    assert rate.edited > 400 // scaled(3, 1) * 0.95
+    assert rate.edited > 400 // scaled(8, 1) * 0.95
 
 
 def _every_operation(name: str, used: Any) -> list[dict[str, Any]]:
@@ -98,7 +98,7 @@ def test_every_operation_changes_what_it_aims_at_and_nothing_else(
 ):
     out = tmp_path / "out.xlsx"
     rate, done, unread = Rate("operations on workbooks"), set(), 0
-    for number, path in enumerate(workbooks(corpora, scaled(20, 1))):
+    for number, path in enumerate(workbooks(corpora, scaled(40, 1))):
         made = source(path)
         try:
             sheet = next(s for s in mapped(made)["sheets"] if s["kind"] == "worksheet")

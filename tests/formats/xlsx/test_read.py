@@ -5,8 +5,9 @@ import zipfile
 
 import pytest
 import xlsxwriter
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import PROOF
 
 from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
@@ -154,6 +155,7 @@ def test_a_long_selection_is_cut_between_rows_and_a_long_row_between_characters(
     assert seen == [[str(n + 1), *row] for n, row in enumerate(rows)]
 
 
+@settings(max_examples=2000 if PROOF else 25)
 @given(
     rows=st.lists(
         st.lists(
