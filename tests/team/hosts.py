@@ -121,7 +121,9 @@ def _child(wish: dict[str, Any], environment: dict[str, str], log: str, ready: A
         process.machine = lambda: name  # type: ignore[assignment]
     wish["settings"] = {**wish["settings"], "team.workers": "inside"}
     if "contents_delays_s" in wish:
-        patch("backshop.store.objects.TRANSIENT_DELAYS_S", wish["contents_delays_s"]).start()
+        patch(
+            "backshop.store.blob.object_storage.TRANSIENT_DELAYS_S", wish["contents_delays_s"]
+        ).start()
     if "store_tries" in wish:
         vars(worker)["STORE_TRIES"] = wish["store_tries"]
     if "version" in wish:

@@ -107,7 +107,7 @@ def test_contents_away_for_half_a_minute(away, scaled, monkeypatch, record_prope
     """The sample is away longer than a call is tried, as the half minute of the proof is."""
     team, _, way = away
     delays_s = TRANSIENT_DELAYS_S if PROOF else QUICKLY_S
-    monkeypatch.setattr("backshop.store.objects.TRANSIENT_DELAYS_S", delays_s)
+    monkeypatch.setattr("backshop.store.blob.object_storage.TRANSIENT_DELAYS_S", delays_s)
     bench, message = team.bench()
     other = team.shop.call("WorkbenchCreate", {"name": "Other"})["workbench_id"]
     team.worker(delay_ms=100, contents_delays_s=delays_s).wait_ready()
