@@ -194,6 +194,25 @@ def test_a_model_writes_a_digest_with_read_tools_only(room):  # noqa: F811
     assert "Rates are net." in second.messages[-1].text
 
 
+@pytest.mark.rule("P2.17", "T5.1", "T5.4")
+def test_a_digest_of_a_model_names_the_prompt_it_came_from_and_the_store_has_it(
+    room,  # noqa: F811
+    tmp_path,
+):
+    room.add({"notes.md": "Rates are net."})
+    adapter, made = with_model(room, {"respond": {"text": '{"digest": "Rates are net."}'}})
+
+    made.refresh(DigestRefresh(workbench_id=room.id, mode="model"))
+
+    session = digests(room).session(room.id)
+    (item,) = session.workspace_digest.history()
+    (asked,) = adapter.requests
+    assert asked.system_text in session.get(item.prompt_ref).decode()
+    found = room.shop.call("StoreDoctor", {"full": True})["findings"]
+    assert {one["level"] for one in found} == {"ok"}
+    room.shop.call("StoreBackup", {"path": str(tmp_path / "copy")})
+
+
 @pytest.mark.rule("P7.5", "P7.11")
 def test_the_prompt_of_a_turn_can_be_shown(room):  # noqa: F811
     class Beside(Attendant):

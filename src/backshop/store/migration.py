@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -35,7 +36,15 @@ def _third(database: Database, cursor: Cursor) -> None:
         cursor.text(schema.definition(sql, database.dialect))
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third)
+def _fourth(database: Database, cursor: Cursor) -> None:
+    """Let go of what was never kept: 0.1.0 pinned the hash of a digest's prompt as a content."""
+    for stream, body in cursor.all("digest_events"):
+        item = json.loads(body).get("item", {})
+        if ref := item.get("prompt_ref"):
+            cursor.run("pin_drop", {"name": stream, "ref": ref})
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third, _fourth)
 VERSION = len(MIGRATIONS)
 
 

@@ -17,6 +17,7 @@ from backshop.prompts import (
     OptimizationFailed,
     OptimizationStarted,
     Prompt,
+    PromptRendered,
     SectionPath,
     Session,
     Tool,
@@ -102,7 +103,7 @@ def _run(adapter: Runner, wish: Wish, target: Target) -> OptimizationResult[Any]
         summary=summary,
         fingerprint=fingerprint,
         model_id=adapter.model_id,
-        prompt_ref=response.rendered_hash,
+        prompt_ref=_sent(child),
     )
     result: OptimizationResult[Any] = OptimizationResult(
         response=response,
@@ -118,6 +119,12 @@ def _run(adapter: Runner, wish: Wish, target: Target) -> OptimizationResult[Any]
         result = _persist(adapter, wish, target, stored, result)
     _complete(wish, target, stored, result)
     return result
+
+
+def _sent(child: Session) -> str:
+    """Return where the text is kept that the model was asked with; a builder asks with none."""
+    rendered = child[PromptRendered].all()
+    return rendered[-1].rendered_ref if rendered else ""
 
 
 def _assemble(

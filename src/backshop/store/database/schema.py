@@ -129,6 +129,7 @@ STATEMENTS = {
     "pins": "SELECT ref, kind FROM pin WHERE stream = :stream ORDER BY ref",
     "pins_streams": "SELECT stream, ref, kind FROM pin ORDER BY stream, ref",
     "pins_all": "SELECT DISTINCT ref, kind FROM pin",
+    "digest_events": "SELECT stream, body FROM event WHERE kind = 'prompt.digest_updated'",
     "pins_drop": "DELETE FROM pin WHERE stream = :name",
     "blob_upsert": f"{_insert('blob')} ON CONFLICT (sha256) DO UPDATE SET at_ms = excluded.at_ms",
     "blob": "SELECT data FROM blob WHERE sha256 = :sha256",
