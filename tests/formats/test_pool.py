@@ -11,8 +11,8 @@ import pytest
 
 from backshop.base.errors import RetryKind
 from backshop.base.limits import GIB
+from backshop.base.system import fence
 from backshop.formats.errors import FormatError
-from backshop.formats.worker import fence
 from backshop.formats.worker.pool import Ambient, Pool, StartFailed
 from backshop.formats.worker.process import Task
 

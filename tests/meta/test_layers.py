@@ -26,7 +26,19 @@ LIBRARY_ROOMS = {
     "lib-providers": {"models"},
     "lib-pages": {"web"},
     "lib-telemetry": {"base"},
+    "lib-systems": set(),
 }
+# What of `os` only some systems have, or do each in its own way: `base.system` alone uses it.
+OF_SYSTEMS = {
+    *("O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC", "O_NONBLOCK", "O_PATH", "O_TMPFILE"),
+    *("fsync", "fdatasync", "sync", "link", "copy_file_range", "sendfile", "mkfifo", "mknod"),
+    *("fork", "forkpty", "kill", "killpg", "waitpid", "setsid", "setpgid", "getpgid", "nice"),
+    *("getuid", "geteuid", "getgid", "getegid", "setuid", "setgid", "chown", "fchown", "lchown"),
+    *("fchmod", "umask", "uname", "getxattr", "setxattr", "statvfs", "posix_fadvise", "openpty"),
+}
+FOLDER_HANDLES = {"dir_fd", "src_dir_fd", "dst_dir_fd"}
+# Words for other programs, and the guard's own list of what harms nobody: nothing is opened here.
+NAMES_PROC = {"prompts/workspace/bubble.py", "formats/worker/process.py"}
 # Packages and modules of pure rules: the contract has to name at least these.
 PURE = {
     *("base.canon", "base.paths", "base.tree"),
@@ -140,6 +152,35 @@ def test_every_other_room_is_kept_from_a_library(contract):
     rooms = {entry.split(".")[1] for entry in listed(contract, "source_modules")}
 
     assert set(ROOMS) - LIBRARY_ROOMS[contract] - {"testing"} <= rooms
+
+
+def test_what_only_some_systems_have_is_used_in_the_system_package_alone():
+    found = {
+        name: sorted(used)
+        for path in SOURCE.rglob("*.py")
+        if not (name := path.relative_to(SOURCE).as_posix()).startswith("base/system/")
+        and (used := set(_of_one_system(name, ast.parse(path.read_text(encoding="utf-8")))))
+    }
+
+    assert found == {}
+
+
+def _of_one_system(name: str, module: ast.Module) -> Iterator[str]:
+    for node in ast.walk(module):
+        match node:
+            case ast.Attribute(value=ast.Name(id="os"), attr=attr) if attr in OF_SYSTEMS:
+                yield f"os.{attr}"
+            case ast.Attribute(value=ast.Name(id="sys"), attr="platform"):
+                yield "sys.platform"
+            case ast.Attribute(value=ast.Name(id="os"), attr="name"):
+                yield "os.name"
+            case ast.ImportFrom(module="os"):
+                yield "from os import"
+            case ast.keyword(arg=str(arg)) if arg in FOLDER_HANDLES:
+                yield arg
+            case ast.Constant(value=str(text)) if text.startswith("/proc"):
+                if name not in NAMES_PROC:
+                    yield text
 
 
 def _sizes() -> dict[str, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from backshop.base import system
 from backshop.models import scripted
 from backshop.prompts import (
     CancelToken,
@@ -111,7 +111,7 @@ def test_where_it_does_not_work_there_is_no_tool_and_the_reason_is_told(
         )
         assert place.run("true").code == "sandbox_unavailable"
 
-    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(system, "IS_LINUX", False)
     elsewhere = Place(tmp_path / "mac")
     elsewhere.prompt.render(session=elsewhere.session)
     (event,) = elsewhere.session[SandboxUnavailable].all()

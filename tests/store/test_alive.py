@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from backshop.base.system import liveness
 from backshop.store import Store, whereabouts
 from backshop.store.lease import process
 
@@ -89,7 +90,7 @@ def test_a_process_id_that_was_given_again_does_not_keep_a_lease(holder):
 )
 def test_a_holder_that_cannot_be_told_dead_counts_as_alive(name: str):
     """Other machines and containers, names without a process, and ourselves."""
-    told = name.format(gone=2**22 + 1, here=process.machine(), own=os.getpid())
+    told = name.format(gone=2**22 + 1, here=liveness.machine(), own=os.getpid())
 
     assert not process.is_dead(told)
 
@@ -110,5 +111,5 @@ def test_a_container_with_processes_of_its_own_has_another_name_for_the_machine(
         pytest.skip("no process namespaces for this account")
     where = told.stdout.strip().split(":")[0]
 
-    assert where not in ("", process.machine())
+    assert where not in ("", liveness.machine())
     assert not process.is_dead(f"turn_1:tx_1:{told.stdout.strip()}")

@@ -16,7 +16,7 @@ from backshop.app import Backshop
 from backshop.app import shop as home
 from backshop.app.operation import queue, worker
 from backshop.base.ambient import SystemClock
-from backshop.store.lease import process
+from backshop.base.system import liveness
 
 STARTS_S = 120.0
 
@@ -118,7 +118,7 @@ def _child(wish: dict[str, Any], environment: dict[str, str], log: str, ready: A
         print(f"on {apart.network()}", file=sys.stderr, flush=True)
     name = wish.get("machine")
     if name:  # a process that others on this machine cannot look for
-        process.machine = lambda: name  # type: ignore[assignment]
+        vars(liveness)["machine"] = lambda: name
     wish["settings"] = {**wish["settings"], "team.workers": "inside"}
     if "contents_delays_s" in wish:
         patch(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ import click
 
 from backshop.base.errors import BackshopError, ValidationFailed
 from backshop.base.labels import FOLDERS
+from backshop.base.system import account
 
 if TYPE_CHECKING:
     from backshop.app import Backshop, Config
@@ -104,12 +104,9 @@ def _warnings(value: object) -> Iterable[object]:
 def _warn_of_root(home: Path) -> None:
     """Warn root in somebody else's home: what root makes there, they cannot change."""
     owner = home.stat().st_uid
-    if os.geteuid() != 0 or owner == 0:
+    if not account.is_root() or owner == 0:
         return
-    try:
-        name = pwd.getpwuid(owner).pw_name
-    except KeyError:
-        name = f"#{owner}"
+    name = account.account_name(owner)
     click.echo(
         f"warning: {home} belongs to {name}, and what root makes there {name} cannot change;"
         f" run this as {name} (deploy/backshop-team does)",

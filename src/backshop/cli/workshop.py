@@ -17,10 +17,10 @@ from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError, NotFound
 from backshop.base.labels import PHASES, PROPOSALS
+from backshop.base.system.interrupt import interrupts
 
 from .bench import BENCH
 from .door import Door, DoorCommand, clean, clean_lines, pass_door, write_lines
-from .interrupt import interrupts
 from .review import changed_lines, proof_lines
 
 if TYPE_CHECKING:

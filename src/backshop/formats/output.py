@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import errno
-import os
 from pathlib import Path
+
+from backshop.base.system import durability
 
 from .errors import fail
 
@@ -22,7 +23,7 @@ def write_file(out: Path, data: bytes) -> None:
         with part.open("wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            durability.sync(file.fileno())
         part.replace(out)
     except OSError as error:
         part.unlink(missing_ok=True)

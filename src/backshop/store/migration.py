@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from itertools import chain, count
 from pathlib import Path
 
-from .blob.spool import file_errors, sync_files, sync_folder
+from backshop.base.system.durability import sync_folder
+
+from .blob.spool import file_errors, sync_files
 from .database import schema
 from .database.connection import Cursor
 from .database.engine import Database, Sqlite

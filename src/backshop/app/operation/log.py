@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import os
@@ -16,6 +15,7 @@ from backshop.base.ambient import timestamp
 from backshop.base.canon import parse
 from backshop.base.errors import ValidationFailed
 from backshop.base.redact import Redactor, passwords_of, secrets_of
+from backshop.base.system import lock
 
 from ..settings.resolution import Config
 
@@ -64,7 +64,7 @@ def _alone(folder: Path) -> Iterator[None]:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # parents: not with this mode
         folder.mkdir(mode=0o700, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        lock.hold(handle)
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ import secrets
 import tempfile
 from pathlib import Path
 
+from backshop.base.system import durability, file_name
 from backshop.store import file_error
 
 SECRET_BYTES = 32
@@ -24,8 +25,8 @@ def secret_of(home: Path, name: str) -> str:
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 file.write(secrets.token_urlsafe(SECRET_BYTES))
                 file.flush()
-                os.fsync(file.fileno())
-            os.link(temp, path)
+                durability.sync(file.fileno())
+            file_name.link(temp, path)
         except FileExistsError:  # another process was first, or what is there is no secret
             if not _stored(path):
                 Path(temp).replace(path)

@@ -7,7 +7,6 @@ here is needed for anything but telling a person what to restart (R10.7).
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -21,6 +20,7 @@ from typing import Any
 from backshop import __version__
 from backshop.base.ambient import Clock, SystemClock, timestamp
 from backshop.base.canon import canonical
+from backshop.base.system import lock, open_folder
 
 from ..settings.resolution import Config, Effective, load
 from ..settings.table import SETTINGS
@@ -94,8 +94,8 @@ def _noted(config: Config, door: str, clock: Clock) -> tuple[Path, int]:
         "applied": applied(config.values),
         "settings": _digests(config.values),
     }
-    file = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    fcntl.flock(file, fcntl.LOCK_EX)
+    file = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    lock.hold(file)
     os.write(file, json.dumps(record).encode())
     new.rename(path)  # it is held by now: nobody takes it for one left behind
     return path, file
@@ -104,11 +104,11 @@ def _noted(config: Config, door: str, clock: Clock) -> tuple[Path, int]:
 def _living(path: Path) -> dict[str, Any] | None:
     """Return the record of a server that still holds its file; remove what nobody holds."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        file = open_folder.open_file(path, os.O_RDONLY)
     except OSError:
         return None
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock.share_now(file)
         path.unlink(missing_ok=True)
         return None
     except OSError:  # it is held

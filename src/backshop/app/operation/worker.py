@@ -20,6 +20,7 @@ from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.retry import BaseRetryStrategy
 
 from backshop.base.errors import PASSING, BackshopError
+from backshop.base.system.interrupt import stop_on_signals
 from backshop.store import StoreBusy, StoreUnavailable
 from backshop.workshop import OlderWorker, TurnActive, Workshop
 
@@ -89,7 +90,7 @@ class Worker:
 
     async def _until_stopped(self, ready: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
-        _on_signals(self._loop, self._ends.set)
+        stop_on_signals(self._loop, self._ends.set)
         while not self._ends.is_set():
             serving = asyncio.create_task(self._serve(ready))
             ending = asyncio.create_task(self._ends.wait())
@@ -241,14 +242,6 @@ def _why(ended: object) -> str:
     """Return in one line why something ended."""
     cause = ended.__cause__ if isinstance(ended, BaseException) and ended.__cause__ else ended
     return " ".join(str(cause or "it ended").split())
-
-
-def _on_signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
-    import signal
-
-    with suppress(NotImplementedError, ValueError, RuntimeError):  # not the main thread
-        for one in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(one, stop)
 
 
 async def _configure(connection: Any) -> None:

@@ -6,7 +6,6 @@ one entry in `settings.SETTINGS`; its name is its key in `settings.json`.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from urllib.parse import unquote
 
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.system import durability, lock
 
 from .parser import Setting
 from .table import SETTINGS
@@ -229,23 +229,12 @@ def _written(home: Path, name: str, make: Callable[[], Any]) -> Any:
 
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _locked(home):
+        with lock.held_folder(home):
             kept = make()
             _replace_file(home, name, kept)
     except OSError as error:
         raise file_error(error, home / "settings.json") from error
     return kept
-
-
-@contextmanager
-def _locked(home: Path) -> Iterator[None]:
-    """Hold the settings of a home against other processes; ends with this one at the latest."""
-    handle = os.open(home, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _replace_file(home: Path, name: str, value: Any) -> None:
@@ -257,7 +246,7 @@ def _replace_file(home: Path, name: str, value: Any) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(kept, file, indent=2)
             file.flush()
-            os.fsync(file.fileno())
+            durability.sync(file.fileno())
         Path(temp).replace(home / "settings.json")
     finally:
         Path(temp).unlink(missing_ok=True)  # a disk that is full keeps nothing half of it

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
+from backshop.base.system import file_name, open_folder
 from backshop.base.tree import File, Mode
 from backshop.store import Batch, Blobs, StorageCorrupt, file_error
 
@@ -20,7 +21,6 @@ from ..errors import SourceUnreadable
 
 HEAD_BYTES = 64 * 1024  # what classifying looks at (F2.1)
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Skip(Exception):
@@ -135,14 +135,14 @@ class Gate:
 
     def _opened(self, source: Path) -> int:
         try:
-            handle = os.open(source, _OPEN)
+            handle = open_folder.open_file(source)
         except (OSError, ValueError) as error:  # ValueError: NUL or half a surrogate
             is_link = isinstance(error, OSError) and error.errno == errno.ELOOP
             raise Skip("symlink" if is_link else "unreadable") from error
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise Skip("not_regular")
-            if f"{_real_path(handle, source)}/".startswith(f"{self._home}/"):
+            if f"{file_name.real_path(handle, source)}/".startswith(f"{self._home}/"):
                 raise Skip("inside_home")
         except BaseException:
             os.close(handle)
@@ -153,14 +153,6 @@ class Gate:
 def mode_of(found: os.stat_result) -> Mode:
     """Return the mode a file has in a tree: whether its owner may execute it (B2.4)."""
     return "755" if found.st_mode & stat.S_IXUSR else "644"
-
-
-def _real_path(handle: int, source: Path) -> str:
-    """Return where an open file really lies; of the handle itself where the system tells."""
-    try:
-        return os.readlink(f"/proc/self/fd/{handle}")  # noqa: PTH115  # once per file
-    except OSError:
-        return os.path.realpath(source)
 
 
 class _ReadFailed(Exception):
@@ -264,16 +256,15 @@ def _unwritten(error: OSError) -> Skip:
 
 def _entered(folder: Path, below: Sequence[str]) -> int:
     """Open a folder, making what is missing on the way to it."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    handle = open_folder.open_root(folder)
     try:
         for name in below:
             with suppress(FileExistsError):
-                os.mkdir(name, dir_fd=handle)
-            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+                open_folder.make_folder(name, handle)
             try:
-                deeper = os.open(name, flags, dir_fd=handle)
+                deeper = open_folder.open_folder(name, handle)
             except NotADirectoryError as error:  # what Linux says of a link
-                if stat.S_ISLNK(os.lstat(name, dir_fd=handle).st_mode):
+                if stat.S_ISLNK(open_folder.look(name, handle).st_mode):
                     raise OSError(errno.ELOOP, "a link") from error
                 raise
             os.close(handle)
@@ -287,9 +278,9 @@ def _entered(folder: Path, below: Sequence[str]) -> int:
 def _placed(file: File, source: Path, folder: int, name: str) -> str:
     """Copy a content into an open folder under a name that is free; return the name."""
     for candidate in free_names(Path(name)):
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        mode = int(file.mode, 8)
         try:
-            handle = os.open(candidate.name, flags, int(file.mode, 8), dir_fd=folder)
+            handle = open_folder.open_file(candidate.name, open_folder.NEW, mode, folder=folder)
         except FileExistsError:
             continue
         try:
@@ -297,7 +288,7 @@ def _placed(file: File, source: Path, folder: int, name: str) -> str:
                 while chunk := reading.read(1024 * 1024):
                     writing.write(chunk)
         except OSError:
-            os.unlink(candidate.name, dir_fd=folder)
+            open_folder.remove_file(candidate.name, folder)
             raise
         return candidate.name
     raise FileExistsError(errno.EEXIST, "no free name")

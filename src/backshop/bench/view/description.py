@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from backshop.base.ambient import timestamp
+from backshop.base.system import open_folder
 from backshop.base.tree import EMPTY
 
 from ..state import BenchState
@@ -98,7 +99,7 @@ def _replace(path: Path, value: object) -> None:
 def _opened(path: Path) -> int | None:
     """Open a file of ours to be written over; None if there is none of that kind."""
     with suppress(OSError):
-        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = open_folder.open_file(path, open_folder.EDIT)
         found = os.fstat(handle)
         if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
             return handle

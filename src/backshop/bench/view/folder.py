@@ -6,7 +6,6 @@ view. Layout: B2.1.
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import os
 import shutil
@@ -24,6 +23,7 @@ from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import BenchId, BlobId, TreeId, check_id
 from backshop.base.paths import BenchPath
+from backshop.base.system import lock
 from backshop.base.tree import EMPTY
 from backshop.store import Placer, Shown, Store, View, file_error
 
@@ -105,7 +105,7 @@ class Views:
         path = self.meta(bench_id) / "lock"
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise file_error(error) from error
         try:
@@ -393,7 +393,7 @@ def _wait_for(handle: int) -> None:
     ends = time.monotonic() + LOCK_WAIT_S
     while True:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock.hold_now(handle)
             return
         except BlockingIOError:
             if time.monotonic() > ends:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backshop.base.ids import BlobId
+from backshop.base.system import durability
 from backshop.store import LEFTOVERS
 
 
@@ -60,7 +61,7 @@ def copy_durably(source: Path, target: Path) -> None:
     shutil.copyfile(source, target, follow_symlinks=False)
     if not target.is_symlink():
         with target.open("rb") as file:
-            os.fsync(file.fileno())
+            durability.sync(file.fileno())
 
 
 def content_name(path: Path) -> BlobId:

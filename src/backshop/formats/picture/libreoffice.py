@@ -7,14 +7,13 @@ time and output, and ends with all its children.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-import signal
 import subprocess
 from pathlib import Path
 
 from backshop.base import limits as numbers
+from backshop.base.system.child import end_group
 
 from ..errors import fail
 from ..package.guard import scan
@@ -113,8 +112,7 @@ def _run(command: list[str], environment: dict[str, str], folder: Path, timeout_
     except subprocess.TimeoutExpired as error:
         raise fail("timeout", "drawing the page took too long") from error
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
+        end_group(child.pid)
         child.wait()
     if code != 0:
         raise fail("corrupt_file", "the page could not be drawn", detail=f"exit {code}")

@@ -10,9 +10,6 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import resource
-import select
-import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
@@ -20,6 +17,9 @@ from enum import Enum, EnumType
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+
+from backshop.base.system import child
+from backshop.base.system.readiness import is_readable
 
 T = TypeVar("T")
 
@@ -149,10 +149,10 @@ def run(
     """Call `function(*args)` in a child; its result must be data that pickles."""
     global _passing  # the guard is process-wide, so is its exception
     reading, writing = os.pipe()
-    limit = _address_space() + memory_bytes  # a fork inherits what is mapped
+    limit = child.mapped_bytes() + memory_bytes  # a fork inherits what is mapped
     _passing = True
     try:
-        pid = os.fork()
+        pid = child.fork()
     finally:
         _passing = False
     if pid == 0:
@@ -163,8 +163,7 @@ def run(
         data = _receive(reading, time.monotonic() + timeout_s)
     finally:
         os.close(reading)
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        child.end(pid)
     if data is None:
         return Outcome(None, Failure("timeout"))
     if not data:
@@ -181,7 +180,7 @@ def _child(
 ) -> None:
     """Compute, report and leave without running anything of the parent's."""
     try:
-        _limit(limit_bytes)
+        child.bound_memory(limit_bytes)
         reply: tuple[bool, object] = (True, function(*args))
         data = answered(reply)
     except MemoryError:
@@ -196,26 +195,11 @@ def _child(
         os._exit(0)
 
 
-def _limit(size_bytes: int) -> None:
-    """Bound the address space; a bound that stands already cannot be raised, only kept."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    allowed = size_bytes if hard == resource.RLIM_INFINITY else min(size_bytes, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (allowed, allowed))
-
-
-def _address_space() -> int:
-    """Return what the process has mapped already."""
-    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  # not a user's file
-        return int(file.read().split()[0]) * resource.getpagesize()
-
-
 def _receive(reading: int, deadline: float) -> bytes | None:
-    ready = select.poll()
-    ready.register(reading, select.POLLIN)
     pieces: list[bytes] = []
     while True:
         left = deadline - time.monotonic()
-        if left <= 0 or not ready.poll(left * 1000):
+        if left <= 0 or not is_readable(reading, left):
             return None
         piece = os.read(reading, 1 << 20)
         if not piece:

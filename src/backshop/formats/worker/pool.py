@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import select
 import shutil
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backshop.base import limits as numbers
+from backshop.base.system.readiness import is_readable
 
 from ..errors import fail
 from .isolation import Answers
@@ -116,12 +116,10 @@ class Process:
     def _read(self, size: int, deadline: float) -> bytes:
         assert self._child.stdout is not None
         descriptor = self._child.stdout.fileno()
-        ready = select.poll()  # not select(): a server may have more than 1,024 files open
-        ready.register(descriptor, select.POLLIN)
         pieces = bytearray()
         while len(pieces) < size:
             left = deadline - time.monotonic()
-            if left <= 0 or not ready.poll(left * 1000):
+            if left <= 0 or not is_readable(descriptor, left):
                 raise Silent(late=True)
             piece = os.read(descriptor, min(size - len(pieces), 1 << 20))
             if not piece:

@@ -2,8 +2,8 @@
 
 A worker reads a task from its input, runs one function of one format module and writes the answer
 back. It holds an audit guard from its first breath: no sockets, no programs, no file outside those
-it was given for this task; where the kernel can, it refuses the same to native code (`fence`).
-Started by `pool`, never imported for anything but its message types.
+it was given for this task; where the kernel can, it refuses the same to native code
+(`base.system.fence`). Started by `pool`, never imported for anything but its message types.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import errno
 import importlib
 import os
 import pickle
-import resource
 import shutil
 import struct
 import sys
@@ -24,9 +23,11 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NoReturn
 
+from backshop.base.system import child, fence
+
 from ..errors import FormatError, fail
 from ..output import NO_SPACE
-from . import fence, isolation, overdue
+from . import isolation, overdue
 
 HEADER = struct.Struct("<Q")
 _HARMLESS = ("/dev/null", "/dev/urandom", "/etc/mime.types", "/proc/self/statm")
@@ -230,8 +231,8 @@ def main(memory_bytes: int, scratch: str) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):  # what a library prints must not become a message
         os.dup2(nowhere, descriptor)
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    child.bound_memory(memory_bytes)
+    child.leave_no_core()
     tempfile.tempdir = scratch
     guard = Guard(scratch)
     fence.forbid_programs_and_network()

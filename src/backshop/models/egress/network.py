@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import select
 import socket
 import ssl
 import threading
@@ -13,6 +12,7 @@ from typing import Any
 import httpcore2
 
 from backshop.base.limits import CONNECT_TIMEOUT_S
+from backshop.base.system import readiness
 
 from ..errors import EgressBlocked, NetworkUnavailable
 from .address import Address, Resolver, resolve
@@ -126,7 +126,7 @@ class Network(httpcore2.NetworkBackend):
         return sock
 
     def _wait_connected(self, sock: socket.socket) -> None:
-        while not select.select([], [sock], [sock], self._watch.pause())[1]:
+        while not readiness.is_writable(sock.fileno(), self._watch.pause()):
             self._watch.connecting()
         code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code:
@@ -202,9 +202,9 @@ class Stream(httpcore2.NetworkStream):
                 secure.do_handshake()
                 return
             except ssl.SSLWantReadError:
-                select.select([secure], [], [], self._watch.pause())
+                readiness.is_readable(secure.fileno(), self._watch.pause())
             except ssl.SSLWantWriteError:
-                select.select([], [secure], [], self._watch.pause())
+                readiness.is_writable(secure.fileno(), self._watch.pause())
             self._watch.connecting()
 
     def get_extra_info(self, info: str) -> Any:
@@ -215,6 +215,6 @@ class Stream(httpcore2.NetworkStream):
             case "socket":
                 return self._sock
             case "is_readable":
-                return bool(select.select([self._sock], [], [], 0)[0])
+                return readiness.is_readable(self._sock.fileno(), 0)
             case _:
                 return None

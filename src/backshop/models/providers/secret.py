@@ -14,6 +14,7 @@ from typing import Any
 
 from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import ValidationFailed
+from backshop.base.system import lock
 from backshop.store import file_error
 
 from ..errors import SecretsUnreadable
@@ -201,7 +202,7 @@ class Secrets:
         except OSError as error:
             raise file_error(error) from error
         try:
-            _lock_file(handle)
+            lock.hold(handle)
             yield
         finally:
             os.close(handle)
@@ -243,14 +244,3 @@ def _opened(document: Mapping[str, Any], key: bytes) -> dict[str, StoredKey]:
         return {name: StoredKey(**one) for name, one in json.loads(text).items()}
     except (InvalidTag, ValueError, TypeError) as error:
         raise SecretsUnreadable("the key store cannot be opened", reason=UNREADABLE) from error
-
-
-def _lock_file(handle: int) -> None:
-    if os.name == "nt":
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]  # Windows only
-        return
-    import fcntl
-
-    fcntl.flock(handle, fcntl.LOCK_EX)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from backshop.base.system import durability
 from backshop.store import file_error
 
 from ..errors import SecretsUnreadable
@@ -198,7 +199,7 @@ def write_private(path: Path, data: bytes) -> None:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
                 file.flush()
-                os.fsync(file.fileno())
+                durability.sync(file.fileno())
             Path(name).replace(path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
@@ -210,6 +211,6 @@ def write_private(path: Path, data: bytes) -> None:
 def tighten(path: Path) -> None:
     """Correct and report permissions wider than the owner's (M3.11)."""
     mode = path.stat().st_mode & 0o777
-    if os.name == "posix" and mode & 0o077:
+    if mode & 0o077:
         _LOG.warning("%s could be read by others; corrected", path.name)
         path.chmod(MODE)

@@ -19,12 +19,12 @@ from pathlib import Path
 from backshop.base.ambient import Clock
 from backshop.base.limits import OVERRIDE_LOCK_WAIT_S
 from backshop.base.paths import TEMP_PREFIX
+from backshop.base.system import account, durability, lock, open_folder
 from backshop.prompts.errors import OverridesError, PromptError
 
 from .common import Change, DocumentStore, require_revision
 from .document import Document, Place, read_document
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCK_POLL_S = 0.01
 _PROJECT = ".backshop"
 
@@ -66,7 +66,7 @@ class LocalPromptOverridesStore(DocumentStore):
 
     def _load(self, folder: int, place: Place) -> Document | None:
         try:
-            file = os.open(f"{place.tag}.json", os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
+            file = open_folder.open_file(f"{place.tag}.json", os.O_RDONLY, folder=folder)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -102,8 +102,8 @@ class LocalPromptOverridesStore(DocumentStore):
     def _remove(self, place: Place) -> None:
         try:
             with self._folder(place) as folder, _locked(folder, place):
-                os.unlink(f"{place.tag}.json", dir_fd=folder)
-                os.fsync(folder)
+                open_folder.remove_file(f"{place.tag}.json", folder)
+                durability.sync(folder)
         except FileNotFoundError:
             return
         except OSError as error:
@@ -121,15 +121,15 @@ class LocalPromptOverridesStore(DocumentStore):
     @contextmanager
     def _folder(self, place: Place, *, create: bool = False) -> Iterator[int]:
         """Open the folder of a place, step by step from the root, following no link."""
-        opened = [os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)]
+        opened = [open_folder.open_root(self.root)]
         try:
             for name in _folders(place):
                 if create:
                     with suppress(FileExistsError):
-                        os.mkdir(name, dir_fd=opened[-1])
-                        os.fsync(opened[-1])
+                        open_folder.make_folder(name, opened[-1])
+                        durability.sync(opened[-1])
                 try:
-                    opened.append(os.open(name, _FOLDER, dir_fd=opened[-1]))
+                    opened.append(open_folder.open_folder(name, opened[-1]))
                 except FileNotFoundError:
                     raise
                 except OSError as error:
@@ -146,15 +146,13 @@ def _folders(place: Place) -> tuple[str, ...]:
 
 @contextmanager
 def _locked(folder: int, place: Place) -> Iterator[None]:
-    import fcntl  # not on every platform; only writers need it
-
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    lock = os.open(f"{place.tag}.json.lock", flags, 0o600, dir_fd=folder)
+    name = f"{place.tag}.json.lock"
+    held = open_folder.open_file(name, os.O_RDWR | os.O_CREAT, folder=folder)
     try:
         ends = time.monotonic() + OVERRIDE_LOCK_WAIT_S
         while True:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock.hold_now(held)
                 break
             except BlockingIOError as error:
                 if time.monotonic() >= ends:
@@ -164,30 +162,30 @@ def _locked(folder: int, place: Place) -> Iterator[None]:
                 time.sleep(_LOCK_POLL_S)
         yield
     finally:
-        os.close(lock)
+        os.close(held)
 
 
 def _write(folder: int, name: str, data: bytes) -> None:
     """Put a whole new file in place of the old one, durably, or leave the old one."""
     temporary = f"{TEMP_PREFIX}{secrets.token_hex(8)}"
-    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
+    file = open_folder.open_file(temporary, open_folder.NEW, folder=folder)
     try:
         try:
             with suppress(FileNotFoundError):
-                before = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                os.fchmod(file, stat.S_IMODE(before.st_mode))
+                before = open_folder.look(name, folder)
+                account.set_mode(file, stat.S_IMODE(before.st_mode))
             view = memoryview(data)
             while view:
                 view = view[os.write(file, view) :]
-            os.fsync(file)
+            durability.sync(file)
         finally:
             os.close(file)
-        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        open_folder.replace(temporary, name, folder)
     except BaseException:
         with suppress(FileNotFoundError):
-            os.unlink(temporary, dir_fd=folder)
+            open_folder.remove_file(temporary, folder)
         raise
-    os.fsync(folder)
+    durability.sync(folder)
 
 
 def _refusal(error: OSError, place: Place, code: str = "OVERRIDE_WRITE_FAILED") -> OverridesError:

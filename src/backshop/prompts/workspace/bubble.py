@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -20,6 +18,9 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol
+
+from backshop.base import system
+from backshop.base.system import account, child
 
 OUTPUT_MAX_BYTES = 32 * 1024  # of each stream, half from its start and half from its end
 TIMED_OUT = 124
@@ -94,8 +95,8 @@ class Stop(Protocol):
 
 def probe(program: str | None = None) -> Probe:
     """Say whether the sandbox works here, tried once in a process with the options in use."""
-    if sys.platform != "linux":
-        return Probe(Reason.UNSUPPORTED_PLATFORM, sys.platform)
+    if not system.IS_LINUX:
+        return Probe(Reason.UNSUPPORTED_PLATFORM, system.NAME)
     found = shutil.which(program or "bwrap")
     if found is None:
         return Probe(Reason.NOT_INSTALLED, "bwrap is not on the path")
@@ -145,10 +146,10 @@ def run(program: str, job: Job, stop: Stop | None = None) -> Outcome:
 
 def _identity(folder: Path) -> dict[str, Any]:
     """Say who runs the sandbox: never root, whose files under /proc a namespace leaves writable."""
-    if os.geteuid() != 0:
+    if not account.is_root():
         return {}
     for place in (folder, *folder.rglob("*")):
-        os.chown(place, _NOBODY, _NOBODY, follow_symlinks=False)
+        account.hand_over(place, _NOBODY)
     return {"user": _NOBODY, "group": _NOBODY, "extra_groups": ()}
 
 
@@ -178,8 +179,7 @@ def _ended(process: subprocess.Popen[bytes], timeout_s: float, stop: Stop | None
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # what it started dies with it
+        child.end_group(process.pid)  # what it started dies with it
         process.wait()
 
 

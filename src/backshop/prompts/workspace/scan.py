@@ -16,6 +16,7 @@ from pathlib import Path
 
 from backshop.base import paths
 from backshop.base.errors import ValidationFailed
+from backshop.base.system import open_folder
 
 from ..digest.builder import DigestOutput, build_digest
 from ..digest.digest import DIGEST_KEY, DigestItem, WorkspaceFingerprint
@@ -207,15 +208,13 @@ def _either(patterns: list[str]) -> re.Pattern[str] | None:
 def open_beneath(root: Path, path: str) -> int:
     """Open a file below a folder without following a link anywhere; return its descriptor."""
     *folders, name = path.split("/")
-    here = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    here = open_folder.open_root(root)
     try:
         for folder in folders:
-            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-            below = os.open(folder, flags, dir_fd=here)
+            below = open_folder.open_folder(folder, here)
             os.close(here)
             here = below
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-        file = os.open(name, flags, dir_fd=here)
+        file = open_folder.open_file(name, folder=here)
     finally:
         os.close(here)
     if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -233,7 +232,7 @@ def read_beneath(root: Path, path: str, limit: int | None = None) -> bytes:
 def _hash(root: Path, path: str) -> tuple[str, bool]:
     """Return a file's hash, and whether it begins like text."""
     found, is_text = hashlib.sha256(), None
-    file = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    file = open_folder.open_file(root / path)
     try:
         while chunk := os.read(file, _CHUNK):
             found.update(chunk)

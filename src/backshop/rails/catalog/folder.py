@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
@@ -10,18 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from backshop.base.paths import TEMP_PREFIX
+from backshop.base.system import durability, lock
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Keep others out of a folder, also those of other processes."""
     folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with lock.held_folder(folder):
         yield
-    finally:
-        os.close(handle)
 
 
 def put_file(path: Path, text: str) -> None:
@@ -32,7 +28,7 @@ def put_file(path: Path, text: str) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode())
             file.flush()
-            os.fsync(file.fileno())
+            durability.sync(file.fileno())
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)

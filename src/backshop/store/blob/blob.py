@@ -16,6 +16,7 @@ from typing import BinaryIO
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError, NotFound
 from backshop.base.ids import BlobId, check_sha256
+from backshop.base.system import file_name
 
 from ..database.connection import Cursor
 from ..database.engine import Database
@@ -285,7 +286,7 @@ class Blobs:
             return None
         if found.st_mtime_ns >= before_ns:
             with suppress(FileExistsError):
-                os.link(aside, path)
+                file_name.link(aside, path)
             aside.unlink()
             return None
         aside.unlink()

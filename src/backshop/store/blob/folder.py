@@ -8,7 +8,6 @@ after a crash can go on.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import json
 import os
@@ -22,14 +21,13 @@ from backshop.base import tree
 from backshop.base.errors import BackshopError
 from backshop.base.ids import TreeId
 from backshop.base.paths import TEMP_PREFIX, BenchPath
+from backshop.base.system import file_name, open_folder
 from backshop.base.tree import EMPTY
 
 from .placement import Hand, Keep, Placer, Step, own_links, remove_tree
 from .spool import file_error
 
 _NOTE_BYTES = 512  # of one sector, which a disk writes whole
-_RENAME_EXCHANGE = 2
-_AT_FDCWD = -100
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +273,7 @@ class View:
         clean_ns = made.stat().st_mtime_ns  # before others can come to the files
         made.unlink()
         note = _Note(_inode(self._spare), wanted, clean_ns=clean_ns, is_whole=whole)
-        if os.path.lexists(self.folder) and not _exchange_names(self._spare, self.folder):
+        if os.path.lexists(self.folder) and not file_name.exchange(self._spare, self.folder):
             remove_tree(self.folder)
         if not os.path.lexists(self.folder):
             self._spare.rename(self.folder)
@@ -296,7 +294,7 @@ class View:
         """
         text = json.dumps(_told(note), separators=(",", ":")).encode().ljust(_NOTE_BYTES)
         with suppress(OSError):
-            handle = os.open(self._note, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            handle = open_folder.open_file(self._note, os.O_WRONLY)
             try:
                 if os.fstat(handle).st_size == _NOTE_BYTES == len(text):
                     os.pwrite(handle, text, 0)
@@ -358,19 +356,3 @@ def _inode(path: Path) -> int:
         return path.stat(follow_symlinks=False).st_ino
     except FileNotFoundError:
         return -1
-
-
-def _exchange_names(one: Path, two: Path) -> bool:
-    """Swap two names atomically; False where the system cannot (B3.5)."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        return False
-    done = rename(
-        _AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(two), ctypes.c_uint(_RENAME_EXCHANGE)
-    )
-    if done == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
-        return False
-    raise OSError(number, os.strerror(number))

@@ -9,7 +9,6 @@ no link on the way is ever followed (B4.8).
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import shutil
@@ -25,10 +24,20 @@ from queue import SimpleQueue
 from backshop.base import tree
 from backshop.base.paths import TEMP_PREFIX, BenchPath
 from backshop.base.progress import report
+from backshop.base.system import account, file_copy
+from backshop.base.system.open_folder import (
+    NEW,
+    look,
+    make_folder,
+    open_file,
+    open_folder,
+    remove_file,
+    remove_folder,
+    rename,
+)
 
 from .blob import Blobs
 
-_FICLONE = 0x40049409
 PLACED = "files placed"
 LEFTOVERS = (f"{TEMP_PREFIX}place", f"{TEMP_PREFIX}place-2")
 """Names of files on their way to a place; no bench path begins like this (B4.2)."""
@@ -36,12 +45,6 @@ _AT_ONCE = 128  # files that one of two threads places before it takes more
 _MANY = 4 * _AT_ONCE  # files from which a second thread is worth its start
 _CHUNK = 1024 * 1024
 _TRIES = 3  # to copy a file that somebody writes to meanwhile
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-_UNSUPPORTED = {
-    *(errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.EINVAL, errno.EPERM, errno.ENOSYS),
-    errno.EACCES,
-}
 
 Keep = Callable[[str, Path], None]
 """Called with a path of the view and a file there that is not ours, before it is displaced."""
@@ -81,12 +84,12 @@ class Placer:
             self._fill(source.fileno(), folder, temp, mode)
         try:
             if may_replace():
-                os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+                rename(temp, name, folder)
                 return
         except BaseException:
-            os.unlink(temp, dir_fd=folder)
+            remove_file(temp, folder)
             raise
-        os.unlink(temp, dir_fd=folder)
+        remove_file(temp, folder)
 
     def own(self, folder: int, name: str) -> int:
         """Give a file that has other names too an inode of its own; return its size.
@@ -94,7 +97,7 @@ class Placer:
         Whoever holds it open and writes goes on writing to the other one, so it is copied again
         when that happened meanwhile. What somebody put in its place meanwhile stays.
         """
-        source = os.open(name, _FILE, dir_fd=folder)
+        source = open_file(name, folder=folder)
         try:
             for _ in range(_TRIES):
                 before = os.fstat(source)
@@ -105,9 +108,9 @@ class Placer:
                     break
             there = _looked_at(name, folder)
             if there is not None and there.st_ino == before.st_ino:
-                os.rename(LEFTOVERS[0], name, src_dir_fd=folder, dst_dir_fd=folder)
+                rename(LEFTOVERS[0], name, folder)
             else:
-                os.unlink(LEFTOVERS[0], dir_fd=folder)
+                remove_file(LEFTOVERS[0], folder)
             return before.st_size
         finally:
             os.close(source)
@@ -124,7 +127,7 @@ class Placer:
         if not stat.S_ISREG(there.st_mode) or there.st_size != file.size:
             return False
         try:
-            handle = os.open(name, _FILE, dir_fd=folder)
+            handle = open_file(name, folder=folder)
         except PermissionError:
             return False  # not as we made it
         with os.fdopen(handle, "rb") as opened:
@@ -133,10 +136,10 @@ class Placer:
     def _fill(self, source: int, folder: int, temp: str, mode: int) -> None:
         """Make the temporary file with what the source holds from here on."""
         with _created(folder, temp, mode) as target:
-            if "clone" in self._methods and self._can("clone", _clone, source, target):
+            if "clone" in self._methods and self._can("clone", file_copy.clone, source, target):
                 return
             if "range" in self._methods:
-                self._can("range", _copy_range, source, target)
+                self._can("range", file_copy.copy_range, source, target)
             while chunk := os.read(source, _CHUNK):  # where the system did not, or not to the end
                 _write_all(target, chunk)
 
@@ -144,21 +147,11 @@ class Placer:
         try:
             work(source, target)
         except OSError as error:
-            if error.errno not in _UNSUPPORTED:
+            if error.errno not in file_copy.UNSUPPORTED:
                 raise
             self._methods.discard(method)
             return False
         return True
-
-
-def _clone(source: int, target: int) -> None:
-    fcntl.ioctl(target, _FICLONE, source)
-
-
-def _copy_range(source: int, target: int) -> None:
-    copy = getattr(os, "copy_file_range", None)  # Linux alone has it
-    while copy is not None and copy(source, target, 1 << 30):
-        pass
 
 
 def _write_all(target: int, data: bytes) -> None:
@@ -169,18 +162,17 @@ def _write_all(target: int, data: bytes) -> None:
 
 @contextmanager
 def _created(folder: int, temp: str, mode: int) -> Iterator[int]:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        target = os.open(temp, flags, 0o600, dir_fd=folder)
+        target = open_file(temp, NEW, folder=folder)
     except FileExistsError:  # of somebody who was killed while placing
-        os.unlink(temp, dir_fd=folder)
-        target = os.open(temp, flags, 0o600, dir_fd=folder)
+        remove_file(temp, folder)
+        target = open_file(temp, NEW, folder=folder)
     try:
         yield target
-        os.fchmod(target, mode)
+        account.set_mode(target, mode)
     except BaseException:
         with suppress(OSError):
-            os.unlink(temp, dir_fd=folder)
+            remove_file(temp, folder)
         raise
     finally:
         os.close(target)
@@ -220,7 +212,7 @@ class Hand:
             try:
                 for temp in LEFTOVERS:
                     with suppress(FileNotFoundError):
-                        os.unlink(temp, dir_fd=handle)
+                        remove_file(temp, handle)
             finally:
                 os.close(handle)
 
@@ -253,7 +245,7 @@ class Hand:
     def _each_placed(
         self, places: Sequence[tuple[BenchPath, Step, tree.File]], temp: str
     ) -> Iterator[int]:
-        parent, handle = "", os.open(self._root, _FOLDER)
+        parent, handle = "", open_folder(self._root)
         try:
             for path, step, file in places:
                 folder, _, name = path.rpartition("/")
@@ -292,7 +284,7 @@ class Hand:
 
     def _remove(self, path: str, step: Step) -> None:
         *folders, name = path.split("/")
-        handle = os.open(self._root, _FOLDER)
+        handle = open_folder(self._root)
         try:
             for segment in folders:
                 deeper = _open_folder(segment, handle)
@@ -304,7 +296,7 @@ class Hand:
             if there is not None and not stat.S_ISDIR(there.st_mode):
                 if not self._displace(path, step, there, handle, name):
                     return
-                os.unlink(name, dir_fd=handle)
+                remove_file(name, handle)
         finally:
             os.close(handle)
         self._remove_empty_parents(folders)
@@ -345,19 +337,19 @@ class Hand:
             return self._made_alone(path)
 
     def _made_alone(self, path: str) -> int:
-        handle = os.open(self._root, _FOLDER)
+        handle = open_folder(self._root)
         try:
             gone = ""
             for segment in path.split("/") if path else ():
                 gone = f"{gone}/{segment}" if gone else segment
                 with suppress(FileExistsError):
-                    os.mkdir(segment, dir_fd=handle)
+                    make_folder(segment, handle)
                 deeper = _open_folder(segment, handle)
                 if deeper is None:
                     self._keep(gone, self._root / gone)
-                    os.unlink(segment, dir_fd=handle)
-                    os.mkdir(segment, dir_fd=handle)
-                    deeper = os.open(segment, _FOLDER, dir_fd=handle)
+                    remove_file(segment, handle)
+                    make_folder(segment, handle)
+                    deeper = open_folder(segment, handle)
                 os.close(handle)
                 handle = deeper
         except BaseException:
@@ -367,7 +359,7 @@ class Hand:
 
     def _remove_empty_parents(self, folders: list[str]) -> None:
         while folders:
-            handle = os.open(self._root, _FOLDER)
+            handle = open_folder(self._root)
             try:
                 for segment in folders[:-1]:
                     deeper = _open_folder(segment, handle)
@@ -375,7 +367,7 @@ class Hand:
                         return
                     os.close(handle)
                     handle = deeper
-                os.rmdir(folders[-1], dir_fd=handle)
+                remove_folder(folders[-1], handle)
             except OSError as error:
                 if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR):
                     return
@@ -413,7 +405,7 @@ def own_links(root: Path, placer: Placer, most_files: int, most_bytes: int) -> b
 def _reached(root: Path, segments: Sequence[str]) -> int | None:
     """Open a folder below the root segment by segment; None if it is none any more."""
     try:
-        handle = os.open(root, _FOLDER)
+        handle = open_folder(root)
     except FileNotFoundError:
         return None
     for segment in segments:
@@ -432,7 +424,7 @@ def _listed(folder: int) -> list[tuple[str, os.stat_result]]:
 
 def _looked_at(name: str, folder: int) -> os.stat_result | None:
     try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+        return look(name, folder)
     except FileNotFoundError:
         return None
 
@@ -440,7 +432,7 @@ def _looked_at(name: str, folder: int) -> os.stat_result | None:
 def _open_folder(segment: str, parent: int) -> int | None:
     """Open a folder; None if there is none of this name, or a link or a file in its place."""
     try:
-        return os.open(segment, _FOLDER, dir_fd=parent)
+        return open_folder(segment, parent)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENOENT):
             return None
@@ -476,15 +468,15 @@ def remove_tree(path: Path) -> None:
 
 def _flatten(path: Path) -> None:
     """Move every folder below another directly into the top one; they are about to go anyway."""
-    top = os.open(path, _FOLDER)
+    top = open_folder(path)
     try:
         waiting = _folders(top)
         while waiting:
-            folder = os.open(waiting.pop(), _FOLDER, dir_fd=top)
+            folder = open_folder(waiting.pop(), top)
             try:
                 for name in _folders(folder):
                     moved = f"{LEFTOVERS[0]}-{os.urandom(8).hex()}"
-                    os.rename(name, moved, src_dir_fd=folder, dst_dir_fd=top)
+                    rename(name, moved, folder, top)
                     waiting.append(moved)
             finally:
                 os.close(folder)

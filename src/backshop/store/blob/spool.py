@@ -6,11 +6,9 @@ of thousands asks the file system once for all of them where the system can (`sy
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import hashlib
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -20,13 +18,14 @@ from typing import Protocol
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import DiskFull
 from backshop.base.ids import BlobId
+from backshop.base.system import account
+from backshop.base.system.durability import sync_file, sync_file_system, sync_folder
 
 from ..errors import ReadOnlyHome, WriteFailed
 
 TEMP = "tmp-"
 _CHUNK = 1024 * 1024
 _MANY = 64  # files or folders from which one sync of the file system is cheaper than one each
-_SYNCFS_SINCE = (5, 8)  # the Linux whose syncfs reports what could not be written
 
 Renew = Callable[[BlobId], bool]
 Name = Callable[[dict[BlobId, Path]], None]
@@ -120,7 +119,7 @@ def _written(folder: Path, chunks: Iterable[bytes]) -> Path:
             for chunk in chunks:
                 file.write(chunk)
             file.flush()
-            os.fchmod(file.fileno(), 0o444)
+            account.set_mode(file.fileno(), 0o444)
     except BaseException:
         temp.unlink(missing_ok=True)
         raise
@@ -165,53 +164,18 @@ def _remove(temps: Iterable[Path]) -> None:
 
 def sync_files(folder: Path, paths: list[Path]) -> None:
     """Make files of one file system durable."""
-    if len(paths) >= _MANY and _sync_file_system(folder):
+    if len(paths) >= _MANY and sync_file_system(folder):
         return
     for path in paths:
-        _sync(path, os.O_RDONLY)
+        sync_file(path)
 
 
 def sync_folders(root: Path, folders: list[Path]) -> None:
     """Make names in folders of one file system durable."""
-    if len(folders) >= _MANY and _sync_file_system(root):
+    if len(folders) >= _MANY and sync_file_system(root):
         return
     for folder in folders:
         sync_folder(folder)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make names in a folder durable."""
-    _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
-
-
-def _sync(path: Path, flags: int) -> None:
-    handle = os.open(path, flags)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _sync_file_system(folder: Path) -> bool:
-    """Write out everything the file system holds back; False where that cannot be relied on."""
-    sync = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
-    if sync is None or not sys.platform.startswith("linux") or _kernel() < _SYNCFS_SINCE:
-        return False
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        if sync(handle) == 0:
-            return True
-        number = ctypes.get_errno()
-        if number == errno.ENOSYS:
-            return False
-        raise OSError(number, os.strerror(number))
-    finally:
-        os.close(handle)
-
-
-def _kernel() -> tuple[int, int]:
-    major, minor, *_ = os.uname().release.split(".")
-    return int(major), int("".join(filter(str.isdigit, minor)) or 0)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import shutil
 import tempfile
 import threading
@@ -25,6 +24,7 @@ from backshop.base.errors import (
     ValidationFailed,
 )
 from backshop.base.limits import STORE_CONNECTIONS
+from backshop.base.system import readiness
 
 from ..errors import (
     DatabaseAway,
@@ -316,7 +316,7 @@ def _make_own(path: Path) -> None:
     The files beside it get its mode by SQLite. Rights of a group stay: somebody gave them.
     """
     with suppress(FileExistsError, FileNotFoundError):  # FileNotFound: SQLite says which folder
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWN_MODE))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, _OWN_MODE))
     for end in BESIDE:
         one = path.with_name(path.name + end)
         with suppress(FileNotFoundError, PermissionError):  # somebody else's, who decides about it
@@ -453,9 +453,7 @@ class Postgres(Connections):
         """An idle connection has nothing to say; one that has is told that the server went."""
         if connection.closed:
             return True
-        ear = select.poll()
-        ear.register(connection.fileno(), select.POLLIN)
-        return bool(ear.poll(0))
+        return readiness.is_readable(connection.fileno(), 0)
 
     def _begin(self, connection: Any, streams: Sequence[str]) -> None:
         self._told(connection, ["BEGIN", *map(_held, streams)])

@@ -7,7 +7,6 @@ somebody wrote, is examined once before it is used.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import threading
@@ -18,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from backshop.base.canon import sha256_hex
+from backshop.base.system import lock, open_folder
 
 from ..database.connection import Cursor
 from ..database.engine import Sqlite
@@ -111,16 +111,15 @@ class Mark:
         text = json.dumps({**asdict(noted), "check": _check(noted)}).encode().ljust(_LENGTH - 1)
         with self._lock, suppress(OSError):
             if self._handle is None:
-                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-                self._handle = os.open(self._path, flags, 0o600)
+                self._handle = open_folder.open_file(self._path, os.O_RDWR | os.O_CREAT)
                 os.ftruncate(self._handle, _LENGTH)
-            fcntl.flock(self._handle, fcntl.LOCK_EX)
+            lock.hold(self._handle)
             try:
                 there = _parsed(os.pread(self._handle, _LENGTH, 0))
                 if is_newest or there is None or there.seq < noted.seq:
                     os.pwrite(self._handle, text + b"\n", 0)
             finally:
-                fcntl.flock(self._handle, fcntl.LOCK_UN)
+                lock.release(self._handle)
 
     def close(self) -> None:
         """Give the file back."""

@@ -20,10 +20,11 @@ from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import LOCK_WAIT_MS
 from backshop.base.paths import TEMP_PREFIX
+from backshop.base.system.durability import sync_folder
 
 from .. import migration
 from ..blob.blob import Blobs, InlineBlobs
-from ..blob.spool import file_error, sync_folder
+from ..blob.spool import file_error
 from ..database import engine
 from ..errors import StorageCorrupt
 from ..health.examination import check_database

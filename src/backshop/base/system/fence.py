@@ -11,9 +11,10 @@ import ctypes
 import os
 import platform
 import struct
-import sys
 from collections.abc import Iterable
 from functools import cache
+
+from . import IS_LINUX
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
@@ -49,7 +50,7 @@ _REFUSED: dict[str, tuple[int, tuple[int, ...]]] = {
 
 @cache
 def _libc() -> ctypes.CDLL | None:
-    return ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+    return ctypes.CDLL(None, use_errno=True) if IS_LINUX else None
 
 
 @cache

@@ -1,11 +1,15 @@
-"""Ctrl-C as a wish instead of an exception, for work that has to come to a whole end."""
+"""Signals that ask this process to stop: Ctrl-C, and the one a supervisor sends."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 @contextmanager
@@ -24,3 +28,10 @@ def interrupts() -> Iterator[threading.Event]:
         yield asked
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def stop_on_signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
+    """Call `stop` in a loop when this process is asked to end."""
+    with suppress(NotImplementedError, ValueError, RuntimeError):  # not the main thread
+        for one in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(one, stop)

@@ -1,0 +1,188 @@
+"""What the system package promises where systems differ; rooms prove the rest by their doors."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from backshop.base.system import (
+    account,
+    child,
+    durability,
+    file_copy,
+    file_name,
+    liveness,
+    lock,
+    open_folder,
+    readiness,
+    require_linux,
+)
+
+HIGH = 1100  # above what select() can name
+
+
+def opened(path):
+    path.touch()
+    return os.open(path, os.O_RDWR)
+
+
+def test_a_lock_is_of_one_holder_until_its_file_is_closed(tmp_path):
+    first, second = opened(tmp_path / "lock"), opened(tmp_path / "lock")
+    lock.hold_now(first)
+    try:
+        with pytest.raises(BlockingIOError):
+            lock.hold_now(second)
+        with pytest.raises(BlockingIOError):
+            lock.share_now(second)
+        os.close(first)
+        lock.hold_now(second)
+    finally:
+        os.close(second)
+
+
+def test_a_held_folder_is_free_again_after_an_error(tmp_path):
+    with pytest.raises(KeyError), lock.held_folder(tmp_path):
+        raise KeyError
+
+    handle = open_folder.open_root(tmp_path)
+    try:
+        lock.hold_now(handle)
+    finally:
+        os.close(handle)
+
+
+def test_readiness_is_told_of_a_file_with_a_number_above_1024():
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard <= HIGH:
+        pytest.skip("so many files cannot be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, HIGH + 1), hard))
+    here, there = socket.socketpair()
+    try:
+        os.dup2(here.fileno(), HIGH)
+        assert readiness.is_writable(HIGH, 0)
+        assert not readiness.is_readable(HIGH, 0)
+        there.send(b"x")
+        assert readiness.is_readable(HIGH, 5)
+    finally:
+        here.close()
+        there.close()
+        os.close(HIGH)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_no_link_is_followed_by_a_name_in_an_open_folder(tmp_path):
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "folder-link").symlink_to("folder")
+    root = open_folder.open_root(tmp_path)
+    try:
+        with pytest.raises(OSError) as of_file:
+            open_folder.open_file("link", folder=root)
+        with pytest.raises(OSError) as of_folder:
+            open_folder.open_folder("folder-link", root)
+        with pytest.raises(FileExistsError):
+            open_folder.open_file("link", open_folder.NEW, folder=root)
+        is_link = open_folder.look("link", root).st_ino == os.lstat(tmp_path / "link").st_ino
+    finally:
+        os.close(root)
+
+    assert of_file.value.errno == errno.ELOOP
+    assert of_folder.value.errno in (errno.ELOOP, errno.ENOTDIR)
+    assert is_link
+
+
+def test_a_name_that_is_taken_is_not_given_again(tmp_path):
+    (tmp_path / "new").write_text("new")
+    (tmp_path / "old").write_text("old")
+
+    with pytest.raises(FileExistsError):
+        file_name.link(tmp_path / "new", tmp_path / "old")
+
+    assert (tmp_path / "old").read_text() == "old"
+
+
+def test_an_open_file_is_found_where_it_was_moved_to(tmp_path):
+    (tmp_path / "before").write_text("x")
+    with (tmp_path / "before").open() as file:
+        (tmp_path / "before").rename(tmp_path / "after")
+        found = file_name.real_path(file.fileno(), tmp_path / "before")
+
+    assert found == str(tmp_path.resolve() / "after")
+
+
+def test_a_copy_inside_the_system_is_whole_or_told_as_unsupported(tmp_path):
+    (tmp_path / "source").write_bytes(b"content" * 1000)
+    for way in (file_copy.clone, file_copy.copy_range):
+        with (tmp_path / "source").open("rb") as source, (tmp_path / "copy").open("wb") as target:
+            try:
+                way(source.fileno(), target.fileno())
+            except OSError as error:
+                assert error.errno in file_copy.UNSUPPORTED
+                continue
+        assert (tmp_path / "copy").read_bytes() == b"content" * 1000
+
+
+def test_files_folders_and_their_file_system_can_be_made_durable(tmp_path):
+    (tmp_path / "file").write_text("x")
+
+    durability.sync_file(tmp_path / "file")
+    durability.sync_folder(tmp_path)
+    assert durability.sync_file_system(tmp_path) in (True, False)
+    with pytest.raises(NotADirectoryError):
+        durability.sync_folder(tmp_path / "file")
+
+
+def test_a_process_is_gone_when_it_ended_or_another_has_its_number():
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        since = liveness.began(other.pid)
+        assert not liveness.is_gone(other.pid, since)
+        assert not liveness.is_gone(other.pid, "")
+        assert liveness.is_gone(other.pid, f"{since}1")
+    finally:
+        other.kill()
+        other.communicate()
+    assert liveness.is_gone(other.pid, since)
+
+
+def test_a_group_that_is_gone_can_be_ended_again():
+    other = subprocess.Popen([sys.executable, "-c", ""], start_new_session=True)
+    other.wait()
+
+    child.end_group(other.pid)
+
+
+def test_an_account_without_a_name_is_called_by_its_number():
+    assert account.account_name(2**31 - 7) == f"#{2**31 - 7}"
+
+
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
+def test_another_system_is_refused_in_words_or_done_without(platform):
+    code = (
+        f"import sys; sys.platform = {platform!r}\n"
+        "from backshop.base.system import durability, fence, require_linux\n"
+        "from pathlib import Path\n"
+        "assert not fence.enclose((), (), ())\n"
+        "assert not fence.forbid_programs_and_network()\n"
+        "assert not durability.sync_file_system(Path.cwd())\n"
+        "require_linux('a bound on memory')\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    said = told.stderr.strip().splitlines()[-1]
+    expected = {
+        "win32": "ImportError: Backshop runs on Linux and this is Windows; what runs inside WSL",
+        "darwin": f"OSError: [Errno {errno.ENOSYS}] a bound on memory needs Linux, and this is",
+    }
+    assert said.startswith(expected[platform])
+
+
+def test_linux_is_no_reason_to_refuse():
+    require_linux("anything")
