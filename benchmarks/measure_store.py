@@ -12,12 +12,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pysqlite3
-
 from backshop.base import tree
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
 from backshop.store import NewEvent, Part, Pin, Placer, Plan, Shown, Store, View
+from backshop.store.database.driver import sqlite_module
 from backshop.testing.conformance.store import Counted
 
 from .report import head, medians, row
@@ -38,7 +37,7 @@ def main() -> None:
 
 def appends(folder: Path) -> None:
     """One-event append against a bare insert and commit; with a long history and a short one."""
-    bare = pysqlite3.connect(str(folder / "bare.db"), isolation_level=None)
+    bare = sqlite_module().connect(str(folder / "bare.db"), isolation_level=None)
     bare.execute("PRAGMA journal_mode=WAL")
     bare.execute("PRAGMA synchronous=FULL")
     bare.execute("CREATE TABLE event (seq INTEGER PRIMARY KEY, stream TEXT, body BLOB)")

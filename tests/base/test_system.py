@@ -178,7 +178,7 @@ def test_another_system_is_refused_in_words_or_done_without(platform):
 
     said = told.stderr.strip().splitlines()[-1]
     expected = {
-        "win32": "ImportError: Backshop runs on Linux and this is Windows; what runs inside WSL",
+        "win32": "ImportError: Backshop runs on Linux, and this is Windows; inside WSL it is Linux",
         "darwin": f"OSError: [Errno {errno.ENOSYS}] a bound on memory needs Linux, and this is",
     }
     assert said.startswith(expected[platform])

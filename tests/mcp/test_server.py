@@ -234,7 +234,8 @@ def test_the_client_is_greeted_before_the_product_is_loaded(tmp_path):
     script = (
         "import sys; from backshop.mcp import Offering; from backshop.mcp.server import build;"
         "build(Offering());"
-        "print(sorted({'pysqlite3','duckdb','lxml','openai','anthropic'} & set(sys.modules)))"
+        "heavy = {'pysqlite3','sqlite3','duckdb','lxml','openai','anthropic'};"
+        "print(sorted(heavy & set(sys.modules)))"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
 

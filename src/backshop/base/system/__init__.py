@@ -12,7 +12,7 @@ import errno
 import sys
 
 if sys.platform == "win32":
-    raise ImportError("Backshop runs on Linux and this is Windows; what runs inside WSL runs on Linux")
+    raise ImportError("Backshop runs on Linux, and this is Windows; inside WSL it is Linux")
 
 IS_LINUX = sys.platform == "linux"
 NAME = sys.platform

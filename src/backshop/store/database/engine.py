@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -36,6 +35,7 @@ from ..errors import (
 )
 from .bulletin import NEWS, Bulletin
 from .connection import Ask, Connections, Cursor, NoConnectionLeft, Row, Rows
+from .driver import has_wal_reset_defect, sqlite_module, version_of
 from .lock_key import SEQ_LOCK, SWEEP_LOCK
 from .pool import IDLE_S
 
@@ -50,19 +50,6 @@ _OWN_MODE = 0o600
 _OTHERS = 0o007
 BESIDE = ("", "-wal", "-shm", "-journal")
 """What belongs to a database file, by the end of its name."""
-
-
-def _sqlite_module() -> ModuleType:
-    try:
-        import pysqlite3.dbapi2 as module
-    except ImportError:  # no wheel for this machine: what the system has (T2.5)
-        import sqlite3 as module
-    return module  # type: ignore[no-any-return]
-
-
-def has_wal_reset_defect(version: tuple[int, ...]) -> bool:
-    """Say whether this SQLite can spoil a WAL shared by several processes (T2.5)."""
-    return version < (3, 51, 3) and version != (3, 50, 7)
 
 
 def _is_full(folder: Path) -> bool:
@@ -82,12 +69,11 @@ class Sqlite(Connections):
     def __init__(self, path: Path, *, lock_wait_ms: int) -> None:
         super().__init__()
         self.path = path
-        self._module = _sqlite_module()
+        self._module = sqlite_module()
         self._wait_ms = lock_wait_ms
         self._turn = threading.Lock()  # SQLite's waiting is unfair; inside a process ours is not
         self.version: str = self._module.sqlite_version
-        defect = has_wal_reset_defect(tuple(int(part) for part in self.version.split(".")))
-        self.journal = "delete" if defect else "wal"
+        self.journal = "delete" if has_wal_reset_defect(version_of(self._module)) else "wal"
         self.is_read_only = path.exists() and not _can_write(path)
         self._inode: int | None = None  # of the file, once it was opened
         self._reading: _Reading | None = None  # how one that cannot be written is read
