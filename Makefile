@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS := $(VENV)/.runs
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 # each worker goes through its half file by file, and who is done first takes from what the other has left
@@ -9,18 +10,27 @@ SPREAD := -n $(WORKERS) --dist worksteal
 
 .PHONY: run node test proof guards check format bench load rules docs site golden screenshots clean
 
-$(STAMP): pyproject.toml constraints.txt
-	@echo "Setting up $(VENV) (once; uv makes it faster where it is installed)"
-	@if command -v uv >/dev/null 2>&1; then \
-	  uv venv --quiet --allow-existing --python "$(PYTHON)" $(VENV) && \
-	  uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'; \
-	else \
-	  "$(PYTHON)" -m venv $(VENV) && \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'; \
-	fi
-	@touch $(STAMP)
+# $(call install,WHAT,IN WORDS): the environment, and in it the package with what it needs
+define install
+@echo "Setting up $(VENV) with $(2) (once; uv makes it faster where it is installed)"
+@if command -v uv >/dev/null 2>&1; then \
+  uv venv --quiet --allow-existing --python "$(PYTHON)" $(VENV) && \
+  uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '$(1)'; \
+else \
+  "$(PYTHON)" -m venv $(VENV) && \
+  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '$(1)'; \
+fi
+endef
 
-run: $(STAMP) ## the web app with sample files and the offline model; prints the link; ARGS="--port 8500"
+$(RUNS): pyproject.toml constraints.txt
+	$(call install,.,what running needs)
+	@touch $(RUNS)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(call install,.[dev],what running and testing need)
+	@touch $(RUNS) $(STAMP)
+
+run: $(RUNS) ## the web app with sample files and the offline model; prints the link; ARGS="--port 8500"
 	@# compiled modules are kept even where the environment says otherwise: the second start needs them
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m backshop.cli demo $(ARGS)
 
