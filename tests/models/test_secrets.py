@@ -136,9 +136,10 @@ def test_a_key_store_of_another_home_does_not_open_with_this_key(tmp_path):
 
 
 @pytest.mark.rule("M3.11")
-def test_permissions_that_are_too_wide_are_corrected(tmp_path, caplog):
+@pytest.mark.parametrize("mode", [0o644, 0o640])
+def test_permissions_that_are_too_wide_are_corrected(tmp_path, caplog, mode):
     make(tmp_path).put("openai", KEY)
-    (tmp_path / "secrets.enc").chmod(0o644)
+    (tmp_path / "secrets.enc").chmod(mode)
 
     make(tmp_path).get("openai")
 
