@@ -48,6 +48,7 @@ node: ## programs of the MCP project that a few tests run, into build/node (need
 
 proof: $(STAMP) ## the same tests with full counts and sizes, into docs/proof.md; PART=tests/crash runs one part
 	@mkdir -p build
+	@[ -d build/node ] || $(MAKE) -s node || echo "the MCP project's programs cannot be installed: their tests skip, and docs/proof.md says so"
 	@BACKSHOP_PROOF=1 $(BIN)/python -m pytest $(SPREAD) --timeout=3600 --junitxml=build/proof.xml $(PART) $(ARGS); \
 	  result=$$?; BACKSHOP_PROOF=1 $(BIN)/python tools/proof.py build/proof.xml && \
 	  if [ -z "$(PART)$(ARGS)" ]; then $(MAKE) -s guards || result=1; $(MAKE) -s bench || result=1; $(BIN)/python tools/proof.py build/figures.jsonl; fi && exit $$result

@@ -106,6 +106,8 @@ PARTS: dict[str, Callable[[], str | None]] = {
     "namespaces": _has_namespaces,  # networks of their own for processes
     "libreoffice": _has_program("soffice"),
 }
+PROOF_PARTS = {"mcp programs", "libreoffice"}
+"""Programs of others that take long to install or to run: asked for by `make proof` only."""
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -130,6 +132,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip("proof: full counts run with `make proof`")
     for marker in item.iter_markers("needs"):
         for part in marker.args:
+            if part in PROOF_PARTS and not PROOF and part not in REQUIRED:
+                pytest.skip(f"{part}: runs with `make proof`")
             lacking = PARTS[part]()
             if lacking and part in REQUIRED:
                 pytest.fail(f"{part} is required and missing: {lacking}")

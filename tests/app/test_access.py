@@ -264,7 +264,7 @@ def test_tokens_are_not_kept_and_forgeries_are_nobody(team):
 
 @pytest.mark.rule("T6.5")
 def test_people_are_let_in_up_to_their_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr("backshop.app.people.USERS_MAX", 2)
+    monkeypatch.setattr("backshop.app.people.people.USERS_MAX", 2)
     with Backshop.open(tmp_path / "home") as shop:
         made = [shop.call("UserAdd", {"name": name})["user_id"] for name in ("Ada", "Ben")]
 

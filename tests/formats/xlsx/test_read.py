@@ -166,9 +166,7 @@ def test_a_long_selection_is_cut_between_rows_and_a_long_row_between_characters(
     )
 )
 def test_following_next_gives_every_cell_once(tmp_path_factory, rows):
-    clean = [
-        [t.replace("\ufffe", "").replace("\uffff", "").lstrip("=") for t in row] for row in rows
-    ]
+    clean = [[_written(t) for t in row] for row in rows]
     made = book(tmp_path_factory.mktemp("r") / "a.xlsx", ("S", clean))
 
     seen = read_through(made, Selector(chunk_index=0)) if xlsx.get_info(made) else []
@@ -180,6 +178,12 @@ def test_following_next_gives_every_cell_once(tmp_path_factory, rows):
         (int(row[0]), c): t for row in seen for c, t in enumerate(row[1:], first_column(made)) if t
     }
     assert got == wanted
+
+
+def _written(text):
+    """Return what the library that makes the workbook keeps of a text as a text."""
+    plain = text.replace("\ufffe", "").replace("\uffff", "").lstrip("=")
+    return plain.removeprefix("mailto:")  # it would become a link
 
 
 def first_column(made):
