@@ -52,9 +52,13 @@ export async function load(path) {
 }
 
 // Fetch a part of a page into an element; false: it was refused, which is said there, and what it showed stays.
+// What came and is shown already stays too: a click that is under way would fall on nothing.
 export async function loadInto(root, path) {
   try {
-    root.replaceChildren(await load(path));
+    const fresh = await load(path);
+    const holder = document.createElement("div");
+    holder.append(fresh.cloneNode(true));
+    if (holder.innerHTML !== root.innerHTML) root.replaceChildren(fresh);
     return true;
   } catch (error) {
     noteRefusal(root, error);
