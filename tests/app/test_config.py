@@ -388,7 +388,11 @@ def test_a_variable_that_looks_like_a_mistyped_setting_is_refused_with_what_was_
     ],
 )
 def test_a_variable_of_something_else_is_no_mistyped_setting(tmp_path, name):
-    load(home=tmp_path, environ={f"BACKSHOP_{name}": "1"})
+    plain = load(home=tmp_path, environ={})
+
+    found = load(home=tmp_path, environ={f"BACKSHOP_{name}": "1"})
+
+    assert found == plain
 
 
 @pytest.mark.rule("S3.3", "S4.2")
