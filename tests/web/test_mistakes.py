@@ -191,6 +191,7 @@ def test_an_expired_login_leads_to_the_login_and_keeps_what_was_typed(served, be
     page.goto(f"{served.address}/bench/{bench}")
 
     assert page.get_by_label("Message", exact=True).input_value() == "Do not lose me"
+    page.locator("html[data-live]").wait_for()  # a connection on its way would not be cut
     page.context.clear_cookies()
     served.shop.hub.disconnect()  # nobody does anything: the page finds out by itself
     page.wait_for_url("**/login")
