@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.rule("S7.5", "B6.17")
-def test_uploads_are_added_with_the_results_of_any_other_add(served):
+def test_uploads_are_added_with_the_results_of_any_other_add(served, tmp_path_factory):
     bench = served.bench()
     files = [
         ("files", ("notes.md", b"# Notes")),
@@ -26,6 +26,9 @@ def test_uploads_are_added_with_the_results_of_any_other_add(served):
     listed = served.call("WorkbenchFilesList", workbench_id=bench)["files"]
     assert shown == {"notes.md": "added", "a/b/deep.txt": "added", "../../out.txt": "failed"}
     assert sorted(one["path"] for one in listed) == ["a/b/deep.txt", "notes.md", "x"]
+    refused = next(one for one in answer["add_results"] if one["status"] == "failed")
+    assert refused["reason"] == "invalid_path"  # it was never laid down, there or anywhere else
+    assert list(tmp_path_factory.getbasetemp().rglob("out.txt")) == []
     assert again["error"]["error_code"] == "VALIDATION_FAILED"
     assert [(one["status"], one.get("reason")) for one in twice["add_results"]] == [
         ("added", None),
