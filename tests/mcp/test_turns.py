@@ -10,6 +10,7 @@ import pytest
 from tests.workshop.conftest import Chat, says, story
 
 from backshop.app import Backshop
+from backshop.app.notice.hub import About
 from backshop.app.people.quota import Limiter
 from backshop.base.errors import LimitExceeded
 from backshop.mcp.toolbox import Offering
@@ -88,9 +89,11 @@ def agent(chat: Chat, tmp_path: Path) -> Iterator[Agent]:
 
 
 def phases(chat: Chat) -> list[tuple[str, str]]:
-    found = chat.shop.store.read(f"bench:{chat.id}")
-    names = {"workshop.phase_started": "begins", "workshop.phase_ended": "ends"}
-    return [(names[e.kind], e.data["phase"]) for e in found if e.kind in names]
+    """The phases of its turns, as whoever follows the workbench is told."""
+    names = {"WorkshopPhaseStarted": "begins", "WorkshopPhaseCompleted": "ends"}
+    with chat.shop.hub.subscribe(About(workbench_id=chat.id), after=0) as told:
+        heard = told.take()
+    return [(names[n.name], n.payload["phase"]) for n in heard if n.name in names]
 
 
 @pytest.mark.rule("W13.7", "W23.77", "W7.10", "W8.4", "W13.5", "W4.2")

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from tests.workshop.conftest import calls, plan, says, story, write
 
+from backshop.app.notice.hub import About
 from backshop.base.errors import BackshopError, InternalError
 from backshop.bench import Author, Source, Workspace
 from backshop.models.catalog.catalog import builtin
@@ -20,20 +21,17 @@ PERSON = Author(source=Source(kind="system"), actor="user")
 OUTSIDE = Author(source=Source(kind="workshop", ref="mcp"), actor="mcp:agent")
 
 PHASES = [
-    ("workshop.phase_started", "research"),
-    ("workshop.phase_ended", "research"),
-    ("workshop.phase_started", "plan"),
-    ("workshop.phase_ended", "plan"),
-    ("workshop.phase_started", "implement"),
-    ("workshop.phase_ended", "implement"),
-    ("workshop.phase_started", "summary"),
-    ("workshop.phase_ended", "summary"),
+    (name, phase)
+    for phase in ("research", "plan", "implement", "summary")
+    for name in ("WorkshopPhaseStarted", "WorkshopPhaseCompleted")
 ]
 
 
 def phases(chat) -> list[tuple[str, str]]:
-    events = chat.shop.store.read(f"bench:{chat.id}")
-    return [(e.kind, e.data["phase"]) for e in events if ".phase_" in e.kind]
+    """The phases of its turns, as whoever follows the workbench is told."""
+    with chat.shop.hub.subscribe(About(workbench_id=chat.id), after=0) as told:
+        heard = told.take()
+    return [(n.name, n.payload["phase"]) for n in heard if "Phase" in n.name]
 
 
 @pytest.mark.rule("M5.3", "M5.1", "W16.3")
@@ -286,7 +284,8 @@ def test_a_turn_that_the_engine_fails_after_a_write_waits_with_what_was_written(
     acknowledge = Driving.acknowledge
 
     def failing(self, node_id, **more):
-        if more["notes"] == "Wrote it." and (chat.draft() or {}).get("c.txt"):
+        is_item = more["artifacts"][0]["kind"] == "workshop.item_result"
+        if is_item and (chat.draft() or {}).get("c.txt"):
             raise InternalError("the step could not be recorded")
         return acknowledge(self, node_id, **more)
 

@@ -28,6 +28,7 @@ from .requests import (
 from .run.answer import Answer, resume_ref
 from .run.inputs import Request, Submitted
 from .run.joint_append import Arrived, Beside
+from .run.pending import Pending
 from .run.preference import PRESETS
 from .service import Rails
 from .session.home_event import announcing
@@ -68,6 +69,7 @@ __all__ = [
     "ListWorkflows",
     "Located",
     "Places",
+    "Pending",
     "Rails",
     "RailsError",
     "RailsTool",

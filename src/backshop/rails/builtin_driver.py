@@ -20,6 +20,7 @@ from .run import prompt as prompts
 from .run.contract import asked_of, form_of
 from .run.interpret import scope
 from .run.joint_append import Beside
+from .run.pending import Pending, about
 from .service import Rails
 from .session.ordinal import attempt_id
 from .session.state import current_outputs
@@ -29,16 +30,11 @@ Json = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """Where a run stands: the pending step in words, or nothing when it is complete."""
+class Standing(Pending):
+    """Where a run stands: the pending step as whoever does it needs to know it."""
 
     session_id: str
     run_id: str
-    node_id: str
-    workflow_id: str
-    context: Json
-    step_id: str | None = None
-    title: str = ""
     role: str = ""
     prompt: str = ""
     """What the step produces; how it is handed over is left out (W13.1)."""
@@ -48,13 +44,6 @@ class Standing:
     """The kind of artifact its contract asks for."""
     form: Json | None = None
     """That artifact as it is to be filled in."""
-    iteration: int | None = None
-    """Which pass of the loop it is in, counted from 0."""
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing is pending."""
-        return self.step_id is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +94,7 @@ class Driving:
         common: dict[str, Any] = {
             "session_id": located.session_id,
             "run_id": node.run_id,
-            "node_id": node.node_id,
-            "workflow_id": workflow.compiled.workflow_id,
-            "context": node.context,
+            **about(node.node_id, workflow, engine, node.context),
         }
         if engine.pending is None:
             return Standing(**common)
@@ -117,45 +104,41 @@ class Driving:
         contract = asked_of(workflow.compiled, step)
         return Standing(
             **common,
-            step_id=step.step_id,
-            title=template.render(step.title, seen),
             role=template.render(step.agent_role or workflow.compiled.agent_role or "", seen),
             prompt=template.render(step.prompt, seen),
             instructions=rendered.prompt if rendered else "",
             artifact_kind=None if contract is None else str(contract.example.get("kind", "")),
             form=None if contract is None else form_of(contract),
-            iteration=engine.stack[-1].iteration if engine.stack else None,
         )
 
     def acknowledge(
         self,
         node_id: str,
         *,
-        notes: str,
+        notes: str | None = None,
         artifacts: tuple[Json, ...],
         context: Json | None = None,
         beside: Beside | None = None,
-        is_fork: bool = False,
     ) -> None:
-        """Count the pending step as done with what it brought."""
-        located = self._sessions.locate(node_id)
-        node = located.node
+        """Count the pending step as done with what it brought.
+
+        One that was acknowledged before is the beginning of a branch, which is asked for (W15.9).
+        """
+        node = self._sessions.locate(node_id).node
         attempt = (
             attempt_id(node_id, "fork", node.forks)
-            if is_fork
+            if node.is_rewound
             else attempt_id(node_id, "ack", node.advances)
         )
         keys = self._sessions.keyring.keys()
         wanted = inputs.Request(
             context=inputs.context(context),
-            output=inputs.output({"notesMarkdown": notes, "artifacts": list(artifacts)}),
+            output=inputs.output(
+                {"artifacts": list(artifacts), **({"notesMarkdown": notes} if notes else {})}
+            ),
             by="builtin",
         )
         self._rails.execution.advance(tk.ack_token(keys, node_id, attempt), wanted, beside=beside)
-
-    def has_branches(self, node_id: str) -> bool:
-        """Say whether the step at a node was acknowledged before."""
-        return self._sessions.locate(node_id).node.is_rewound
 
     def handed(self, node_id: str) -> list[Handed]:
         """Return every artifact on the way from the run's first node to this one, oldest first."""

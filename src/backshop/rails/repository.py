@@ -328,9 +328,9 @@ class Sessions:
             wish = plan(states[0])
             if wish is None or last[0] is None:
                 return None
-            return other.joined(
-                stream, written(wish), states[1], Arrived.of(last[0].node_id, last[0].snapshot)
-            )
+            workflow = self.workflow(last[0].snapshot.workflow_hash)
+            arrived = Arrived.of(last[0], workflow)
+            return other.joined(stream, written(wish), states[1], arrived)
 
         with translated():
             self._require_healthy(stream)

@@ -31,7 +31,7 @@ class _Count:
         self.found: Counter[str] = Counter()
         self._turns: dict[str, ev.TurnStarted] = {}
         self._began: dict[str, int] = {}
-        self._phases: dict[tuple[str, str], int] = {}
+        self._phases: dict[str, tuple[str, int]] = {}
         self._calls: dict[int, str] = {}
 
     def add(self, event: Event) -> None:
@@ -41,19 +41,22 @@ class _Count:
             case ev.TurnStarted():
                 self._turns[fact.turn_id] = fact
                 self._began[fact.turn_id] = at_ms
+                self._at(fact.turn_id, fact.step, at_ms)
+            case ev.TurnResumed() | ev.TurnMoved():
+                self._at(fact.turn_id, fact.step, at_ms)
             case ev.TurnEnded():
                 self._turn(fact, fact.status, at_ms)
             case ev.TurnPaused():
                 self._turn(fact, "paused", at_ms)
+            case ev.StepEnded():
+                self._at(fact.turn_id, fact.next, at_ms)
+                self._item(fact.item)
             case ev.PhaseStarted():
-                self._phases[(fact.turn_id, fact.phase)] = at_ms
+                self._phases[fact.turn_id] = (fact.phase, at_ms)
             case ev.PhaseEnded():
-                began = self._phases.pop((fact.turn_id, fact.phase), at_ms)
-                self.found[f"phase_seconds{{{fact.phase}}}"] += (at_ms - began) // 1000
+                self._phase_over(fact.turn_id, at_ms)
             case ev.ItemEnded():
-                self.found[f"items_total{{{fact.status}}}"] += 1
-                self.found["amendments_added"] += fact.added
-                self.found["amendments_dropped"] += fact.dropped
+                self._item(fact)
             case ev.ItemAttemptFailed() | ev.ItemLeftUnfinished():
                 self.found["item_retries"] += fact.attempt < ITEM_ATTEMPTS_MAX
             case ToolCalled() | ToolAnswered():
@@ -61,7 +64,26 @@ class _Count:
             case _:
                 self._rest(fact)
 
+    def _at(self, turn_id: str, step: ev.Step | None, at_ms: int) -> None:
+        """Let a turn be in the phase of a step; the one before is over unless it is the same."""
+        if step is None or self._phases.get(turn_id, ("", 0))[0] == step.phase:
+            return
+        self._phase_over(turn_id, at_ms)
+        self._phases[turn_id] = (step.phase, at_ms)
+
+    def _phase_over(self, turn_id: str, at_ms: int) -> None:
+        phase, began = self._phases.pop(turn_id, ("", at_ms))
+        if phase:
+            self.found[f"phase_seconds{{{phase}}}"] += (at_ms - began) // 1000
+
+    def _item(self, item: ev.ItemEnd | ev.ItemEnded | None) -> None:
+        if item is not None:
+            self.found[f"items_total{{{item.status}}}"] += 1
+            self.found["amendments_added"] += item.added
+            self.found["amendments_dropped"] += item.dropped
+
     def _turn(self, fact: ev.TurnEnded | ev.TurnPaused, status: str, at_ms: int) -> None:
+        self._phase_over(fact.turn_id, at_ms)
         self.found["rate_limit_waits"] += fact.spent.waits
         started = self._turns.get(fact.turn_id)
         if started is not None:

@@ -222,14 +222,63 @@ def _kept(fact: Fact) -> Data | None:
 
 
 def _progress(fact: Fact) -> Data:
-    data = fact.data
+    return _item(fact.data, fact.data, fact.data["attempt"])
+
+
+def _item(data: Data, item: Data, attempt: int) -> Data:
     return {
         "turn_id": data["turn_id"],
-        "current_item": data["number"],
-        "total_items": data["total"],
-        "item_label": data["label"],
-        "attempt": data["attempt"],
+        "current_item": item["number"],
+        "total_items": item["total"],
+        "item_label": item["label"],
+        "attempt": attempt,
     }
+
+
+def _begun(key: str) -> Row:
+    """Announce the phase of the step a turn comes to, unless it goes on in that phase."""
+
+    def payload(fact: Fact) -> Data | None:
+        data, step = fact.data, fact.data.get(key)
+        if not step or (key == "next" and step["phase"] == data["phase"]):
+            return None
+        return {"turn_id": data["turn_id"], "phase": step["phase"]}
+
+    return ("WorkshopPhaseStarted", payload)
+
+
+def _item_begun(key: str) -> Row:
+    """Announce the item a turn comes to."""
+
+    def payload(fact: Fact) -> Data | None:
+        step = fact.data.get(key)
+        if not step or step.get("number") is None:
+            return None
+        return _item(fact.data, step, 1)
+
+    return ("WorkshopImplementProgress", payload)
+
+
+def _tried_again(fact: Fact) -> Data | None:
+    """Announce the next attempt at an item, if there is one."""
+    data = fact.data
+    return _item(data, data, data["attempt"] + 1) if data.get("total") else None
+
+
+def _phase_left(fact: Fact) -> Data | None:
+    """Announce the end of a phase where the next step is of another one."""
+    data = fact.data
+    if not data.get("phase") or data["phase"] == (data.get("next") or {}).get("phase"):
+        return None
+    return {"turn_id": data["turn_id"], "phase": data["phase"], "aborted": "next" not in data}
+
+
+def _phase_over(fact: Fact) -> Data | None:
+    """Announce the end of the phase a turn ends in."""
+    data = fact.data
+    if data.get("aborted") is None:
+        return None
+    return {"turn_id": data["turn_id"], "phase": data["phase"], "aborted": data["aborted"]}
 
 
 def _again(fact: Fact) -> Data | None:
@@ -314,21 +363,40 @@ TABLE: dict[str, tuple[Row, ...]] = {
         ("WorkshopModelSwitched", lambda fact: {"model_id": fact.data["to_model_id"]}),
         _message("message_id"),
     ),
-    "workshop.turn_started": (("WorkshopRegenerateStarted", _again),),
+    "workshop.turn_started": (
+        ("WorkshopRegenerateStarted", _again),
+        _begun("step"),
+        _item_begun("step"),
+    ),
+    "workshop.turn_resumed": (_begun("step"), _item_begun("step")),
+    "workshop.step_ended": (
+        ("WorkshopPhaseCompleted", _phase_left),
+        _begun("next"),
+        _item_begun("next"),
+    ),
+    "workshop.turn_moved": (
+        ("WorkshopPhaseCompleted", _phase_left),
+        _begun("step"),
+        _item_begun("step"),
+    ),
     "workshop.phase_started": (("WorkshopPhaseStarted", _pick("turn_id", "phase")),),
     "workshop.phase_ended": (("WorkshopPhaseCompleted", _pick("turn_id", "phase", "aborted")),),
     "workshop.item_started": (("WorkshopImplementProgress", _progress),),
+    "workshop.item_attempt_failed": (("WorkshopImplementProgress", _tried_again),),
+    "workshop.item_left_unfinished": (("WorkshopImplementProgress", _tried_again),),
     "workshop.answer_streamed": (
         _message("message_id"),
         ("WorkshopMessageUpdated", _kept),
     ),
     "workshop.turn_ended": (
+        ("WorkshopPhaseCompleted", _phase_over),
         _message("message_id"),
         ("WorkshopAssistantMessageComplete", _completed),
         _message("notice_id"),
         ("WorkshopTurnFinished", _finished),
     ),
     "workshop.turn_paused": (
+        ("WorkshopPhaseCompleted", _phase_over),
         _message("message_id"),
         ("WorkshopAssistantMessageComplete", _completed),
         _message("notice_id"),

@@ -108,7 +108,7 @@ def advance(state: SessionState, wish: Acknowledge) -> Decided:
             spent=spent(state, node, wish.attempts, wish.output, context),
         ),
         to_node=to_node,
-        notes_required=wish.policy.notes_required,
+        notes_required=wish.policy.notes_required and wish.request.by != "builtin",
     )
     if reason.blocks(wish.mode(node)[0].autonomy):  # R8.4
         found = list(judgement.reasons)
@@ -220,7 +220,7 @@ def _advanced(
     for one in warnings:
         plan.warning(one)
     observe(plan, state, wish.observations)
-    return Decided(plan, body, to_node, snapshot)
+    return Decided(plan, body, to_node, snapshot, context)
 
 
 def _blocked(
@@ -276,7 +276,7 @@ def _blocked(
     for one in warnings:
         plan.warning(one)
     observe(plan, state, wish.observations)
-    return Decided(plan, body, to_node, snapshot)
+    return Decided(plan, body, to_node, snapshot, context)
 
 
 def _record(plan: Plan, wish: Acknowledge, outcome: ev.Outcome, body: bytes) -> str:

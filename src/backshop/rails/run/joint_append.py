@@ -12,24 +12,24 @@ from backshop.base.ids import BlobId
 from backshop.store import Fold, NewEvent, Part, Pin, Plan, Write
 
 from . import plan as rails
-from .snapshot import Snapshot
+from .interpret import Workflow
+from .pending import Pending, about
+from .start import Decided
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """Where a run stands after a call: the node, and the step that is pending there, if any."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrived(Pending):
+    """Where a run stands after a call."""
 
-    node_id: str
-    step_id: str | None
     is_blocked: bool = False
     """Whether the call was refused: the step is the same as before."""
 
     @classmethod
-    def of(cls, node_id: str, snapshot: Snapshot) -> Arrived:
-        """Return where a node stands."""
-        pending = snapshot.engine.pending
-        step_id = None if pending is None else pending.step_id
-        return cls(node_id, step_id, snapshot.blocked is not None)
+    def of(cls, decided: Decided, workflow: Workflow) -> Arrived:
+        """Return where a call leads to."""
+        snapshot = decided.snapshot
+        found = about(decided.node_id, workflow, snapshot.engine, decided.context)
+        return cls(**found, is_blocked=snapshot.blocked is not None)
 
 
 @dataclass(frozen=True, slots=True)

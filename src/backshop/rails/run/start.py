@@ -7,7 +7,7 @@ facts. Ids come from stable parts, so a retried append meets itself. `advance` h
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from backshop.base.canon import canonical
@@ -72,6 +72,7 @@ class Decided:
     body: bytes
     node_id: str
     snapshot: Snapshot = field(repr=False)
+    context: Mapping[str, object] = field(repr=False)
 
 
 def start(state: SessionState, wish: Start) -> Decided:
@@ -127,7 +128,7 @@ def start(state: SessionState, wish: Start) -> Decided:
     plan.trace(choice.trace)
     for gap in gaps:
         plan.gap(gap)
-    return Decided(plan, body, node_id, snapshot)
+    return Decided(plan, body, node_id, snapshot, context)
 
 
 def _start_facts(plan: Plan, state: SessionState, wish: Start, body: bytes) -> None:
@@ -191,7 +192,7 @@ def checkpoint(state: SessionState, wish: Note) -> Decided:
     plan.node("checkpoint", node.node_id, wish.snapshot)
     plan.edge("checkpoint", node.node_id, "checkpoint_created", event)
     plan.outputs(wish.request.output)
-    return Decided(plan, body, to_node, wish.snapshot)
+    return Decided(plan, body, to_node, wish.snapshot, node.context)
 
 
 def still_blocked(snapshot: Snapshot, mode: ev.Effective) -> Blocked | None:

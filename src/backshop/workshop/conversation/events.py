@@ -88,6 +88,17 @@ class FlowSet:
     actor: str = "user"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """The step a turn's run waits for, and the item of the plan it is about, if it is one's."""
+
+    node_id: str
+    phase: str
+    number: int | None = None
+    total: int = 0
+    label: str = ""
+
+
 @event("workshop.turn_started")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted:
@@ -109,6 +120,7 @@ class TurnStarted:
     actor: str = "agent"
     user_id: str | None = None  # who asked for it; None is the home's owner
     program: str | None = None  # the version that began it; an older one does not go on (T6.2)
+    step: Step | None = None  # of its run
 
 
 @event("workshop.turn_resumed")
@@ -123,12 +135,37 @@ class TurnResumed:
     user_id: str | None = None  # whose it is from now on; None leaves it to whom it was
     is_owners: bool = False  # then the home's owner took it over from who was removed
     program: str | None = None
+    step: Step | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemEnd:
+    """How an item came out: done, failed for good, or unfinished with what it wrote."""
+
+    number: int
+    status: str
+    no_effect: bool = False
+    reason: str | None = None
+    added: int = 0
+    dropped: int = 0
+
+
+@event("workshop.step_ended")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepEnded:
+    """A step of a turn's run is done: what became of it, and where the run stands since."""
+
+    turn_id: TurnId
+    phase: str
+    next: Step
+    item: ItemEnd | None = None
+    actor: str = "agent"
 
 
 @event("workshop.phase_started")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseStarted:
-    """A phase of a turn began."""
+    """A phase of a turn began. Written by 0.1.0; since then steps say it."""
 
     turn_id: TurnId
     phase: str
@@ -138,7 +175,7 @@ class PhaseStarted:
 @event("workshop.phase_ended")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseEnded:
-    """A phase is done, or was given up; `node_id` is where the run stands then."""
+    """A phase is done, or was given up; `node_id` is where the run stands then. Of 0.1.0."""
 
     turn_id: TurnId
     phase: str
@@ -156,12 +193,14 @@ class TurnMoved:
     node_id: str
     keeps_draft: bool = False
     actor: str = "agent"
+    phase: str | None = None  # of the step it leaves
+    step: Step | None = None
 
 
 @event("workshop.item_started")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemStarted:
-    """Work on an item of the plan began."""
+    """Work on an item of the plan began. Written by 0.1.0."""
 
     turn_id: TurnId
     number: int
@@ -183,6 +222,8 @@ class ItemAttemptFailed:
     run_id: str | None = None
     node_id: str | None = None
     actor: str = "agent"
+    total: int = 0  # of the plan, with the item's label, where it is tried again
+    label: str = ""
 
 
 @event("workshop.item_left_unfinished")
@@ -197,12 +238,14 @@ class ItemLeftUnfinished:
     run_id: str | None = None
     node_id: str | None = None
     actor: str = "agent"
+    total: int = 0  # of the plan, with the item's label, where it is tried again
+    label: str = ""
 
 
 @event("workshop.item_ended")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemEnded:
-    """An item is done, failed for good, or left unfinished with what it wrote."""
+    """An item is done, failed for good, or left unfinished with what it wrote. Of 0.1.0."""
 
     turn_id: TurnId
     number: int
@@ -244,6 +287,8 @@ class TurnEnded:
     spent: Spent = Spent()
     session_seq: int = 0
     actor: str = "agent"
+    facts: TurnFacts | None = None
+    aborted: bool | None = None  # of the phase it ends in; None where it ends in none
 
 
 @event("workshop.turn_paused")
@@ -260,12 +305,14 @@ class TurnPaused:
     spent: Spent = Spent()
     session_seq: int = 0
     actor: str = "agent"
+    facts: TurnFacts | None = None
+    aborted: bool | None = None
 
 
 @event("workshop.turn_told")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnTold:
-    """What is true of a turn that ended or stopped; it stands beside its answer (W11.20)."""
+    """What is true of a turn that ended or stopped (W11.20). Earlier programs wrote it apart."""
 
     turn_id: TurnId
     message_id: MessageId
@@ -488,6 +535,7 @@ WorkshopEvent = (
     | FlowSet
     | TurnStarted
     | TurnResumed
+    | StepEnded
     | PhaseStarted
     | PhaseEnded
     | TurnMoved

@@ -152,6 +152,7 @@ def _conversation(state: WorkshopState, fact: WorkshopEvent, at_ms: int, seq: in
         case (
             ev.TurnStarted()
             | ev.TurnResumed()
+            | ev.StepEnded()
             | ev.PhaseStarted()
             | ev.PhaseEnded()
             | ev.TurnMoved()

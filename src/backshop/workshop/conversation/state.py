@@ -104,6 +104,8 @@ class Turn:
     workflow_id: str | None = None
     phase: str | None = None
     item: Item | None = None
+    has_steps: bool = False
+    """Whether steps say where it is, as they do since 0.2.0."""
     done_items: int = 0
     boundary: RevisionId | None = None
     """The Draft's revision where phase or item began; None is no Draft (W11.13)."""

@@ -28,6 +28,7 @@ from .turn_facts import WAITING, FileChanged, ItemFact, TurnFacts
 Progress = (
     ev.TurnStarted
     | ev.TurnResumed
+    | ev.StepEnded
     | ev.PhaseStarted
     | ev.PhaseEnded
     | ev.TurnMoved
@@ -61,6 +62,11 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
                 replays_to=len(state.tools),
                 program=fact.program,
             )
+            turn = _at_step(turn, fact.step)
+        case ev.StepEnded():
+            if fact.item is not None:
+                turn = _item_over(turn, fact.item)
+            turn = _at_step(_arrived(state, turn, fact.next.node_id), fact.next)
         case ev.PhaseStarted(phase=phase):
             turn = replace(turn, phase=phase)
         case ev.PhaseEnded(aborted=False, node_id=node_id):
@@ -80,16 +86,7 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
         case ev.TurnMoved():
             turn = _moved(state, turn, fact)
         case ev.ItemEnded(node_id=node_id):
-            turn = _item_ended(turn, fact)
-            turn = replace(
-                turn,
-                done_items=turn.done_items + 1,
-                failed_attempts=0,
-                failure="",
-                has_run_out=False,
-                left=(),
-            )
-            turn = _arrived(state, turn, node_id)
+            turn = _arrived(state, _item_over(turn, fact), node_id)
         case ev.CancelAsked():
             turn = replace(turn, is_cancel_asked=True)
     return turned(state, turn)
@@ -97,9 +94,13 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
 
 def _not_made(state: WorkshopState, turn: Turn, reason: str, *, has_run_out: bool) -> Turn:
     """Count an attempt at the present item that came to no end; the next begins here."""
+    attempts, item = turn.failed_attempts + 1, turn.item
+    if turn.has_steps and item is not None:
+        item = replace(item, attempt=attempts + 1)
     return replace(
         _at_boundary(state, turn),
-        failed_attempts=turn.failed_attempts + 1,
+        item=item,
+        failed_attempts=attempts,
         failure=reason,
         has_run_out=has_run_out,
     )
@@ -131,7 +132,19 @@ def _taken_back(turn: Turn, number: int) -> Turn:
     return _with(turn, replace(known, taken_back=known.taken_back + len(turn.batches)))
 
 
-def _item_ended(turn: Turn, fact: ev.ItemEnded) -> Turn:
+def _item_over(turn: Turn, fact: ev.ItemEnd | ev.ItemEnded) -> Turn:
+    """Let an item be behind the turn, however it came out."""
+    return replace(
+        _item_ended(turn, fact),
+        done_items=turn.done_items + 1,
+        failed_attempts=0,
+        failure="",
+        has_run_out=False,
+        left=(),
+    )
+
+
+def _item_ended(turn: Turn, fact: ev.ItemEnd | ev.ItemEnded) -> Turn:
     """Say how an item came out; an outside agent may end one that nobody announced."""
     known = _known(turn, fact.number) or ItemFact(number=fact.number, label="", status=WAITING)
     if fact.status == "failed":
@@ -178,7 +191,7 @@ def _started(state: WorkshopState, fact: ev.TurnStarted, at_ms: int) -> Workshop
         program=fact.program,
     )
     state = replace(_again(given_up(state), fact), turn_id=fact.turn_id)
-    return turned(state, _arrived(state, turn, fact.node_id))
+    return turned(state, _at_step(_arrived(state, turn, fact.node_id), fact.step))
 
 
 def _again(state: WorkshopState, fact: ev.TurnStarted) -> WorkshopState:
@@ -200,6 +213,22 @@ def _arrived(state: WorkshopState, turn: Turn, node_id: str | None) -> Turn:
     return replace(turn, places=(*others, here))
 
 
+def _at_step(turn: Turn, step: ev.Step | None) -> Turn:
+    """Let a turn be in the phase of a step, and at its item."""
+    if step is None:
+        return turn
+    turn = replace(turn, phase=step.phase, has_steps=True)
+    if step.number is None:
+        return turn
+    item = Item(
+        number=step.number,
+        total=step.total,
+        label=step.label,
+        attempt=turn.failed_attempts + 1,
+    )
+    return _begun(replace(turn, item=item), item)
+
+
 def _moved(state: WorkshopState, turn: Turn, fact: ev.TurnMoved) -> Turn:
     """Let a turn be at a step it has come to before."""
     place = turn.place(fact.node_id)
@@ -207,7 +236,7 @@ def _moved(state: WorkshopState, turn: Turn, fact: ev.TurnMoved) -> Turn:
         return turn
     kept = turn.batches if fact.keeps_draft else ()
     boundary = place.revision_id if fact.keeps_draft else state.current_revision()
-    return replace(
+    moved = replace(
         turn,
         node_id=fact.node_id,
         phase=None,
@@ -220,6 +249,7 @@ def _moved(state: WorkshopState, turn: Turn, fact: ev.TurnMoved) -> Turn:
         boundary=boundary,
         batches=kept,
     )
+    return _at_step(moved, fact.step)
 
 
 def _at_boundary(state: WorkshopState, turn: Turn) -> Turn:
@@ -285,7 +315,7 @@ def ended(state: WorkshopState, fact: ev.TurnEnded, at_ms: int, seq: int) -> Wor
     if fact.summary_source is not None:
         about = {**record.metadata, "summary_source": fact.summary_source}
         record = replace(record, metadata=about)
-    record = _with_facts(record, facts_known(state, turn, fact.changed_paths))
+    record = _with_facts(record, fact.facts or facts_known(state, turn, fact.changed_paths))
     state = replace(turned(state, turn), session_seq=fact.session_seq)
     state = added(state, record)
     draft = state.bench.draft
@@ -332,7 +362,7 @@ def paused(state: WorkshopState, fact: ev.TurnPaused, at_ms: int, seq: int) -> W
         spent=_sum(turn.spent, fact.spent),
     )
     record = _final(state, turn, fact.text, "interrupted", fact.session_seq, at_ms, seq)
-    record = _with_facts(record, facts_known(state, turn, ()))
+    record = _with_facts(record, fact.facts or facts_known(state, turn, ()))
     state = added(replace(turned(state, turn), session_seq=fact.session_seq), record)
     return _problem(state, turn, fact, "run_paused", at_ms, seq)
 

@@ -10,7 +10,7 @@ from backshop.base.ids import TurnId
 from .. import requests
 from ..answers import Answered
 from ..conversation import decide
-from ..conversation.events import Regenerated
+from ..conversation.events import Regenerated, Step
 from ..conversation.repository import Book, Rule
 from ..conversation.state import WorkshopState
 from ..turn.context import Work
@@ -31,22 +31,22 @@ def regenerate(
     turns.require_manifest(bench_id)
     wish = turns.wish(bench_id, found.record.message_id, adapter, turns.flow_of(known))
     before = decide.earlier_run(known, found.record) if wish.run_id else None
-    node_id = None
+    first = None
     if before is not None and before.run_id is not None and before.session_id is not None:
-        node_id = turns.root_of(before.run_id, before.session_id)
+        first = turns.first_step(before.run_id, before.session_id)
     target = decide.target_of(known, found.record.message_id)
     ids = book.ids()
     wanted = target.restored_by(request.mode)
     restoring = rewind.restoring(book, known, wanted, may_publish=may_publish)
 
-    def again(node: str | None, begin: decide.Begin) -> Rule:
+    def again(step: Step | None, begin: decide.Begin) -> Rule:
         return lambda now: decide.regenerate(
-            now, request.message_id, request.mode, begin, node, ids, restoring
+            now, request.message_id, request.mode, begin, step, ids, restoring
         )
 
     def start(hold: Hold) -> None:
-        if node_id is None and wish.run_id is not None:
-            turns.start(bench_id, known, wish, hold, lambda now, node: again(node, wish)(now))
+        if first is None and wish.run_id is not None:
+            turns.start(bench_id, known, wish, hold, lambda now, step: again(step, wish)(now))
             return
         branch = wish
         if before is not None:  # another branch of the earlier turn's run (W13.2)
@@ -59,7 +59,7 @@ def regenerate(
         rewind.with_session(
             book,
             bench_id,
-            again(node_id, branch),
+            again(first, branch),
             found.record.session_seq,
             lease=hold.owner,
         )

@@ -1,27 +1,40 @@
-"""The built-in agent: walks a run of `wr.rpi` to its end, or to a safe stop.
+"""The built-in agent: walks a turn's run to its end, or to a safe stop.
 
-A turn of flow `compat` has no run; it is one answer and one changeset.
-
-It holds no progress of its own: each step of the walk reads where the run stands, and a step is
-done when its acknowledgement is in the log (W13.6).
+It holds no progress of its own: each pass reads where the run stands, lets the pending step be
+made, and hands it in; a step is done when its acknowledgement is in the log (W13.6). A turn of flow
+`compat` has no run; it is one answer and one changeset.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
-from backshop.base.errors import CODES, BackshopError, InternalError
+from backshop.base.errors import CODES, BackshopError
 from backshop.rails import RailsError, Standing
 from backshop.store import LeaseLost
 
 from ..conversation.events import Problem
-from ..conversation.state import RPI
 from . import artifact, compat_flow, ending, item, research_plan, workflow_step
+from .artifact import HandedOver
 from .context import LoopFailed, Run, Stopped, problem_of
 from .ending import Finished
 from .research_plan import Refused
+from .step import Brought, Kind, kind_of
 
 _LOG = logging.getLogger(__name__)
+
+Make = Callable[[Run, Standing, HandedOver], Brought]
+MAKERS: Mapping[Kind, Make] = MappingProxyType(
+    {
+        Kind.RESEARCH: research_plan.research,
+        Kind.PLAN: research_plan.make_plan,
+        Kind.ITEM: item.implement,
+        Kind.ANSWER: ending.summary,
+        Kind.OTHER: workflow_step.take,
+    }
+)
 
 
 def walk(run: Run) -> None:
@@ -31,7 +44,7 @@ def walk(run: Run) -> None:
     except (LeaseLost, Finished):
         return  # nothing further is committed (W5.5), or all of it is
     except Stopped as stopped:
-        _log(stopped)
+        _LOG.warning("a turn was left to somebody else: %s", stopped.problem.message)
 
 
 def _ended(run: Run) -> None:
@@ -42,12 +55,8 @@ def _ended(run: Run) -> None:
             return
         while (standing := _standing(run)) is not None:
             run.check()
-            if standing.workflow_id == RPI:
-                _step(run, standing)
-            elif standing.is_complete:
-                workflow_step.sum_up(run, standing)
-            else:
-                workflow_step.take(run, standing)
+            so_far = artifact.read(run.driving, standing)
+            run.hand_in(standing, MAKERS[kind_of(standing)](run, standing, so_far))
     except Refused as refused:
         ending.refuse(run, refused.text)
     except LoopFailed as failed:
@@ -74,21 +83,6 @@ def _standing(run: Run) -> Standing | None:
     return run.driving.standing(turn.node_id)
 
 
-def _step(run: Run, standing: Standing) -> None:
-    so_far = artifact.read(run.driving, standing)
-    match standing.step_id:
-        case "research":
-            research_plan.research(run, standing)
-        case "plan":
-            research_plan.make_plan(run, standing, so_far)
-        case "implement_item":
-            item.implement(run, standing, so_far)
-        case "summary":
-            ending.summary(run, standing, so_far)
-        case other:
-            raise InternalError(f"the workflow has a step {other!r} nobody knows")
-
-
 def failure(error: BackshopError) -> Problem:
     """Return a failure of the engine itself in the codes of a turn (M11.9)."""
     if isinstance(error, RailsError):
@@ -100,7 +94,3 @@ def failure(error: BackshopError) -> Problem:
         }.get(error.rails_code, "INTERNAL_ERROR")
         return Problem(code=code, message=error.message[:500], actions=CODES[code].actions)
     return problem_of(error.info("workshop"))
-
-
-def _log(stopped: Stopped) -> None:
-    _LOG.warning("a turn was left to somebody else: %s", stopped.problem.message)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backshop.rails import Driving, Standing
 
 from ..answers import ItemReport, PlanItem, PlanView
-from ..conversation.state import WorkshopState
+from ..conversation.state import RPI, WorkshopState
 from ..prompt.inputs import Report
 from ..requests import GetPlan
 from . import plan as plans
-from .plan import Mark, Plan, Status
+from .plan import Item, Mark, Plan, Status
 
 RESEARCH, PLAN = "workshop.research", "workshop.plan"
 ITEM, SUMMARY = "workshop.item_result", "workshop.summary"
-FACTS = "workshop.facts"
+STEP_NOTES = "workshop.step"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +80,11 @@ def _why(one: ItemResult) -> str:
 
 def read(driving: Driving, standing: Standing) -> HandedOver:
     """Return what lies on the way to where a run stands."""
+    handed = driving.handed(standing.node_id)
+    if standing.workflow_id != RPI:
+        return _steps([one.value for one in handed if one.kind == STEP_NOTES])
     research, markdown, results = "", None, []
-    for one in driving.handed(standing.node_id):
+    for one in handed:
         value = one.value
         match one.kind:
             case "workshop.research":
@@ -99,6 +102,23 @@ def read(driving: Driving, standing: Standing) -> HandedOver:
         dropped=_count(context, "amendments_dropped"),
         is_plan_missing=context.get("plan_missing") is True,
     )
+
+
+def _steps(told: Sequence[Mapping[str, object]]) -> HandedOver:
+    """Return the steps of somebody's own workflow as items that were done (W13.10)."""
+    steps = tuple(Item(n, str(one.get("step", ""))) for n, one in enumerate(told, 1))
+    results = tuple(
+        ItemResult(
+            number=n,
+            status=str(one.get("status", "done")),
+            no_effect=False,
+            report=str(one.get("markdown", "")),
+            reason="" if one.get("status") == "done" else "see its report",
+        )
+        for n, one in enumerate(told, 1)
+    )
+    lines = "\n".join(item.line for item in steps)
+    return HandedOver(plan=Plan(steps, len(steps), lines), results=results)
 
 
 def _count(context: Mapping[str, object], key: str) -> int:
@@ -147,7 +167,7 @@ def plan_view(driving: Driving, known: WorkshopState, request: GetPlan) -> PlanV
     """Return what a turn found out, planned and reported."""
     turn_id = request.turn_id or known.turn_id
     turn = None if turn_id is None else known.turns.get(turn_id)
-    if turn is None or turn.node_id is None:
+    if turn is None or turn.node_id is None or turn.workflow_id not in (None, RPI):
         return PlanView(turn_id=turn_id)
     found = read(driving, driving.standing(turn.node_id))
     results = {one.number: one for one in found.results}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from backshop.models import (
     RetryAnnounced,
 )
 from backshop.prompts import Envelope, PromptOverridesStore, Session
-from backshop.rails import Arrived, Beside, Driving
+from backshop.rails import Arrived, Beside, Driving, RailsError, Standing
 from backshop.store import Write
 
 from ..conversation import decide
@@ -38,6 +38,7 @@ from ..tool.recall import RECALL_TOOL, AgentSpace
 from ..tool.tool_log import Loop, ToolJournal
 from ..tool.tool_result import ToolAttendant
 from .lease import Hold
+from .step import Brought, following, step_of
 
 _PAUSING = frozenset(
     (
@@ -169,39 +170,47 @@ class Run:
         """Append to the conversation, if the lease is still held."""
         return self.book.commit(self.bench_id, rule, lease=self.hold.owner)
 
-    def acknowledge(
-        self,
-        node_id: str,
-        *,
-        notes: str,
-        artifacts: Sequence[Mapping[str, object]],
-        facts: Callable[[WorkshopState, str], Sequence[object]],
-        context: Mapping[str, object] | None = None,
-        is_fork: bool = False,
-    ) -> None:
-        """Finish a step: its output and what it means for the conversation, in one append."""
-        before = self.state().bench
+    def hand_in(self, standing: Standing, brought: Brought) -> None:
+        """Finish a step: its output and what it means for the conversation, in one append.
+
+        Where the run is complete already only the answer of the turn was missing.
+        """
+        if standing.is_complete:
+            answer = brought.result.answer
+            assert answer is not None
+            self.commit(lambda now: decide.end(now, answer))
+            return
+        try:
+            self._acknowledge(standing, brought)
+        except RailsError as error:
+            if error.rails_code != "VALIDATION_ERROR" or brought.least is None:
+                raise
+            # what the model handed over cannot be kept; the step itself stands
+            least = replace(brought, artifacts=brought.least, context=None, least=None)
+            self._acknowledge(standing, least)
+
+    def _acknowledge(self, standing: Standing, brought: Brought) -> None:
+        before, revision = self.state().bench, self.book.desk.new_revision()
 
         def write(state: WorkshopState, at: Arrived) -> Write:
-            return self.book.writing(lambda now: facts(now, at.node_id), lease=self.hold.owner)(
-                state
-            )
+            turn = decide.running(state, self.turn_id)
+            step = step_of(standing, turn.done_items)
+            after = following(at, step, turn.done_items)
+
+            def rule(now: WorkshopState) -> Sequence[object]:
+                return decide.step_done(now, self.turn_id, step, brought.result, after, revision)
+
+            return self.book.writing(rule, lease=self.hold.owner)(state)
 
         with self.book.locked(self.bench_id):
             self.driving.acknowledge(
-                node_id,
-                notes=notes,
-                artifacts=tuple(artifacts),
-                context=context,
+                standing.node_id,
+                notes=brought.notes,
+                artifacts=tuple(brought.artifacts),
+                context=brought.context,
                 beside=Beside(stream_of(self.bench_id), FOLD, write),
-                is_fork=is_fork,
             )
             self.book.followed(before, self.state().bench)
-
-    def enter(self, phase: str) -> None:
-        """Begin a phase unless the turn is in it."""
-        if self.turn().phase != phase:
-            self.commit(lambda now: decide.enter(now, self.turn_id, phase))
 
     def check(self) -> None:
         """Stop where the person, the clock or the lease says so."""

@@ -25,6 +25,7 @@ from . import artifact, outcome
 from .artifact import HandedOver
 from .context import CANCELED, Asked, LoopFailed, Run, Stopped
 from .lease import is_unwanted
+from .step import Brought
 
 ANSWER_MAX_BYTES = NOTES_MAX_BYTES - KIB  # W13.3: the record and the run's notes hold it whole
 ARTIFACT_MAX_BYTES = 48 * KIB
@@ -53,23 +54,28 @@ INTERRUPTED = Problem(
 )
 
 
-def summary(run: Run, standing: Standing, so_far: HandedOver) -> None:
-    """Write the answer, and end the run with it; what is true of the turn stands beside it."""
-    text, source = _written(run, standing.prompt, so_far)
-    finish(run, standing, text, source, notes_of(so_far))
+def summary(run: Run, standing: Standing, so_far: HandedOver) -> Brought:
+    """Write the answer, and end the turn with it; what is true of the turn stands beside it.
 
-
-def sum_up(run: Run, so_far: HandedOver) -> None:
-    """Write the answer of a turn whose workflow has no step for it."""
-    text, source = _written(run, SUM_UP, so_far)
+    A workflow that has no step for it is complete without it.
+    """
+    text, source = _written(run, standing.prompt or SUM_UP, so_far)
     whole = cut_bytes(text, ANSWER_MAX_BYTES)
     wish = ending(run, "complete", "complete", whole, source=source, notes=notes_of(so_far))
-    run.commit(lambda now: decide.end(now, wish))
+    handed: dict[str, object] = {
+        "kind": artifact.SUMMARY,
+        "markdown": cut_bytes(whole, ARTIFACT_MAX_BYTES),
+        "source": source,
+        "changed_paths": list(wish.changed_paths),
+    }
+    is_cut = handed["markdown"] != whole
+    return Brought(
+        notes=whole if is_cut else None, artifacts=[handed], result=decide.Result(answer=wish)
+    )
 
 
 def _written(run: Run, step: str, so_far: HandedOver) -> tuple[str, str]:
     """Let the model write the answer, or write it without one; say which."""
-    run.enter("summary")
     changes = changed_files(run.state(), run.book)
     facts = evidence.facts_of(run.book, run.state(), run.turn(), notes=notes_of(so_far))
     stream = answer_stream(run)
@@ -119,28 +125,6 @@ def _without_model(
 
 class Finished(Exception):
     """Control flow: the end of the turn is recorded already."""
-
-
-def finish(run: Run, standing: Standing, text: str, source: str, notes: Sequence[str]) -> None:
-    """Record the answer and acknowledge the last step in one append (W13.5)."""
-    whole = cut_bytes(text, ANSWER_MAX_BYTES)
-    wish = ending(run, "complete", "complete", whole, source=source, notes=notes)
-    handed: list[dict[str, object]] = [
-        {
-            "kind": artifact.SUMMARY,
-            "markdown": cut_bytes(whole, ARTIFACT_MAX_BYTES),
-            "source": source,
-            "changed_paths": list(wish.changed_paths),
-        }
-    ]
-    if wish.facts is not None:
-        handed.append({"kind": artifact.FACTS, "lines": list(turn_facts.told(wish.facts))})
-    run.acknowledge(
-        standing.node_id,
-        notes=whole,
-        artifacts=handed,
-        facts=lambda now, _: decide.end(now, wish),
-    )
 
 
 def ending(

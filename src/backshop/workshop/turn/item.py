@@ -6,17 +6,18 @@ stays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from backshop.base.ids import RevisionId
 from backshop.base.limits import ITEM_ATTEMPTS_MAX, ITEM_REPORT_MAX_BYTES
 from backshop.rails import Standing
 
 from .. import evidence
 from ..conversation import decide
-from ..conversation.events import ItemEnded, ItemStarted, PhaseEnded, Problem
-from ..conversation.state import ToolEntry, WorkshopState
+from ..conversation.decide import Result
+from ..conversation.events import Problem
+from ..conversation.state import ToolEntry
 from ..cut import cut_bytes
 from ..prompt.inputs import Artifacts
 from ..transcript import entries
@@ -25,6 +26,9 @@ from .artifact import HandedOver
 from .context import Asked, LoopFailed, Run
 from .plan import Amended, Item, Plan
 from .research_plan import REFUSED, Refused, gap
+from .step import Brought
+
+T = TypeVar("T")
 
 NOTHING_WRITTEN = (
     "You reported this item as done, but no file was changed. Make the change with the tools, or "
@@ -44,53 +48,61 @@ RAN_OUT = (
 TRY_OTHERWISE = "The attempt before failed and was taken back. Try another way. It failed with: "
 
 
-def implement(run: Run, standing: Standing, so_far: HandedOver) -> None:
+def implement(run: Run, standing: Standing, so_far: HandedOver) -> Brought:
     """Carry out the item that is pending; a failed attempt is taken back and made once more."""
-    run.enter("implement")
-    number = (standing.iteration or 0) + 1
-    item, whole = _item(so_far, number), so_far.plan or Plan((), 0, "")
-    while True:
-        attempt = run.turn().failed_attempts + 1
-        _announce(run, item, len(whole.items), attempt)
-        try:
-            found = _attempt(run, standing, so_far, item, attempt)
-        except LoopFailed as failed:
-            reason = plan.one_line(failed.problem.message)
-            if attempt < ITEM_ATTEMPTS_MAX:
-                again(run, item.number, reason, is_out=is_out_of_requests(failed.problem))
-                continue
-            is_out = is_out_of_requests(failed.problem)
-            status = "unfinished" if is_out or run.turn().left else "failed"
-            ended = Ended(item, status, reason, is_taken_back=not is_out)
-        else:
-            if found.status == "done":
-                _done(run, standing, so_far, item, found)
-                return
-            ended = reported(run, item, found.status, found.reason, found.text)
-        _not_done(run, standing, ended, is_last=number >= len(whole.items))
-        return
+    item = _item(so_far, (standing.iteration or 0) + 1)
+    found = tried(run, item.number, lambda attempt: _attempt(run, standing, so_far, item, attempt))
+    if isinstance(found, NotDone):
+        return _not_done(run, item, found)
+    if found.status != "done":
+        return _not_done(run, item, reported(run, found.status, found.reason, found.text))
+    return _done(run, so_far, item, found)
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """An item that came to its end and is not done."""
+class NotDone:
+    """How an item came to its end that is not done."""
 
-    item: Item
     status: str
     reason: str
     report: str = ""
     is_taken_back: bool = False
     """Whether what its last attempt wrote goes, although what earlier ones wrote may stay."""
 
+    @property
+    def word(self) -> str:
+        """The status as a sentence says it."""
+        return _WORDS[self.status]
 
-def reported(run: Run, item: Item, status: str, reason: str, report: str) -> Ended:
+    @property
+    def result(self) -> Result:
+        """What it means for the conversation."""
+        return Result(status=self.status, reason=self.reason, is_taken_back=self.is_taken_back)
+
+
+def tried(run: Run, number: int, once: Callable[[int], T]) -> T | NotDone:
+    """Return what an attempt at an item brought, or how the last of them failed (W11.12)."""
+    while True:
+        attempt = run.turn().failed_attempts + 1
+        try:
+            return once(attempt)
+        except LoopFailed as failed:
+            reason = plan.one_line(failed.problem.message)
+            is_out = is_out_of_requests(failed.problem)
+            if attempt >= ITEM_ATTEMPTS_MAX:
+                status = "unfinished" if is_out or run.turn().left else "failed"
+                return NotDone(status, reason, is_taken_back=not is_out)
+            _again(run, number, reason, is_out=is_out)
+
+
+def reported(run: Run, status: str, reason: str, report: str) -> NotDone:
     """Return the end of an item that says itself that it is not done.
 
     What an attempt before it left stays in any case, so that it is unfinished then.
     """
     is_failed = status == "failed"
     status = "unfinished" if is_failed and run.turn().left else status
-    return Ended(item, status, plan.one_line(reason), report, is_taken_back=is_failed)
+    return NotDone(status, plan.one_line(reason), report, is_taken_back=is_failed)
 
 
 def is_out_of_requests(problem: Problem) -> bool:
@@ -98,7 +110,7 @@ def is_out_of_requests(problem: Problem) -> bool:
     return problem.reason == "turn_limit"
 
 
-def again(run: Run, number: int, reason: str, *, is_out: bool) -> None:
+def _again(run: Run, number: int, reason: str, *, is_out: bool) -> None:
     """Let an item be tried once more: on what it wrote if it ran out, else without that."""
     if is_out:
         run.commit(lambda now: decide.leave_unfinished(now, run.turn_id, number, reason))
@@ -138,18 +150,6 @@ def _item(so_far: HandedOver, number: int) -> Item:
     return next((one for one in items if one.number == number), Item(number, f"Item {number}"))
 
 
-def _announce(run: Run, item: Item, total: int, attempt: int) -> None:
-    fact = ItemStarted(
-        turn_id=run.turn_id, number=item.number, total=total, label=item.label, attempt=attempt
-    )
-
-    def rule(now: WorkshopState) -> Sequence[object]:
-        decide.running(now, run.turn_id)
-        return [fact]
-
-    run.commit(rule)
-
-
 def _attempt(
     run: Run, standing: Standing, so_far: HandedOver, item: Item, attempt: int
 ) -> outcome.ItemOutcome:
@@ -185,94 +185,30 @@ def _nothing_came(refused: Sequence[ToolEntry]) -> str:
     return f"every write of it was refused: {', '.join(reasons)}"
 
 
-def _not_done(run: Run, standing: Standing, ended: Ended, *, is_last: bool) -> None:
-    """Acknowledge an item that failed or is unfinished; it is never ticked (W11.21)."""
-    item, reason, word = ended.item, ended.reason, _WORDS[ended.status]
-    revision = run.book.desk.new_revision()
+def _not_done(run: Run, item: Item, ended: NotDone) -> Brought:
+    """Hand in an item that failed or is unfinished; it is never ticked (W11.21)."""
     turn = run.turn()
     kept = (*turn.left, *(() if ended.is_taken_back else turn.batches))
     result: dict[str, object] = {
-        **_result(
-            item,
-            status=ended.status,
-            no_effect=False,
-            report=ended.report,
-            batches=kept,
-        ),
-        "reason": reason,
+        **_result(item, status=ended.status, no_effect=False, report=ended.report, batches=kept),
+        "reason": ended.reason,
     }
-
-    def facts(now: WorkshopState, node_id: str) -> Sequence[object]:
-        return [
-            *not_done(now, run, ended, node_id, revision),
-            *_phase_end(run, node_id, is_last),
-        ]
-
-    run.acknowledge(
-        standing.node_id,
-        notes=f"Item {item.number} {word}: {reason}",
-        artifacts=[result, gap(f"Item {item.number} ({item.label}) {word}: {reason}")],
-        facts=facts,
-    )
+    left = gap(f"Item {item.number} ({item.label}) {ended.word}: {ended.reason}")
+    return Brought(artifacts=[result, left], result=ended.result)
 
 
-def not_done(
-    now: WorkshopState, run: Run, ended: Ended, node_id: str, revision: RevisionId
-) -> Sequence[object]:
-    """Return how an item ends that is not done."""
-    fact = ItemEnded(
-        turn_id=run.turn_id,
-        number=ended.item.number,
-        status=ended.status,
-        reason=ended.reason,
-        node_id=node_id,
-    )
-    if ended.status == "unfinished" and ended.is_taken_back:
-        number = ended.item.number
-        back = decide.fail_attempt(now, run.turn_id, number, ended.reason, revision)
-        return [*back, fact]
-    return decide.end_item(now, fact, revision)
-
-
-def _done(
-    run: Run, standing: Standing, so_far: HandedOver, item: Item, found: outcome.ItemOutcome
-) -> None:
+def _done(run: Run, so_far: HandedOver, item: Item, found: outcome.ItemOutcome) -> Brought:
     whole = so_far.plan or Plan((item,), 1, "")
     amended = plan.amend(whole, found.text)
     turn = run.turn()
     batches = (*turn.left, *turn.batches)
-    revision = run.book.desk.new_revision()
-    is_last = item.number >= len(amended.plan.items)
-
-    def facts(now: WorkshopState, node_id: str) -> Sequence[object]:
-        ended = ItemEnded(
-            turn_id=run.turn_id,
-            number=item.number,
-            status="done",
-            no_effect=not batches,
-            added=len(amended.added),
-            dropped=amended.dropped,
-            node_id=node_id,
-        )
-        return [*decide.end_item(now, ended, revision), *_phase_end(run, node_id, is_last)]
-
-    run.acknowledge(
-        standing.node_id,
-        notes=amended.report or f"Item {item.number} is done.",
-        artifacts=[
-            {
-                **_result(
-                    item,
-                    status="done",
-                    no_effect=not batches,
-                    report=amended.report,
-                    batches=batches,
-                ),
-                "amendments": [one.label for one in amended.added],
-            }
-        ],
-        context=_context(standing, so_far, amended),
-        facts=facts,
+    result = _result(
+        item, status="done", no_effect=not batches, report=amended.report, batches=batches
+    )
+    return Brought(
+        artifacts=[{**result, "amendments": [one.label for one in amended.added]}],
+        context=_context(so_far, amended),
+        result=Result(added=len(amended.added), dropped=amended.dropped),
     )
 
 
@@ -290,9 +226,7 @@ def _result(
     }
 
 
-def _context(
-    standing: Standing, so_far: HandedOver, amended: Amended
-) -> Mapping[str, object] | None:
+def _context(so_far: HandedOver, amended: Amended) -> Mapping[str, object] | None:
     """Return the change of context an item's amendments bring."""
     context: dict[str, object] = {}
     if amended.added:
@@ -300,10 +234,3 @@ def _context(
     if amended.dropped:
         context["amendments_dropped"] = so_far.dropped + amended.dropped
     return context or None
-
-
-def _phase_end(run: Run, node_id: str, is_last: bool) -> Sequence[object]:
-    """Return the end of the phase, when no item follows."""
-    if not is_last:
-        return []
-    return [PhaseEnded(turn_id=run.turn_id, phase="implement", node_id=node_id)]

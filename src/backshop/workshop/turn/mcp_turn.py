@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,9 +31,9 @@ from backshop.store import Write
 
 from ..answers import facts_of
 from ..conversation import decide, fold, turn_facts
-from ..conversation.events import ItemEnded, ItemStarted, PhaseEnded, PhaseStarted
+from ..conversation.events import Step
 from ..conversation.repository import Book, rails_session
-from ..conversation.state import OUTSIDE, PAUSED, RPI, RUNNING, Item, Turn, WorkshopState
+from ..conversation.state import OUTSIDE, PAUSED, RPI, RUNNING, Turn, WorkshopState
 from ..conversation.stream import FOLD
 from ..cut import cut_bytes
 from ..signals import Publish
@@ -46,15 +46,10 @@ from .lease import Hold
 from .outside_lease import Seat
 from .outside_note import BACK, KEPT, noted, refusal, with_facts
 from .service import Turns
+from .step import Kind, following, kind_of, step_of
 
 ACTOR = "mcp:agent"
 MODEL = f"{OUTSIDE}agent"
-PHASE_OF = {
-    "research": "research",
-    "plan": "plan",
-    "implement_item": "implement",
-    "summary": "summary",
-}
 
 
 class Outside:
@@ -137,7 +132,7 @@ class Outside:
         hold = self._seat.take(wish.turn_id)
 
         def write(state: WorkshopState, at: Arrived) -> Write:
-            facts = decide.said_and_begun(state, said, wish, at.node_id)
+            facts = decide.said_and_begun(state, said, wish, step_of(at))
             return self._book.writing(lambda _: facts, lease=hold.owner)(state)
 
         try:
@@ -149,7 +144,6 @@ class Outside:
         except BaseException:
             self._seat.leave()
             raise
-        self._announce()
         return answer
 
     def _wish(self, request: StartWorkflow) -> decide.Begin:
@@ -190,7 +184,8 @@ class Outside:
             except BackshopError as error:
                 raise refusal(error) from error
             self._wanted = None
-            self._announce()
+            if self._seat.turn() is None:  # it ended
+                self._seat.leave()
             is_fork = is_again and "fork" in answer.structured
             return noted(answer, KEPT) if is_fork else self._told(answer, run_id)
 
@@ -225,10 +220,15 @@ class Outside:
         turn, wanted = self._seat.turn(), self._wanted
         if turn is None or wanted is None:
             return
-        revision = self._book.desk.new_revision()
-        self._seat.commit(lambda now: decide.move(now, turn.turn_id, wanted, revision))
+        revision, step = self._book.desk.new_revision(), self._step(turn, wanted)
+        self._seat.commit(lambda now: decide.move(now, turn.turn_id, step, revision))
         self._wanted = None
-        self._announce()
+
+    def _step(self, turn: Turn, node_id: str) -> Step:
+        """Return a step the turn has come to."""
+        place = turn.place(node_id)
+        done = turn.done_items if place is None else place.done_items
+        return step_of(self._driving.standing(node_id), done)
 
     def _is_ours(self, run_id: str | None) -> bool:
         """Whether a run is the turn this agent works on; a paused one it takes up again (W12.1)."""
@@ -239,7 +239,7 @@ class Outside:
         if turn.status == PAUSED:
             self._turns.admit()
             self._seat.take(turn.turn_id)
-            wish = turn_start.again(self._book, turn, MODEL)
+            wish = turn_start.again(self._book, self._driving, turn, MODEL)
             self._seat.commit(lambda now: decide.resume(now, wish))
         return self._seat.turn() is not None
 
@@ -249,88 +249,48 @@ class Outside:
         if turn is None or hold is None or located.node.run_id != turn.run_id:
             return None
         standing = self._driving.standing(located.node.node_id)
-        text = self._answer(request) if standing.step_id == "summary" else ""
+        step, revision = self._step(turn, located.node.node_id), self._book.desk.new_revision()
 
         def write(state: WorkshopState, at: Arrived) -> Write:
             facts: Sequence[object] = ()
             if not at.is_blocked:
-                moved = decide.step_again(state, turn.turn_id, located.node.node_id)
+                moved = decide.step_again(state, turn.turn_id, step)
                 after = fold.applied(state, moved)
-                now = decide.running(after, turn.turn_id)
-                number = (standing.iteration or 0) + 1
-                done = self._done(after, now, standing.step_id, number, request, text, at)
-                facts = [*moved, *done]
+                result = self._result(after, turn, kind_of(standing), request)
+                done = decide.running(after, turn.turn_id).done_items
+                then = following(at, step, done)
+                facts = [
+                    *moved,
+                    *decide.step_done(after, turn.turn_id, step, result, then, revision),
+                ]
             return self._book.writing(lambda _: facts, lease=hold.owner)(state)
 
         return Beside(stream_of(self.bench_id), FOLD, write)
 
-    def _done(
-        self,
-        state: WorkshopState,
-        turn: Turn,
-        step_id: str | None,
-        number: int,
-        request: Request,
-        text: str,
-        at: Arrived,
-    ) -> Sequence[object]:
-        """Return what a finished step means for the turn."""
-        phase = PHASE_OF.get(step_id or "")
-        if phase is None:
-            return ()
-        begun = [] if turn.phase == phase else decide.enter(state, turn.turn_id, phase)
-        if phase == "summary":
+    def _result(
+        self, state: WorkshopState, turn: Turn, kind: Kind, request: Request
+    ) -> decide.Result:
+        """Return what an agent handed in as every driver's results are."""
+        if kind is Kind.ANSWER:
             wish = ending.ending_of(
-                self._book, self.bench_id, turn.turn_id, "complete", "complete", text
+                self._book,
+                self.bench_id,
+                turn.turn_id,
+                "complete",
+                "complete",
+                self._answer(request),
             )
             wish = replace(wish, summary_source="model")
-            wish = ending.with_facts(self._book, state, wish, decide.end)
-            return [*begun, *decide.end(state, wish)]
-        ended = PhaseEnded(turn_id=turn.turn_id, phase=phase, node_id=at.node_id)
-        if phase != "implement":
-            return [*begun, ended]
-        result = _artifact(request, artifact.ITEM)
-        status = outcome.stated(result)[0]
-        item = ItemEnded(
-            turn_id=turn.turn_id,
-            number=number,
-            status=status,
-            no_effect=status == "done" and not turn.batches,
-            reason=str(result["reason"])[:220] if result.get("reason") else None,
-            node_id=at.node_id,
-        )
-        facts = decide.end_item(state, item, self._book.desk.new_revision())
-        return [*begun, *facts, *([] if at.step_id == step_id else [ended])]
+            return decide.Result(answer=ending.with_facts(self._book, state, wish, decide.end))
+        found = _artifact(request, artifact.ITEM) if kind is Kind.ITEM else {}
+        reason = str(found["reason"])[:220] if found.get("reason") else None
+        return decide.Result(status=outcome.stated(found)[0], reason=reason)
 
     def _answer(self, request: Request) -> str:
         """Return the answer an agent handed in, as it is."""
         said = _artifact(request, artifact.SUMMARY).get("markdown")
         text = said if isinstance(said, str) and said.strip() else request.output.notes or ""
         return cut_bytes(text, ending.ANSWER_MAX_BYTES)
-
-    def _announce(self) -> None:
-        """Say which phase and item the turn is in now; one that ended lets the bench go."""
-        turn = self._seat.turn()
-        if turn is None or turn.node_id is None:
-            self._seat.leave()
-            return
-        standing = self._driving.standing(turn.node_id)
-        phase = PHASE_OF.get(standing.step_id or "")
-        facts: list[object] = []
-        if phase is not None and turn.phase != phase:
-            facts.append(PhaseStarted(turn_id=turn.turn_id, phase=phase))
-        if phase == "implement":
-            planned = standing.context.get("plan_items")
-            item = Item(
-                number=(standing.iteration or 0) + 1,
-                total=len(planned) if isinstance(planned, list) else 0,
-                label=standing.title[:200],
-                attempt=1,
-            )
-            if facts or item != turn.item:  # an acknowledgement said again begins nothing (W23.76)
-                facts.append(ItemStarted(turn_id=turn.turn_id, **asdict(item)))
-        if facts:
-            self._seat.commit(lambda _: facts)
 
     # ------------------------------------------------------------ tools
 

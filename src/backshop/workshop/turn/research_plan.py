@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from backshop.rails import Standing
 
-from ..conversation import decide
-from ..conversation.events import PhaseEnded, Problem
-from ..conversation.state import WorkshopState
+from ..conversation.events import Problem
 from ..prompt.inputs import Artifacts
 from . import artifact, outcome, plan
 from .artifact import HandedOver
 from .context import Asked, LoopFailed, Run
 from .plan import Intake
+from .step import Brought
 
-NOTES_MAX_CHARS = 2_000
 REFUSED = ("refusal", "content_filter")
 
 
@@ -27,9 +23,8 @@ class Refused(Exception):
         self.text = text
 
 
-def research(run: Run, standing: Standing) -> None:
+def research(run: Run, standing: Standing, _: HandedOver) -> Brought:
     """Find out what is asked and what the files hold."""
-    run.enter("research")
     text = ""
     for notes in ((), ("Your last research was empty. Write down what you found.",)):
         response = _asked(run, Asked(key="research", step=standing.prompt, notes=notes))
@@ -45,18 +40,11 @@ def research(run: Run, standing: Standing) -> None:
                 actions=("retry", "switch_model"),
             )
         )
-    run.acknowledge(
-        standing.node_id,
-        notes=_notes(text),
-        artifacts=[{"kind": artifact.RESEARCH, "markdown": text}],
-        facts=_ended(run, "research"),
-        is_fork=_is_branch(run, standing),
-    )
+    return Brought(artifacts=[{"kind": artifact.RESEARCH, "markdown": text}])
 
 
-def make_plan(run: Run, standing: Standing, so_far: HandedOver) -> None:
+def make_plan(run: Run, standing: Standing, so_far: HandedOver) -> Brought:
     """Turn the research into a checklist; one repair, then what can be used is used."""
-    run.enter("plan")
     given = Artifacts(research=so_far.research)
     found = Intake()
     notes: tuple[str, ...] = ()
@@ -88,13 +76,7 @@ def make_plan(run: Run, standing: Standing, so_far: HandedOver) -> None:
         context["plan_left_out"] = found.left_out
     if not items and found.problem is not None:
         context["plan_missing"] = True
-    run.acknowledge(
-        standing.node_id,
-        notes=_notes(markdown),
-        artifacts=handed,
-        context=context,
-        facts=_ended(run, "plan"),
-    )
+    return Brought(artifacts=handed, context=context)
 
 
 def _asked(run: Run, asked: Asked) -> str:
@@ -105,24 +87,6 @@ def _asked(run: Run, asked: Asked) -> str:
     return text
 
 
-def _ended(run: Run, phase: str) -> Callable[[WorkshopState, str], Sequence[object]]:
-    def facts(now: WorkshopState, node_id: str) -> Sequence[object]:
-        decide.running(now, run.turn_id)
-        return [PhaseEnded(turn_id=run.turn_id, phase=phase, node_id=node_id)]
-
-    return facts
-
-
-def _is_branch(run: Run, standing: Standing) -> bool:
-    """Whether this turn answers again what an earlier turn of the same run answered (W15.9)."""
-    return run.driving.has_branches(standing.node_id)
-
-
 def gap(summary: str) -> dict[str, object]:
     """Return the artifact that makes something left undone visible in the run."""
     return {"kind": "wr.gap", "severity": "warning", "summary": summary[:500]}
-
-
-def _notes(text: str) -> str:
-    """Return the beginning of a text, for the recap."""
-    return text[:NOTES_MAX_CHARS]

@@ -19,7 +19,7 @@ from backshop.store import StoreUnavailable
 from .. import requests
 from ..answers import Answered, CancelAnswer, PlanView, facts_of
 from ..conversation import decide, turn_facts
-from ..conversation.events import Problem
+from ..conversation.events import Problem, Step
 from ..conversation.repository import Book, prompt_session
 from ..conversation.state import Turn, WorkshopState
 from ..digest.pin import Pins
@@ -30,6 +30,7 @@ from . import agent, artifact, ending
 from . import start as turn_start
 from .context import Afterwards, Run, Settings, Work, problem_of
 from .lease import Hold, held, is_alive, owner_of
+from .step import step_of
 from .worker_turn import Hands, is_left_to_us, looked_for_no_more, require_program
 
 LEFT_KEPT = 1000
@@ -113,7 +114,7 @@ class Turns:
     ) -> Answered:
 
         def begin(hold: Hold) -> None:
-            self.start(bench_id, known, wish, hold, lambda now, node: decide.begin(now, wish, node))
+            self.start(bench_id, known, wish, hold, lambda now, step: decide.begin(now, wish, step))
 
         return self.work(bench_id, Work(wish.turn_id, adapter), begin)
 
@@ -141,16 +142,19 @@ class Turns:
         if known.model_id is not None and known.model_id != turn.model_id:
             model_id = known.model_id  # the person switched meanwhile (W12.2)
         adapter = self.adapter(bench_id, model_id, turn.flow)
-        wish = turn_start.again(self._book, turn, adapter.model_id, is_by_worker=is_by_worker)
+        wish = turn_start.again(
+            self._book, self._driving, turn, adapter.model_id, is_by_worker=is_by_worker
+        )
 
         def go_on(hold: Hold) -> None:
             self._book.commit(bench_id, lambda now: decide.resume(now, wish), lease=hold.owner)
 
         return self.work(bench_id, Work(turn.turn_id, adapter), go_on)
 
-    def root_of(self, run_id: str, session_id: str) -> str | None:
-        """Return the first node of a run."""
-        return self._driving.root_of(run_id, session_id)
+    def first_step(self, run_id: str, session_id: str) -> Step | None:
+        """Return the first step of a run, None if there is no such run."""
+        root = self._driving.root_of(run_id, session_id)
+        return None if root is None else step_of(self._driving.standing(root))
 
     def require_manifest(self, bench_id: str) -> None:
         """Refuse when the files cannot be listed (W6.6)."""

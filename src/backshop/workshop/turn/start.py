@@ -13,13 +13,15 @@ from backshop.rails import Arrived, Beside, Driving
 from backshop.store import Write
 
 from ..conversation import decide
+from ..conversation.events import Step
 from ..conversation.repository import Book, rails_session
 from ..conversation.state import RPI, Turn, WorkshopState
 from ..conversation.stream import FOLD
 from .lease import Hold
+from .step import step_of
 
-Rule = Callable[[WorkshopState, str | None], Sequence[object]]
-"""The state, and the first node of the run if there is one → what begins the turn."""
+Rule = Callable[[WorkshopState, Step | None], Sequence[object]]
+"""The state, and the first step of the run if there is one → what begins the turn."""
 
 
 def wish(
@@ -43,8 +45,13 @@ def wish(
     )
 
 
-def again(book: Book, turn: Turn, model_id: str, *, is_by_worker: bool = False) -> decide.Resume:
+def again(
+    book: Book, driving: Driving, turn: Turn, model_id: str, *, is_by_worker: bool = False
+) -> decide.Resume:
     """Return a turn that is about to go on: for whoever asks now; by a worker for whom it was."""
+    step = None
+    if turn.node_id is not None:
+        step = step_of(driving.standing(turn.node_id), turn.done_items)
     return decide.Resume(
         turn_id=turn.turn_id,
         message_id=book.new_message(),
@@ -53,6 +60,7 @@ def again(book: Book, turn: Turn, model_id: str, *, is_by_worker: bool = False) 
         user_id=acting_user(),
         is_owners=acting_user() is None and not is_by_worker,
         program=book.program,
+        step=step,
     )
 
 
@@ -83,7 +91,7 @@ def start(
     record = known.records[wish.user_message_id]
 
     def write(state: WorkshopState, at: Arrived) -> Write:
-        return book.writing(lambda now: rule(now, at.node_id), lease=hold.owner)(state)
+        return book.writing(lambda now: rule(now, step_of(at)), lease=hold.owner)(state)
 
     context = {
         "turn_id": wish.turn_id,

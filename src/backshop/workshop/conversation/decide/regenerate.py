@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import MessageId
 from backshop.workshop.conversation import fold
+from backshop.workshop.conversation.events import Step
 from backshop.workshop.conversation.state import Record, Turn, WorkshopState
 from backshop.workshop.errors import PublishedMoved
 
@@ -87,7 +88,7 @@ def regenerate(
     message_id: str | None,
     mode: str | None,
     wish: Begin,
-    node_id: str | None,
+    step: Step | None,
     ids: Ids,
     restoring: Restoring,
 ) -> list[Fact]:
@@ -98,4 +99,4 @@ def regenerate(
     if not facts:
         require_no_draft(state)
     after = fold.applied(state, facts)
-    return [*facts, started(after, wish, found.record, node_id, found.replaced, is_again=True)]
+    return [*facts, started(after, wish, found.record, step, found.replaced, is_again=True)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import MessageId, RevisionId, TurnId
@@ -106,26 +107,26 @@ def _turn_of(state: WorkshopState, record: Record) -> Turn | None:
     return next((t for t in found if t.message_id in line), None)
 
 
-def begin(state: WorkshopState, wish: Begin, node_id: str | None) -> list[Fact]:
+def begin(state: WorkshopState, wish: Begin, step: ev.Step | None) -> list[Fact]:
     """Start a turn; the caller holds the run lease."""
     found = outlook(state, wish.user_message_id)
     if found.turn is not None:
         raise TurnActive("this message has been taken up already", reason="turn_active")
-    return [started(state, wish, found.record, node_id)]
+    return [started(state, wish, found.record, step)]
 
 
-def said_and_begun(state: WorkshopState, said: Send, wish: Begin, node_id: str) -> list[Fact]:
+def said_and_begun(state: WorkshopState, said: Send, wish: Begin, step: ev.Step) -> list[Fact]:
     """Append a message and begin its turn in the same breath (W13.7)."""
     facts = send(state, said)
     after = fold.applied(state, facts)
-    return [*facts, *begin(after, wish, node_id)]
+    return [*facts, *begin(after, wish, step)]
 
 
 def started(
     state: WorkshopState,
     wish: Begin,
     record: Record,
-    node_id: str | None,
+    step: ev.Step | None,
     replaces: MessageId | None = None,
     *,
     is_again: bool = False,
@@ -141,7 +142,8 @@ def started(
         published_generation=state.bench.generation,
         run_id=wish.run_id,
         session_id=wish.session_id,
-        node_id=node_id,
+        node_id=None if step is None else step.node_id,
+        step=step,
         workflow_id=wish.workflow_id,
         is_again=is_again,
         replaces=replaces,
@@ -161,6 +163,7 @@ class Resume:
     user_id: str | None = None
     is_owners: bool = False
     program: str | None = None
+    step: ev.Step | None = None
 
 
 def resume(state: WorkshopState, wish: Resume) -> list[Fact]:
@@ -180,6 +183,7 @@ def resume(state: WorkshopState, wish: Resume) -> list[Fact]:
             user_id=wish.user_id,
             is_owners=wish.is_owners,
             program=wish.program,
+            step=wish.step,
         )
     )
     return facts
@@ -193,24 +197,13 @@ def running(state: WorkshopState, turn_id: TurnId) -> Turn:
     return turn
 
 
-def enter(state: WorkshopState, turn_id: TurnId, phase: str) -> list[Fact]:
-    """Begin a phase; the one before ends with it (W4.2)."""
-    turn = running(state, turn_id)
-    if turn.phase == phase:
-        return []
-    begun = ev.PhaseStarted(turn_id=turn_id, phase=phase)
-    if turn.phase is None:
-        return [begun]
-    return [ev.PhaseEnded(turn_id=turn_id, phase=turn.phase), begun]
-
-
 def move(
-    state: WorkshopState, turn_id: TurnId, node_id: str, revision_id: RevisionId
+    state: WorkshopState, turn_id: TurnId, step: ev.Step, revision_id: RevisionId
 ) -> list[Fact]:
     """Go to a step the turn has come to before, with the files it began with (W13.7)."""
     turn = running(state, turn_id)
-    place = turn.place(node_id)
-    if place is None or node_id == turn.node_id:
+    place = turn.place(step.node_id)
+    if place is None or step.node_id == turn.node_id:
         return []
     start = None if place.revision_id is None else state.bench.revision(place.revision_id)
     if place.revision_id is not None and (start is None or start.is_pruned):
@@ -220,21 +213,65 @@ def move(
     back = bench_decide.rewind(
         state.bench, start, revision_id, turn.message_id, kind="rollback", actor="agent"
     )
-    return [*_left(turn), *back, ev.TurnMoved(turn_id=turn_id, node_id=node_id)]
+    return [*back, _moved(turn, step)]
 
 
-def step_again(state: WorkshopState, turn_id: TurnId, node_id: str) -> list[Fact]:
+def step_again(state: WorkshopState, turn_id: TurnId, step: ev.Step) -> list[Fact]:
     """Take an earlier step as done again; what was written meanwhile may belong to it (W13.7)."""
     turn = running(state, turn_id)
-    if turn.place(node_id) is None or node_id == turn.node_id:
+    if turn.place(step.node_id) is None or step.node_id == turn.node_id:
         return []
-    return [*_left(turn), ev.TurnMoved(turn_id=turn_id, node_id=node_id, keeps_draft=True)]
+    return [replace(_moved(turn, step), keeps_draft=True)]
 
 
-def _left(turn: Turn) -> list[Fact]:
-    if turn.phase is None:
-        return []
-    return [ev.PhaseEnded(turn_id=turn.turn_id, phase=turn.phase, aborted=True)]
+def _moved(turn: Turn, step: ev.Step) -> ev.TurnMoved:
+    return ev.TurnMoved(turn_id=turn.turn_id, node_id=step.node_id, phase=turn.phase, step=step)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a driver brought for a step: how its item came out, or the answer of the turn."""
+
+    status: str = "done"
+    reason: str | None = None
+    added: int = 0
+    dropped: int = 0
+    is_taken_back: bool = False
+    """Whether what the last attempt wrote goes, although what earlier ones wrote may stay."""
+    answer: Ending | None = None
+
+
+def step_done(
+    state: WorkshopState,
+    turn_id: TurnId,
+    step: ev.Step,
+    result: Result,
+    following: ev.Step,
+    revision_id: RevisionId,
+) -> list[Fact]:
+    """Turn a finished step into facts, whoever did it: the one rule for every driver (W13.6)."""
+    turn = running(state, turn_id)
+    if result.answer is not None:
+        return end(state, result.answer)
+    ended = ev.StepEnded(turn_id=turn_id, phase=step.phase, next=following)
+    if step.number is None:
+        return [ended]
+    facts: list[Fact] = []
+    if result.status == "failed":
+        facts += _rolled_back(state, turn, revision_id, turn.message_id)
+    elif result.is_taken_back:
+        facts += fail_attempt(
+            state, turn_id, step.number, result.reason or "", revision_id, is_last=True
+        )
+    item = ev.ItemEnd(
+        number=step.number,
+        status=result.status,
+        no_effect=result.status == "done" and not turn.batches and not turn.left,
+        reason=result.reason,
+        added=result.added,
+        dropped=result.dropped,
+    )
+    return [*facts, replace(ended, item=item)]
 
 
 def fail_attempt(
@@ -243,6 +280,8 @@ def fail_attempt(
     number: int,
     reason: str,
     revision_id: RevisionId,
+    *,
+    is_last: bool = False,
 ) -> list[Fact]:
     """Take back what a failed attempt at an item wrote; it is tried again (W11.12)."""
     turn = running(state, turn_id)
@@ -256,8 +295,14 @@ def fail_attempt(
             reason=reason,
             run_id=turn.run_id,
             node_id=turn.node_id,
+            **({} if is_last else _announced(turn)),
         ),
     ]
+
+
+def _announced(turn: Turn) -> dict[str, Any]:
+    """Return what is said of the item that is tried again."""
+    return {} if turn.item is None else {"total": turn.item.total, "label": turn.item.label}
 
 
 def leave_unfinished(state: WorkshopState, turn_id: TurnId, number: int, reason: str) -> list[Fact]:
@@ -271,22 +316,9 @@ def leave_unfinished(state: WorkshopState, turn_id: TurnId, number: int, reason:
             reason=reason,
             run_id=turn.run_id,
             node_id=turn.node_id,
+            **_announced(turn),
         )
     ]
-
-
-def end_item(
-    state: WorkshopState,
-    fact: ev.ItemEnded,
-    revision_id: RevisionId,
-    next_item: ev.ItemStarted | None = None,
-) -> list[Fact]:
-    """Finish an item; one that failed leaves no writes behind, an unfinished one does (W11.13)."""
-    turn = running(state, fact.turn_id)
-    facts: list[Fact] = []
-    if fact.status == "failed":
-        facts += _rolled_back(state, turn, revision_id, turn.message_id)
-    return [*facts, fact, *([next_item] if next_item else [])]
 
 
 def _rolled_back(
@@ -331,9 +363,6 @@ def end(state: WorkshopState, wish: Ending) -> list[Fact]:
     """End a turn with its one record; a Draft that changes nothing goes (W1.3.7, W10.4)."""
     turn = running(state, wish.turn_id)
     facts: list[Fact] = []
-    if turn.phase is not None:
-        is_whole = wish.status == "complete"
-        facts.append(ev.PhaseEnded(turn_id=turn.turn_id, phase=turn.phase, aborted=not is_whole))
     draft = state.bench.draft
     if draft is not None and draft.tree == draft.base_tree and turn.has_written:
         facts += bench_decide.rewind(
@@ -353,12 +382,20 @@ def end(state: WorkshopState, wish: Ending) -> list[Fact]:
             changed_paths=wish.changed_paths,
             spent=wish.spent,
             session_seq=wish.session_seq,
+            facts=wish.facts,
+            aborted=None if turn.phase is None else wish.status != "complete",
         ),
-        *_facts_told(turn, wish),
-        HeadMoved(message_id=turn.message_id, actor="agent"),
+        *_headed(state, turn),
         *_switch_told(state, turn, wish.switch_id),
     ]
     return facts
+
+
+def _headed(state: WorkshopState, turn: Turn) -> list[Fact]:
+    """Let the conversation end with a turn's record, unless it does since that was begun."""
+    if state.head_id == turn.message_id:
+        return []
+    return [HeadMoved(message_id=turn.message_id, actor="agent")]
 
 
 def pause(state: WorkshopState, wish: Ending) -> list[Fact]:
@@ -367,8 +404,6 @@ def pause(state: WorkshopState, wish: Ending) -> list[Fact]:
     assert wish.problem is not None
     phase = turn.phase or ("reply" if turn.flow == "compat" else "research")
     facts: list[Fact] = []
-    if turn.phase is not None:
-        facts.append(ev.PhaseEnded(turn_id=turn.turn_id, phase=phase, aborted=True))
     if turn.batches:
         facts += _rolled_back(state, turn, wish.revision_id, turn.message_id)
     facts += [
@@ -381,18 +416,13 @@ def pause(state: WorkshopState, wish: Ending) -> list[Fact]:
             text=wish.text,
             spent=wish.spent,
             session_seq=wish.session_seq,
+            facts=wish.facts,
+            aborted=None if turn.phase is None else True,
         ),
-        *_facts_told(turn, wish),
-        HeadMoved(message_id=turn.message_id, actor="agent"),
+        *_headed(state, turn),
         *_switch_told(state, turn, wish.switch_id),
     ]
     return facts
-
-
-def _facts_told(turn: Turn, wish: Ending) -> list[Fact]:
-    if wish.facts is None:
-        return []
-    return [ev.TurnTold(turn_id=turn.turn_id, message_id=turn.message_id, facts=wish.facts)]
 
 
 def refuse(
