@@ -39,6 +39,7 @@ from .errors import (
     SecretsUnreadable,
 )
 from .ledger.consent import Consent, ConsentMode, Scope, ScopeFile, ScopeText
+from .ledger.events import ModelCalled
 from .ledger.ledger import Scopes, spent_of
 from .ledger.usage import text_tokens
 from .loop.observer import Attendant, Called
@@ -117,6 +118,7 @@ __all__ = [
     "MemorySettings",
     "Message",
     "ModelAdapter",
+    "ModelCalled",
     "ModelError",
     "ModelRecord",
     "ModelRequest",

@@ -234,7 +234,7 @@ class Caller:
                     duration_ms=record.duration_ms(),
                 ),
             )
-        if record.answered:
+        if record.answered or record.request.prompt is not None:
             self._ledger.called(
                 errand.workbench_id,
                 ModelCalled(
@@ -244,6 +244,8 @@ class Caller:
                     usd_estimate=price,
                     status=record.status,
                     run_id=errand.run_id,
+                    prompt=record.request.prompt,
+                    is_answered=record.answered,
                 ),
             )
         if record.wait_ms is not None:

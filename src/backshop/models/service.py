@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from backshop.base.ambient import Clock, Mint
 from backshop.base.codec import decode
+from backshop.base.outbox import Outbox
 from backshop.base.redact import Redactor
 from backshop.store import Store
 
@@ -281,6 +283,10 @@ class Models:
         reference = self._mint.new("evt")
         _LOG.warning("a provider refused (%s): %s", reference, self.redactor.scrub(said))
         return reference
+
+    def joining(self, workbench_id: str, outbox: Outbox) -> AbstractContextManager[None]:
+        """Let what calls for a workbench came to go with the appends of who works on it."""
+        return self._ledger.joining(workbench_id, outbox)
 
     def _settled(self, errand: Errand, status: str) -> None:
         """Record how a request that is no call ended."""

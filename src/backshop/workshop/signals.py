@@ -68,6 +68,8 @@ class AnswerStream:
         if not piece:
             return
         with self._lock:
+            if self._kept_at is None:  # a short answer is kept once, by its final record
+                self._kept_at = self._monotonic()
             self.text += piece
             self._unsent.append(piece)
             self._unkept.append(piece)
@@ -93,7 +95,7 @@ class AnswerStream:
         now = self._monotonic()
         if self._sent_at is None or now - self._sent_at >= DELTA_S:
             self._flush(now)
-        is_time = self._kept_at is None or now - self._kept_at >= KEEP_S
+        is_time = self._kept_at is not None and now - self._kept_at >= KEEP_S
         if self._unkept and (is_time or self._unkept_bytes >= KEEP_BYTES):
             self._store(now)
         if not self._is_waiting and (self._unsent or self._unkept):

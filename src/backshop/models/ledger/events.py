@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from backshop.base.event import event
+from backshop.prompts import PromptRendered
 
 from ..messages import Usage
 from .consent import Scope
@@ -97,3 +98,8 @@ class ModelCalled:
     usd_estimate: float | None = None
     status: str
     run_id: str | None = None
+    prompt: PromptRendered | None = None
+    """What it was asked with, on the first call of a prompt."""
+    is_answered: bool = True
+    """Whether anything came back; what did not is recorded for its prompt alone, and costs nothing
+    that we know of."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from backshop.base.ambient import Mint, timestamp
-from backshop.store import Event, Fold, NewEvent, Part, Plan, Store
+from backshop.base.ids import BlobId
+from backshop.base.outbox import Outbox
+from backshop.store import Event, Fold, NewEvent, Part, Pin, Plan, Store
 
 from ..egress.gate import Outgoing
 from .consent import Consent, Scope
@@ -78,8 +82,11 @@ def _apply_consent(state: tuple[Consent, ...], event: Event) -> tuple[Consent, .
 
 
 def _apply_spent(state: dict[str, Spent], event: Event) -> dict[str, Spent]:
-    fact = event.fact
-    if not isinstance(fact, ModelCalled):
+    return _with(state, event.fact)
+
+
+def _with(state: dict[str, Spent], fact: object) -> dict[str, Spent]:
+    if not isinstance(fact, ModelCalled) or not fact.is_answered:
         return state
     keys = ("", f"model:{fact.model_id}", *([f"run:{fact.run_id}"] if fact.run_id else []))
     new = {key: state.get(key, Spent()).plus(fact.usage, fact.usd_estimate) for key in keys}
@@ -107,6 +114,7 @@ class Ledger:
         self._mint = mint
         self._session: tuple[Consent, ...] = ()  # M4.8: gone when the process ends
         self._lock = threading.Lock()
+        self._outboxes: dict[str, Outbox] = {}
 
     def consents(self) -> tuple[Consent, ...]:
         """Return every permission in force, stored ones first."""
@@ -176,13 +184,37 @@ class Ledger:
             scope=errand.run_id,
         )
 
+    @contextmanager
+    def joining(self, workbench_id: str, outbox: Outbox) -> Iterator[None]:
+        """Let what calls for a workbench came to go with the appends of who works on it."""
+        self._outboxes[workbench_id] = outbox
+        try:
+            yield
+        finally:
+            del self._outboxes[workbench_id]
+
     def ended(self, workbench_id: str | None, fact: EgressCompleted) -> None:
         """Record how a request that left ended."""
-        self._append(stream_of(workbench_id), fact)
+        self._later(workbench_id, fact)
 
     def called(self, workbench_id: str | None, fact: ModelCalled) -> None:
         """Record what a call used."""
-        self._append(stream_of(workbench_id), fact, scope=fact.run_id)
+        self._later(workbench_id, fact, scope=fact.run_id)
+
+    def _later(
+        self,
+        workbench_id: str | None,
+        fact: EgressCompleted | ModelCalled,
+        *,
+        scope: str | None = None,
+    ) -> None:
+        prompt = fact.prompt if isinstance(fact, ModelCalled) else None
+        pins = () if prompt is None else (prompt.rendered_ref,)
+        outbox = self._outboxes.get(workbench_id or "")
+        if outbox is None:
+            self._append(stream_of(workbench_id), fact, scope=scope, pins=pins)
+        else:
+            outbox.add(fact, pins)
 
     def changed(self, provider_id: str, status: str) -> None:
         """Record how a provider stands after somebody changed it."""
@@ -190,7 +222,12 @@ class Ledger:
 
     def spent(self, workbench_id: str | None) -> dict[str, Spent]:
         """Return what was used: all of it under "", by `model:<id>` and by `run:<id>`."""
-        return self._store.state(stream_of(workbench_id), SPENT)
+        found, outbox = self._store.state(stream_of(workbench_id), SPENT), None
+        if workbench_id is not None:
+            outbox = self._outboxes.get(workbench_id)
+        for one in () if outbox is None else outbox.waiting():
+            found = _with(found, one.fact)
+        return found
 
     def egress_events(
         self, workbench_id: str | None, *, run_id: str | None, after: int, limit: int
@@ -204,9 +241,12 @@ class Ledger:
         ]
         return tuple(wanted[:limit])
 
-    def _append(self, stream: str, fact: Any, *, scope: str | None = None) -> None:
+    def _append(
+        self, stream: str, fact: Any, *, scope: str | None = None, pins: Sequence[str] = ()
+    ) -> None:
         new = NewEvent(fact, dedupe_key=self._mint.new("evt"), scope_a=scope)
-        self._store.append(Plan((Part(stream, (new,)),)))
+        named = [Pin(BlobId(ref), "payload") for ref in pins]
+        self._store.append(Plan((Part(stream, (new,), pins=named),)))
 
 
 def spent_of(store: Store, workbench_id: str, run_id: str | None) -> Spent:

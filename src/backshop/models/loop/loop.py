@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -87,6 +87,7 @@ class Evaluation:
         )
         self._records: list[ToolInvoked] = []
         self._native: ResponseSchema | None = None
+        self._sent: PromptRendered | None = None
 
     @property
     def prompt(self) -> Prompt[Any]:
@@ -159,7 +160,10 @@ class Evaluation:
             raise self._asker.failure(
                 "the model cannot call tools", Phase.PREFLIGHT, "MODEL_WITHOUT_TOOLS"
             )
-        self._session.dispatch(self._rendered_event(rendered, tools))
+        fact = self._rendered_event(rendered, tools)
+        self._session.dispatch(fact)
+        if task.attendant is not None:
+            self._sent = replace(fact, turn_id=task.attendant.turn_id or "")
         return rendered, tools
 
     def _rendered_event(self, rendered: RenderedPrompt, tools: tuple[Tool, ...]) -> PromptRendered:
@@ -231,8 +235,10 @@ class Evaluation:
     def _ask(
         self, messages: list[Message], tools: tuple[ToolSpec, ...], choice: ToolChoice
     ) -> Answer:
+        first, self._sent = self._sent, None
         return self._asker.ask(
             ModelRequest(
+                prompt=first,
                 model_id=self._adapter.model_id,
                 messages=tuple(messages),
                 purpose=Purpose(self.prompt.purpose),

@@ -129,6 +129,22 @@ class MemoryLog:
             raise NotFound("there is no such payload", reason="not_found") from None
 
 
+class PassingLog(MemoryLog):
+    """A log of what others record: events go with the process, payloads are kept."""
+
+    def __init__(self, clock: Clock, kept: SessionLog) -> None:
+        super().__init__(clock)
+        self._kept = kept
+
+    def put(self, content: bytes) -> str:
+        """Keep a payload; return its sha256."""
+        return self._kept.put(content)
+
+    def get(self, ref: str) -> bytes:
+        """Return a kept payload."""
+        return self._kept.get(ref)
+
+
 class StoreLog:
     """The event store as a session's log: durable, shared between processes."""
 

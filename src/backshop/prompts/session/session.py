@@ -40,7 +40,7 @@ from .history import (
     take_snapshot,
 )
 from .limit import CancelToken, RunLimits
-from .log import LogConflict, MemoryLog, NewRecord, Recorded, SessionLog, StoreLog
+from .log import LogConflict, MemoryLog, NewRecord, PassingLog, Recorded, SessionLog, StoreLog
 
 MAX_DEPTH = 3
 CONFLICT_RETRIES = 3
@@ -235,13 +235,17 @@ class Session(Writable):
         with self._lock:
             self._history.add(self._log.read(self.session_id, after=self._history.seq))
 
-    def child(self, purpose: str) -> Session:
-        """Return a session with a copy of this one's state and a stream of its own (P2.16)."""
+    def child(self, purpose: str, *, is_passing: bool = False) -> Session:
+        """Return a session with a copy of this one's state and a stream of its own (P2.16).
+
+        What a passing one records is gone with it: somebody else keeps what it does.
+        """
+        log = PassingLog(self._clock, self._log) if is_passing else None
         if len(self.ancestors()) + 1 >= MAX_DEPTH:
             raise SessionError("sessions nest three deep", code="SESSION_TOO_DEEP")
         view = self.view()
         state = take_snapshot(self.session_id, view.seq, view.slices, policy=STATE)
-        made = Session(parent=self, tags=self.tags, strict_bus=self.strict_bus)
+        made = Session(parent=self, tags=self.tags, strict_bus=self.strict_bus, log=log)
         made._record(
             [
                 SessionForked(

@@ -211,7 +211,8 @@ def _advanced(
         more=more,
     )
     body = answer.stored(answer.body(facts, first_offer(to_node, workflow, choice.engine)))
-    plan = Plan(wish.session_id, node.run_id, to_node)
+    is_lean = wish.request.by == "builtin"
+    plan = Plan(wish.session_id, node.run_id, to_node, is_lean=is_lean)
     event = _record(plan, wish, ev.Outcome("advanced", to_node), body)
     plan.node("step", node.node_id, snapshot)
     plan.edge("acked_step", node.node_id, _cause(node, wish), event)
@@ -268,7 +269,8 @@ def _blocked(
         example=_example(workflow, rendered, found),
     )
     body = answer.stored(answer.body(facts, first_offer(to_node, workflow, engine)))
-    plan = Plan(wish.session_id, node.run_id, to_node)
+    is_lean = wish.request.by == "builtin"
+    plan = Plan(wish.session_id, node.run_id, to_node, is_lean=is_lean)
     event = _record(plan, wish, ev.Outcome("blocked", to_node, tuple(listed)), body)
     plan.node("blocked_attempt", node.node_id, snapshot)
     plan.edge("blocked_attempt", node.node_id, "attempt_blocked", event)

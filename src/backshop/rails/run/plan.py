@@ -40,6 +40,8 @@ class Plan:
     run_id: str | None = None
     node_id: str | None = None
     counts: dict[str, int] = field(default_factory=dict)  # facts the node already has
+    is_lean: bool = False
+    """Whether what can be told from the other facts is left out (R4.16)."""
     events: list[ev.Scoped] = field(default_factory=list)
     blobs: list[bytes] = field(default_factory=list)
     pins: list[Kept] = field(default_factory=list)
@@ -84,6 +86,8 @@ class Plan:
     def edge(self, kind: ev.EdgeKind, origin: str, cause: ev.CauseKind, event: str) -> None:
         """Add the edge that leads to the node."""
         assert self.node_id is not None
+        if self.is_lean:
+            return
         fact = ev.EdgeCreated(
             edge_kind=kind,
             from_node_id=origin,
@@ -129,6 +133,8 @@ class Plan:
 
     def validation(self, attempt_id: str, contract_ref: str, result: ev.ValidationResult) -> None:
         """Add the result of one check; the first per contract names it."""
+        if self.is_lean and result.valid and not result.issues:
+            return
         ordinal = self._ordinal(f"ValidationPerformed:{contract_ref}")
         own = self._own("val", contract_ref, *((ordinal,) if ordinal else ()))
         fact = ev.ValidationPerformed(
@@ -212,8 +218,11 @@ class Plan:
 
     def trace(self, entries: Iterable[ev.TraceEntry]) -> None:
         """Add the interpreter's remarks, within their budgets (R4.15)."""
+        entries = list(entries)
+        if self.is_lean and all(one.kind != "skipped_step" for one in entries):
+            return
         kept, left = [], TRACE_EVENT_MAX_BYTES - 200  # room for the rest of the event
-        for entry in list(entries)[:TRACE_ENTRIES_MAX]:
+        for entry in entries[:TRACE_ENTRIES_MAX]:
             summary = cut(entry.summary, TRACE_SUMMARY_MAX_BYTES)
             size = len(canonical([summary, list(entry.refs or ())])) + 60
             if size > left:

@@ -116,12 +116,14 @@ def start(state: SessionState, wish: Start) -> Decided:
         guidance=answer.guidance_of(wish.workflow.compiled, wish.references, is_start=True),
     )
     body = answer.stored(answer.body(facts, first_offer(node_id, wish.workflow, choice.engine)))
-    plan = Plan(wish.session_id, wish.run_id, node_id)
-    _start_facts(plan, state, wish, body)
+    is_lean = wish.driver == "builtin"
+    plan = Plan(wish.session_id, wish.run_id, node_id, is_lean=is_lean)
+    _start_facts(plan, state, wish, body, mode, context)
     plan.node("step", None, snapshot)
-    plan.context("initial", wish.request.context)
-    plan.preferences("system", preference.delta(None, wish.baseline), wish.baseline)
-    plan.preferences(source_of(wish.request), preference.delta(wish.baseline, mode), mode)
+    if not is_lean:
+        plan.context("initial", wish.request.context)
+        plan.preferences("system", preference.delta(None, wish.baseline), wish.baseline)
+        plan.preferences(source_of(wish.request), preference.delta(wish.baseline, mode), mode)
     plan.wish(refused)
     for one in warnings:
         plan.warning(one)
@@ -131,7 +133,14 @@ def start(state: SessionState, wish: Start) -> Decided:
     return Decided(plan, body, node_id, snapshot, context)
 
 
-def _start_facts(plan: Plan, state: SessionState, wish: Start, body: bytes) -> None:
+def _start_facts(
+    plan: Plan,
+    state: SessionState,
+    wish: Start,
+    body: bytes,
+    mode: ev.Effective,
+    context: Mapping[str, object],
+) -> None:
     started = ev.RunStarted(
         workflow_id=wish.workflow.compiled.workflow_id,
         workflow_hash=wish.workflow.hash,
@@ -142,6 +151,8 @@ def _start_facts(plan: Plan, state: SessionState, wish: Start, body: bytes) -> N
         references=wish.references,
         request_digest=wish.request_digest,
         response_ref=plan.keep(body, "response"),
+        preferences=mode if plan.is_lean else None,
+        context=dict(context) if plan.is_lean else None,
     )
     plan.keep(wish.pinned, "workflow")
     if not state.created:

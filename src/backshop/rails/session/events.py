@@ -61,6 +61,15 @@ class ReferenceStatus:
     status: Literal["resolved", "unresolved"]
 
 
+@camel
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """The preferences in force."""
+
+    autonomy: Autonomy
+    risk_policy: RiskPolicy
+
+
 @event("run_started")
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +85,8 @@ class RunStarted:
     request_digest: str
     response_ref: str
     parent: Parent | None = None
+    preferences: Effective | None = None  # these two of runs that say them here (R4.16)
+    context: Json | None = None
 
 
 @event("node_created")
@@ -218,15 +229,6 @@ class ContextSet:
     source: Literal["initial", "agent_delta", "user"]
     set: Json
     removed: tuple[str, ...]
-
-
-@camel
-@dataclass(frozen=True, slots=True)
-class Effective:
-    """The preferences in force."""
-
-    autonomy: Autonomy
-    risk_policy: RiskPolicy
 
 
 @camel

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from backshop.base.ids import did
+
 from . import events as ev
 from . import lineage
 from .ordinal import attempt_id, count_key, warned_key
 from .state import Attempt, Gap, NodeState, Observed, Output, Recorded, RunState, SessionState
 
 FOLD_NAME = "rails.session"
-FOLD_VERSION = 6
+FOLD_VERSION = 7
 ONCE_PER_LINEAGE = frozenset({"CAPABILITY_DEGRADED", "ARTIFACT_UNRECOGNISED"})
 
 
@@ -102,11 +104,42 @@ def _node(state: SessionState, event: Recorded, fact: ev.NodeCreated) -> Session
     if parent is not None:
         node = lineage.below(state, _inherited(node, parent), parent)
     run = state.runs.get(run_id)
+    if run is not None and fact.parent_node_id is None:
+        node, run = _rooted(node, replace(run, root=node_id))
     if run is not None:
-        root = node_id if fact.parent_node_id is None else run.root
-        run = replace(run, root=root, nodes=run.nodes + 1)
+        run = replace(run, nodes=run.nodes + 1)
         state = replace(state, runs=state.runs.put(run_id, run))
-    return _touch(replace(state, nodes=state.nodes.put(node_id, node)), event, node_id)
+    state = _touch(replace(state, nodes=state.nodes.put(node_id, node)), event, node_id)
+    return state if parent is None else _linked(state, event, _edge_of(state, parent, node))
+
+
+def _rooted(node: NodeState, run: RunState) -> tuple[NodeState, RunState]:
+    """Let a run begin with the mode and the context that it says itself."""
+    mode, context = run.started.preferences, run.started.context
+    if mode is not None:
+        node, run = replace(node, preferences=mode), replace(run, baseline=mode)
+    return (node if context is None else replace(node, context=context)), run
+
+
+def _edge_of(state: SessionState, parent: NodeState, node: NodeState) -> ev.EdgeCreated:
+    """Return the edge that a node and the attempt that led to it imply (R4.16)."""
+    kinds: dict[ev.NodeKind, tuple[ev.EdgeKind, ev.CauseKind]] = {
+        "step": ("acked_step", "non_tip_advance" if parent.is_rewound else "tip_advance"),
+        "checkpoint": ("checkpoint", "checkpoint_created"),
+        "blocked_attempt": ("blocked_attempt", "attempt_blocked"),
+    }
+    edge, cause = kinds[node.kind]
+    fork = attempt_id(parent.node_id, "fork", parent.forks - 1)
+    taken = attempt_id(parent.node_id, "ack", parent.advances - 1)
+    if did("node", parent.node_id, fork) == node.node_id:
+        taken, cause = fork, "intentional_fork" if edge == "acked_step" else cause
+    attempt = state.attempts.get(taken)
+    return ev.EdgeCreated(
+        edge_kind=edge,
+        from_node_id=parent.node_id,
+        to_node_id=node.node_id,
+        cause=ev.Cause(cause, "" if attempt is None else attempt.event_id),
+    )
 
 
 def _inherited(node: NodeState, parent: NodeState) -> NodeState:
@@ -127,6 +160,15 @@ def _inherited(node: NodeState, parent: NodeState) -> NodeState:
 
 
 def _edge(state: SessionState, event: Recorded, fact: ev.EdgeCreated) -> SessionState:
+    """Let an edge say itself what it is; what follows from it followed from its node."""
+    child = state.nodes.get(fact.to_node_id)
+    if child is None or child.edge is None:
+        return state
+    child = replace(child, edge=fact, last_idx=event.idx)
+    return _touch(replace(state, nodes=state.nodes.put(child.node_id, child)), event, child.node_id)
+
+
+def _linked(state: SessionState, event: Recorded, fact: ev.EdgeCreated) -> SessionState:
     origin, child = state.nodes.get(fact.from_node_id), state.nodes.get(fact.to_node_id)
     if origin is None or child is None:
         return state

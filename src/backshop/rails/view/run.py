@@ -250,7 +250,7 @@ def _capabilities(node: NodeState, workflow: Workflow | None) -> Json:
 def _source(sessions: Sessions, found: Readable, node: NodeState) -> str | None:
     """Return who set the mode in force: the last change on the way to the node."""
     chain = {one.node_id for one in graph.upwards(found.state, node.node_id)}
-    last = None
+    last = "system" if found.state.runs[node.run_id].started.preferences else None
     for event in sessions.events(found):
         if event.kind == "preferences_changed" and event.scope_b in chain:
             last = event.fact.source

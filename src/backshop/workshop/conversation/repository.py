@@ -22,13 +22,15 @@ from backshop.base.ids import (
     did,
 )
 from backshop.base.limits import RUN_LEASE_S
+from backshop.base.outbox import Outbox
 from backshop.bench import Bench, BenchBusy, BenchDamaged, stream_of, written
 from backshop.bench.state import BenchState
 from backshop.prompts import session_stream
 from backshop.store import Part, Pin, Plan, Store, StreamNotHealthy, Write
 
 from ..outage import Absence
-from . import decide
+from . import decide, fold
+from .events import WorkshopEvent
 from .state import WorkshopState
 from .stream import FOLD
 
@@ -87,6 +89,7 @@ class Book:
         self.absence = Absence()
         self._mint = mint
         self._gone = gone
+        self._outboxes: dict[str, Outbox] = {}
 
     def is_gone(self, user_id: str | None) -> bool:
         """Say whether somebody was removed; the home's owner, who has no id, never is."""
@@ -119,10 +122,40 @@ class Book:
     def state(self, bench_id: str) -> WorkshopState:
         """Return the conversation as it is now.
 
+        What waits here for the next append counts.
+
         Raises:
             NotFound: there is no such workbench, or it lies in the trash.
         """
-        return conversation_of(self.store, bench_id)
+        return self._seen(bench_id, conversation_of(self.store, bench_id))
+
+    def _seen(self, bench_id: str, state: WorkshopState) -> WorkshopState:
+        outbox = self._outboxes.get(bench_id)
+        facts = [one.fact for one in outbox.waiting()] if outbox is not None else []
+        return fold.applied(state, [one for one in facts if isinstance(one, WorkshopEvent)])
+
+    @contextmanager
+    def gathering(self, bench_id: str) -> Iterator[Outbox]:
+        """Let facts that may wait go with the next append; at the end none is left behind."""
+        outbox = self._outboxes[bench_id] = Outbox()
+        try:
+            yield outbox
+        finally:
+            del self._outboxes[bench_id]
+            if left := outbox.waiting():
+                facts = [one.fact for one in left]
+                pins = [BlobId(ref) for one in left for ref in one.pins]
+                self.commit(bench_id, lambda _: facts, pins=pins)
+
+    def later(
+        self, bench_id: str, fact: object, *, pins: Sequence[BlobId], lease: str | None
+    ) -> None:
+        """Append a fact with the next append, or now where nobody gathers."""
+        outbox = self._outboxes.get(bench_id)
+        if outbox is None:
+            self.commit(bench_id, lambda _: [fact], pins=pins, lease=lease)
+        else:
+            outbox.add(fact, pins)
 
     def require_quiet(self, bench_id: str) -> None:
         """Refuse while an agent holds the bench, also one of another door (B3.8)."""
@@ -150,7 +183,7 @@ class Book:
         if the rule decides something.
         """
         stream = stream_of(bench_id)
-        write = self.writing(rule, blobs=blobs, keep=keep, pins=pins, lease=lease)
+        write = self.writing(bench_id, rule, blobs=blobs, keep=keep, pins=pins, lease=lease)
 
         def plan(states: tuple[WorkshopState, ...]) -> Plan | None:
             wish = write(states[0])
@@ -160,7 +193,7 @@ class Book:
         self.desk.require_room(bench_id, before.bench, rule(before))
         with self.locked(bench_id):
             (state,), _ = self.store.update_many(((stream, FOLD),), plan)
-            return Told(state, self.followed(before.bench, state.bench))
+            return Told(state, self.appended(bench_id, before.bench, state.bench))
 
     @contextmanager
     def locked(self, bench_id: str) -> Iterator[None]:
@@ -170,6 +203,7 @@ class Book:
 
     def writing(
         self,
+        bench_id: str,
         rule: Rule,
         *,
         blobs: Sequence[bytes] = (),
@@ -177,27 +211,33 @@ class Book:
         pins: Sequence[BlobId] = (),
         lease: str | None = None,
     ) -> Callable[[WorkshopState], Write]:
-        """Return a rule as what the store appends."""
-        tx_id = self.desk.new_tx()
+        """Return a rule as what the store appends; `appended` is told when that stands."""
+        tx_id, outbox = self.desk.new_tx(), self._outboxes.get(bench_id)
 
         def write(state: WorkshopState) -> Write:
-            facts = rule(state)
+            facts = rule(self._seen(bench_id, state))
+            waiting = outbox.offered() if outbox is not None and facts else ()
             made = written(
                 tx_id,
                 state.bench,
-                facts,
+                [*(one.fact for one in waiting), *facts],
                 blobs=blobs,
                 keep=keep,
                 lease=lease,
                 max_revisions=self.desk.settings.max_revisions,
             )
-            more = [Pin(ref, "payload") for ref in pins]
+            named = [*pins, *(BlobId(ref) for one in waiting for ref in one.pins)]
+            more = [Pin(ref, "payload") for ref in named]
             return Write(made.events, [*made.pins, *more], made.blobs, made.lease, made.unpins)
 
         return write
 
-    def followed(self, before: BenchState, after: BenchState) -> tuple[str, ...]:
-        """Bring the folders along where a head is another one now; return warnings."""
+    def appended(self, bench_id: str, before: BenchState, after: BenchState) -> tuple[str, ...]:
+        """Take note of an append: what waited for it is recorded, and the folders are brought
+        along where a head is another one now; return warnings.
+        """
+        if (outbox := self._outboxes.get(bench_id)) is not None:
+            outbox.recorded()
         if _heads(before) == _heads(after):
             return ()
         return tuple(self.desk.views.project(after))

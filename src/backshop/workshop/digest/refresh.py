@@ -18,6 +18,7 @@ from backshop.prompts import (
     ManifestChange,
     PromptOverridesStore,
     Session,
+    Transaction,
     WorkspaceFingerprint,
     build_digest,
     compare,
@@ -75,7 +76,7 @@ def decide(standing: Standing, *, has_override: bool) -> Action:
     return Action.KEEP if near else Action.BUILD_ON
 
 
-def standing_of(session: Session, files: BenchManifest) -> Standing:
+def standing_of(session: Session | Transaction, files: BenchManifest) -> Standing:
     """Compare the files with what the newest digest was written from."""
     now = files.fingerprinted
     newest = session.workspace_digest.latest()
@@ -90,7 +91,7 @@ def standing_of(session: Session, files: BenchManifest) -> Standing:
     return Standing(now, compare(before, now), newest)
 
 
-def note_fingerprint(session: Session, standing: Standing) -> None:
+def note_fingerprint(session: Session | Transaction, standing: Standing) -> None:
     """Tell the session the state of the files, so that a digest shows when it is stale (P7.6)."""
     now, newest, change = standing.manifest, standing.newest, standing.change
     item = WorkspaceFingerprint(
@@ -113,28 +114,23 @@ def refresh(
     *,
     overrides: PromptOverridesStore | None = None,
 ) -> Action:
-    """Bring the digest up to date before a turn; return what was done. Calls no model."""
+    """Bring the digest up to date before a turn, in one append; return what was done.
+
+    Calls no model. What the builder writes has earlier notes at its end (P7.7, P7.8).
+    """
     standing = standing_of(session, files)
-    note_fingerprint(session, standing)
     action = decide(standing, has_override=has_override(overrides))
-    newest = standing.newest
+    newest, together = standing.newest, session.begin()
     match action:
         case Action.CLEAR:
-            session.workspace_digest.clear()
+            together.workspace_digest.clear()
         case Action.BUILD:
-            build(session, files, manifests)
+            keep(together, draw(files, manifests))
         case Action.BUILD_ON if newest is not None:
-            build(session, files, manifests, notes=newest.body)
-    if action is not Action.KEEP:
-        note_fingerprint(session, standing_of(session, files))
+            keep(together, draw(files, manifests, notes=newest.body))
+    note_fingerprint(together, standing_of(together, files))
+    together.commit()
     return action
-
-
-def build(
-    session: Session, files: BenchManifest, manifests: Manifests, *, notes: str = ""
-) -> DigestItem:
-    """Let the builder write a digest, with earlier notes at its end (P7.7, P7.8)."""
-    return keep(session, draw(files, manifests, notes=notes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +157,7 @@ def draw(files: BenchManifest, manifests: Manifests, *, notes: str = "") -> Draw
     return Drawn(body=body, summary=made.summary, fingerprint=files.fingerprinted.fingerprint)
 
 
-def keep(session: Session, drawn: Drawn) -> DigestItem:
+def keep(session: Session | Transaction, drawn: Drawn) -> DigestItem:
     """Make what the builder wrote the digest."""
     return session.workspace_digest.set(
         DIGEST_KEY,

@@ -10,8 +10,9 @@ from typing import Any
 
 from backshop.base.command import Command, commands_of
 from backshop.base.errors import NotFound, ValidationFailed
-from backshop.bench import Author, Source, Workspace
-from backshop.models import AdapterBase, OptimizationScope
+from backshop.base.ids import BlobId
+from backshop.bench import Author, Source, Workspace, stream_of
+from backshop.models import AdapterBase, ModelCalled, OptimizationScope
 from backshop.prompts import (
     DIGEST_KEY,
     MarkdownSection,
@@ -41,6 +42,7 @@ from .pin import PIN_KEY, Pins, pin_tag
 from .refresh import Standing
 
 DIGEST_MAX_BYTES = 64 * 1024
+CALLED = "model.called"
 FOCUS_MAX_CHARS = 2_000
 
 Adapters = Callable[[str, Workspace], AdapterBase]
@@ -175,13 +177,10 @@ class Digests:
         """
         bench_id = self._known(request.workbench_id)
         turn_id = request.turn_id or self._turn_of(bench_id, request.message_id)
-        log = StoreLog(self._book.store)
         found = [
-            one.fact
-            for one in log.read(prompt_session(bench_id))
-            if isinstance(one.fact, PromptRendered)
-            and one.turn_id == turn_id
-            and request.phase in (None, one.fact.prompt_key)
+            one
+            for one in self._prompts(bench_id, turn_id)
+            if request.phase in (None, one.prompt_key)
         ]
         if not found:
             raise NotFound("no prompt was sent there", reason="not_found")
@@ -194,7 +193,7 @@ class Digests:
         return SentPrompt(
             phase=last.prompt_key,
             model_id=last.model_id,
-            text=log.get(last.rendered_ref).decode(errors="replace"),
+            text=self._book.store.blobs.read(BlobId(last.rendered_ref)).decode(errors="replace"),
             parts=tuple(
                 PartShown(path=one.path, number=one.number, source=one.source, tokens=one.tokens)
                 for one in last.parts
@@ -207,6 +206,24 @@ class Digests:
         )
 
     # ------------------------------------------------------------ how
+
+    def _prompts(self, bench_id: str, turn_id: str) -> list[PromptRendered]:
+        """Return the prompts of a turn, oldest first; one that was tried again is one (P7.5)."""
+        store = self._book.store
+        found: list[PromptRendered] = [
+            one.fact  # of a turn of 0.1.0
+            for one in StoreLog(store).read(prompt_session(bench_id))
+            if isinstance(one.fact, PromptRendered) and one.turn_id == turn_id
+        ]
+        tried: PromptRendered | None = None
+        for event in store.read(stream_of(bench_id)):
+            call = event.fact if event.kind == CALLED else None
+            if not isinstance(call, ModelCalled) or call.prompt is None:
+                continue
+            if call.prompt.turn_id == turn_id and call.prompt != tried:
+                found.append(call.prompt)
+            tried = None if call.is_answered else call.prompt
+        return found
 
     def _known(self, bench_id: str) -> str:
         state = self._book.state(bench_id)

@@ -30,7 +30,7 @@ class Telling:
         book: Book,
         gatherer: Gatherer,
         adapter: AdapterBase,
-        session: Session,
+        session: Callable[[], Session],
         overrides: PromptOverridesStore | None,
         turn: Callable[[], Turn],
         commit: Callable[[Rule], Told],
@@ -69,7 +69,7 @@ class Telling:
         if excerpt.split(call.excerpt) is None:
             return gathered
         prompt = build_prompt(call.key, gathered.facts)
-        rendered = prompt.preview(session=self._session, overrides_store=self._overrides)
+        rendered = prompt.preview(session=self._session(), overrides_store=self._overrides)
         needed = rendered.tokens + text_tokens(gathered.facts.conversation_text)
         if not excerpt.must_compress(
             call.excerpt, window_tokens=self._adapter.window_tokens, prompt_tokens=needed
@@ -87,7 +87,7 @@ class Telling:
             window_tokens=self._adapter.window_tokens,
             gatherer=self._gatherer,
             adapter=self._adapter,
-            session=self._session,
+            session=self._session(),
             attendant=attendant,
             overrides_store=self._overrides,
         )

@@ -211,17 +211,6 @@ class ToolJournal:
 
         def rule(now: WorkshopState) -> Sequence[object]:
             self._require_running(now)
-            if self._entry is not None:
-                return [
-                    ToolAnswered(
-                        entry_id=self._entry,
-                        result_ref=result,
-                        result_bytes=size,
-                        success=record.ok,
-                        error=error,
-                        elapsed_ms=elapsed,
-                    )
-                ]
             return [
                 self._fact(
                     now,
@@ -236,9 +225,22 @@ class ToolJournal:
                 )
             ]
 
-        pins = [result, *(() if self._entry else (args,))]
-        told = self._book.commit(self._loop.bench_id, rule, lease=self._loop.lease, pins=pins)
-        entry_id = self._entry or len(told.state.tools)
+        bench_id, lease = self._loop.bench_id, self._loop.lease
+        if self._entry is None:
+            told = self._book.commit(bench_id, rule, lease=lease, pins=[result, args])
+            entry_id = len(told.state.tools)
+        else:
+            entry_id = self._entry
+            answered = ToolAnswered(
+                entry_id=entry_id,
+                result_ref=result,
+                result_bytes=size,
+                success=record.ok,
+                error=error,
+                elapsed_ms=elapsed,
+            )
+            self._require_running(self._book.state(bench_id))
+            self._book.later(bench_id, answered, pins=[result], lease=lease)
         self._is_warned = False
         self._signal(
             "WorkshopToolComplete",

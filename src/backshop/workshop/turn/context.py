@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from backshop.base.errors import BackshopError, ErrorInfo
@@ -143,11 +144,16 @@ class Run:
             book=book,
             gatherer=gatherer,
             adapter=work.adapter,
-            session=session,
+            session=lambda: self.asking,
             overrides=overrides,
             turn=self.turn,
             commit=self.commit,
         )
+
+    @cached_property
+    def asking(self) -> Session:
+        """The session prompts are evaluated in; the log of the turn has what they come to."""
+        return self.session.child("turn", is_passing=True)
 
     # ------------------------------------------------------------ the log
 
@@ -200,7 +206,7 @@ class Run:
             def rule(now: WorkshopState) -> Sequence[object]:
                 return decide.step_done(now, self.turn_id, step, brought.result, after, revision)
 
-            return self.book.writing(rule, lease=self.hold.owner)(state)
+            return self.book.writing(self.bench_id, rule, lease=self.hold.owner)(state)
 
         with self.book.locked(self.bench_id):
             self.driving.acknowledge(
@@ -210,7 +216,7 @@ class Run:
                 context=brought.context,
                 beside=Beside(stream_of(self.bench_id), FOLD, write),
             )
-            self.book.followed(before, self.state().bench)
+            self.book.appended(self.bench_id, before, self.state().bench)
 
     def check(self) -> None:
         """Stop where the person, the clock or the lease says so."""
@@ -312,13 +318,13 @@ class Run:
             guard=self._settings.guard,
         )
         phase = phase_of(asked.key)
-        with self.session.limited(max_turns=phase.max_turns if phase else 1):
+        with self.asking.limited(max_turns=phase.max_turns if phase else 1):
             return self.adapter.attended(
                 prompt,
                 attendant=attendant,
                 overrides_store=self._overrides,
                 conversation=gathered.facts.conversation,
-                session=self.session,
+                session=self.asking,
             )
 
     def _journal(self, turn: Turn, asked: Asked) -> ToolJournal:

@@ -99,6 +99,8 @@ def _written(run: Run, step: str, so_far: HandedOver) -> tuple[str, str]:
     except LoopFailed as failed:
         source = _without_model(run, stream, facts, failed.problem)
     except Stopped as stopped:
+        if stopped.why == "cancel":
+            stream.keep()  # what people saw stays (W5.11)
         if stopped.why != "pause" or (not changes and not stream.text):
             raise
         source = _without_model(run, stream, facts, stopped.problem)

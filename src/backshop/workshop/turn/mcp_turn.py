@@ -133,7 +133,7 @@ class Outside:
 
         def write(state: WorkshopState, at: Arrived) -> Write:
             facts = decide.said_and_begun(state, said, wish, step_of(at))
-            return self._book.writing(lambda _: facts, lease=hold.owner)(state)
+            return self._write(facts, hold)(state)
 
         try:
             beside = Beside(stream_of(self.bench_id), FOLD, write)
@@ -178,7 +178,9 @@ class Outside:
                 with self._book.locked(self.bench_id):
                     before = self._book.state(self.bench_id).bench
                     answer = plainly()
-                    self._book.followed(before, self._book.state(self.bench_id).bench)
+                    self._book.appended(
+                        self.bench_id, before, self._book.state(self.bench_id).bench
+                    )
             except RailsError:
                 raise
             except BackshopError as error:
@@ -263,9 +265,12 @@ class Outside:
                     *moved,
                     *decide.step_done(after, turn.turn_id, step, result, then, revision),
                 ]
-            return self._book.writing(lambda _: facts, lease=hold.owner)(state)
+            return self._write(facts, hold)(state)
 
         return Beside(stream_of(self.bench_id), FOLD, write)
+
+    def _write(self, facts: Sequence[object], hold: Hold) -> Callable[[WorkshopState], Write]:
+        return self._book.writing(self.bench_id, lambda _: facts, lease=hold.owner)
 
     def _result(
         self, state: WorkshopState, turn: Turn, kind: Kind, request: Request

@@ -325,6 +325,18 @@ class Turns:
         kind: type[Run] = Run,
     ) -> None:
         session.reload()
+        with self._book.gathering(bench_id) as outbox, self._models.joining(bench_id, outbox):
+            self._walked(bench_id, work, hold, session, do, kind)
+
+    def _walked(
+        self,
+        bench_id: str,
+        work: Work,
+        hold: Hold,
+        session: Session,
+        do: Callable[[Run], None],
+        kind: type[Run],
+    ) -> None:
         run = kind(
             book=self._book,
             bench_id=bench_id,

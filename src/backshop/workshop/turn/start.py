@@ -91,7 +91,8 @@ def start(
     record = known.records[wish.user_message_id]
 
     def write(state: WorkshopState, at: Arrived) -> Write:
-        return book.writing(lambda now: rule(now, step_of(at)), lease=hold.owner)(state)
+        facts = book.writing(bench_id, lambda now: rule(now, step_of(at)), lease=hold.owner)
+        return facts(state)
 
     context = {
         "turn_id": wish.turn_id,
@@ -111,4 +112,4 @@ def start(
             context=context,
             beside=Beside(stream_of(bench_id), FOLD, write),
         )
-        book.followed(known.bench, book.state(bench_id).bench)
+        book.appended(bench_id, known.bench, book.state(bench_id).bench)
