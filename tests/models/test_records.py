@@ -127,6 +127,7 @@ def test_a_request_holds_these_fields_and_is_refused_without_model_or_message():
     assert names(ModelRequest) == [
         *("model_id", "messages", "purpose", "tools", "tool_choice", "effort"),
         *("max_output_tokens", "response_schema", "workbench_id", "run_id", "timeout_s"),
+        "prompt",
     ]
     assert [one.value for one in Purpose] == [
         *("research", "plan", "implement", "summary", "reply", "proposal", "context_process"),

@@ -59,7 +59,8 @@ class AnswerStream:
         self._sent_at: float | None = None
         self._kept_at: float | None = None
         self._seq = 0
-        self._is_waiting = False
+        self._due: float | None = None
+        """When to come back for what waits."""
         self._is_closed = False
         self.text = ""
 
@@ -98,14 +99,17 @@ class AnswerStream:
         is_time = self._kept_at is not None and now - self._kept_at >= KEEP_S
         if self._unkept and (is_time or self._unkept_bytes >= KEEP_BYTES):
             self._store(now)
-        if not self._is_waiting and (self._unsent or self._unkept):
-            self._is_waiting = True
-            kept_ago = now - (now if self._kept_at is None else self._kept_at)
-            self._later(DELTA_S if self._unsent else KEEP_S - kept_ago, self._come_back)
+        if not self._unsent and not self._unkept:
+            return
+        kept_ago = now - (now if self._kept_at is None else self._kept_at)
+        wait_s = DELTA_S if self._unsent else KEEP_S - kept_ago
+        if self._due is None or now + wait_s < self._due:
+            self._due = now + wait_s
+            self._later(wait_s, self._come_back)
 
     def _come_back(self) -> None:
         with self._lock:
-            self._is_waiting = False
+            self._due = None
             if self._is_closed:
                 return
             try:

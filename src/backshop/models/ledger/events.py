@@ -87,7 +87,7 @@ class EgressCompleted:
     duration_ms: int
 
 
-@event("model.called")
+@event("model.called", v=2, upgraders={1: dict})  # 2: with its prompt
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCalled:
     """One call to a model, offline ones too, and what it used (M13.2)."""

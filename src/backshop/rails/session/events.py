@@ -70,7 +70,7 @@ class Effective:
     risk_policy: RiskPolicy
 
 
-@event("run_started")
+@event("run_started", v=2, upgraders={1: dict})  # 2: may say mode and context itself
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:

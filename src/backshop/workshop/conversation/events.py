@@ -99,7 +99,7 @@ class Step:
     label: str = ""
 
 
-@event("workshop.turn_started")
+@event("workshop.turn_started", v=2, upgraders={1: dict})  # 2: with the step it begins at
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted:
     """Work on a message began; everything it depends on is pinned (W5.4)."""
@@ -123,7 +123,7 @@ class TurnStarted:
     step: Step | None = None  # of its run
 
 
-@event("workshop.turn_resumed")
+@event("workshop.turn_resumed", v=2, upgraders={1: dict})  # 2: with the step it is at
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnResumed:
     """Work went on where it had stopped, perhaps with another model."""
@@ -184,7 +184,7 @@ class PhaseEnded:
     actor: str = "agent"
 
 
-@event("workshop.turn_moved")
+@event("workshop.turn_moved", v=2, upgraders={1: dict})  # 2: with both steps
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnMoved:
     """An agent outside does a step of its run again, on the files it began with (W13.7)."""
@@ -210,7 +210,7 @@ class ItemStarted:
     actor: str = "agent"
 
 
-@event("workshop.item_attempt_failed")
+@event("workshop.item_attempt_failed", v=2, upgraders={1: dict})  # 2: with its label
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemAttemptFailed:
     """An attempt at an item failed; what it had written is taken back in the same breath."""
@@ -269,7 +269,7 @@ class AnswerStreamed:
     actor: str = "agent"
 
 
-@event("workshop.turn_ended")
+@event("workshop.turn_ended", v=2, upgraders={1: dict})  # 2: with the facts of the turn
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded:
     """A turn is complete, canceled or failed; this is its answer."""
@@ -291,7 +291,7 @@ class TurnEnded:
     aborted: bool | None = None  # of the phase it ends in; None where it ends in none
 
 
-@event("workshop.turn_paused")
+@event("workshop.turn_paused", v=2, upgraders={1: dict})  # 2: with the facts of the turn
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnPaused:
     """A turn stopped where it can go on; its record says what was done so far."""
