@@ -19,6 +19,7 @@ from tests.workshop.conftest import calls, plan, says, write
 
 from backshop.app import Backshop
 from backshop.store.log import append
+from backshop.workshop import signals
 from backshop.workshop.signals import AnswerStream
 
 Say = Callable[[str], None]
@@ -110,6 +111,7 @@ def stream(folder: Path, say: Say) -> None:
         original(self, piece)
 
     AnswerStream.add = add  # type: ignore[method-assign]  # the child ends here
+    signals.KEEP_S = 0.0  # as if two seconds had passed since the first piece
     with shop:
         shop.call("WorkshopRunAgent", {"workbench_id": bench, "message_id": message})
     say("not killed")

@@ -37,11 +37,14 @@ class Outbox:
         with self._lock:
             return tuple(self._waiting)
 
-    def offered(self) -> tuple[Waiting, ...]:
-        """Return the same for an append that is being made."""
+    def offered(self, *, is_wanted: bool = True) -> tuple[Waiting, ...]:
+        """Return the same for an append that is being made; one that is not wanted takes nothing.
+
+        What was offered to an append that failed is offered to the next.
+        """
         with self._lock:
-            self._offered = len(self._waiting)
-            return tuple(self._waiting)
+            self._offered = len(self._waiting) if is_wanted else 0
+            return tuple(self._waiting[: self._offered])
 
     def recorded(self) -> None:
         """Forget what was offered last: the append stands."""

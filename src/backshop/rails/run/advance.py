@@ -104,6 +104,7 @@ def advance(state: SessionState, wish: Acknowledge) -> Decided:
             output=wish.output,
             context=wish.request.context,
             is_agents=wish.request.by != "person",
+            is_builtin=wish.request.by == "builtin",
             may_approve=wish.request.by == "person" or wish.policy.agent_may_approve,
             spent=spent(state, node, wish.attempts, wish.output, context),
         ),

@@ -27,6 +27,8 @@ from .prompt import input_form, inputs_of, needs_person
 from .reason import Reason
 
 Json = dict[str, object]
+OWN_KINDS = "workshop."
+"""What the built-in agent keeps beside the artifacts of contracts."""
 _KNOWN_KINDS = {kind: pack for pack in PACKS.values() for kind in (pack.kind, *pack.aliases)}
 _DIVERGENCE = "wr.workflow_divergence"
 
@@ -73,6 +75,7 @@ class Handed:
     output: Submitted  # with what an attempt before it brought and this one does not (R6.14)
     context: Delta = field(default_factory=Delta)
     is_agents: bool = False
+    is_builtin: bool = False
     may_approve: bool = False
     """Whether the word of this call counts where only a person's own does."""
     spent: frozenset[str] = frozenset()
@@ -120,7 +123,8 @@ def _artifacts(
         kind = str(artifact["kind"])
         pack = _KNOWN_KINDS.get(kind)
         if pack is None:
-            unknown.append(kind)
+            is_own = handed.is_builtin and kind.startswith(OWN_KINDS)
+            unknown += [] if is_own else [kind]
             continue
         issues = contract.conforms(kind, artifact)
         if issues:

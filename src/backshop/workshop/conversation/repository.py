@@ -6,11 +6,13 @@ follow after the commit.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from backshop.base.ambient import Clock, Mint, timestamp
+from backshop.base.errors import BackshopError
 from backshop.base.ids import (
     BenchId,
     BlobId,
@@ -22,7 +24,7 @@ from backshop.base.ids import (
     did,
 )
 from backshop.base.limits import RUN_LEASE_S
-from backshop.base.outbox import Outbox
+from backshop.base.outbox import Outbox, Waiting
 from backshop.bench import Bench, BenchBusy, BenchDamaged, stream_of, written
 from backshop.bench.state import BenchState
 from backshop.prompts import session_stream
@@ -34,6 +36,7 @@ from .events import WorkshopEvent
 from .state import WorkshopState
 from .stream import FOLD
 
+_LOG = logging.getLogger(__name__)
 Rule = Callable[[WorkshopState], Sequence[object]]
 
 
@@ -143,9 +146,16 @@ class Book:
         finally:
             del self._outboxes[bench_id]
             if left := outbox.waiting():
-                facts = [one.fact for one in left]
-                pins = [BlobId(ref) for one in left for ref in one.pins]
-                self.commit(bench_id, lambda _: facts, pins=pins)
+                self._let_go(bench_id, left)
+
+    def _let_go(self, bench_id: str, left: Sequence[Waiting]) -> None:
+        """Append what no other append took along."""
+        facts = [one.fact for one in left]
+        pins = [BlobId(ref) for one in left for ref in one.pins]
+        try:
+            self.commit(bench_id, lambda _: facts, pins=pins)
+        except BackshopError as error:  # whatever ended the work says so itself
+            _LOG.warning("%d facts about calls are lost: %s", len(facts), error.message)
 
     def later(
         self, bench_id: str, fact: object, *, pins: Sequence[BlobId], lease: str | None
@@ -216,7 +226,7 @@ class Book:
 
         def write(state: WorkshopState) -> Write:
             facts = rule(self._seen(bench_id, state))
-            waiting = outbox.offered() if outbox is not None and facts else ()
+            waiting = () if outbox is None else outbox.offered(is_wanted=bool(facts))
             made = written(
                 tx_id,
                 state.bench,

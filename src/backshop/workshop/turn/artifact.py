@@ -16,7 +16,7 @@ from .plan import Item, Mark, Plan, Status
 
 RESEARCH, PLAN = "workshop.research", "workshop.plan"
 ITEM, SUMMARY = "workshop.item_result", "workshop.summary"
-STEP_NOTES = "workshop.step"
+STEP_NOTES, FACTS = "workshop.step", "workshop.facts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,6 +62,8 @@ def _reply(run: Run, stream: AnswerStream) -> None:
     try:
         response = run.ask(Asked(key="reply", step="", said=stream.add))
     except (LoopFailed, Stopped) as ended:
+        if isinstance(ended, Stopped) and ended.why == "cancel":
+            stream.keep()  # what people saw stays (W5.11)
         if not stream.text or (isinstance(ended, Stopped) and ended.why != "pause"):
             raise
         stream.close()

@@ -62,15 +62,21 @@ def summary(run: Run, standing: Standing, so_far: HandedOver) -> Brought:
     text, source = _written(run, standing.prompt or SUM_UP, so_far)
     whole = cut_bytes(text, ANSWER_MAX_BYTES)
     wish = ending(run, "complete", "complete", whole, source=source, notes=notes_of(so_far))
-    handed: dict[str, object] = {
-        "kind": artifact.SUMMARY,
-        "markdown": cut_bytes(whole, ARTIFACT_MAX_BYTES),
-        "source": source,
-        "changed_paths": list(wish.changed_paths),
-    }
-    is_cut = handed["markdown"] != whole
+    kept = cut_bytes(whole, ARTIFACT_MAX_BYTES)
+    handed: list[dict[str, object]] = [
+        {
+            "kind": artifact.SUMMARY,
+            "markdown": kept,
+            "source": source,
+            "changed_paths": list(wish.changed_paths),
+        }
+    ]
+    if wish.facts is not None:
+        handed.append({"kind": artifact.FACTS, "lines": list(turn_facts.told(wish.facts))})
     return Brought(
-        notes=whole if is_cut else None, artifacts=[handed], result=decide.Result(answer=wish)
+        notes=None if kept == whole else whole,
+        artifacts=handed,
+        result=decide.Result(answer=wish),
     )
 
 
