@@ -9,6 +9,7 @@ from typing import Protocol
 
 from backshop.base.ambient import Clock
 from backshop.base.errors import BackshopError
+from backshop.prompts import PromptRendered
 
 from .catalog.catalog import Auth, Catalog, ModelRecord, ProviderRecord
 from .catalog.profile import Efforts
@@ -222,6 +223,8 @@ class Caller:
 
     def _settle(self, record: _Record, provider: ProviderRecord, errand: Errand) -> None:
         usage, price = record.usage(), usd(record.usage(), record.model.price)
+        prompt = record.request.prompt
+        sent = prompt if isinstance(prompt, PromptRendered) else None
         for call_id in self._gate.take(errand):
             self._ledger.ended(
                 errand.workbench_id,
@@ -234,7 +237,7 @@ class Caller:
                     duration_ms=record.duration_ms(),
                 ),
             )
-        if record.answered or record.request.prompt is not None:
+        if record.answered or sent is not None:
             self._ledger.called(
                 errand.workbench_id,
                 ModelCalled(
@@ -244,7 +247,7 @@ class Caller:
                     usd_estimate=price,
                     status=record.status,
                     run_id=errand.run_id,
-                    prompt=record.request.prompt,
+                    prompt=sent,
                     is_answered=record.answered,
                 ),
             )

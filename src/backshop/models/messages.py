@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import Any
 
 from backshop.base.errors import ErrorInfo, ValidationFailed
-from backshop.prompts import PromptRendered
 
 Json = Mapping[str, Any]
 
@@ -129,8 +128,8 @@ class ModelRequest:
     workbench_id: str | None = None
     run_id: str | None = None
     timeout_s: float | None = None
-    prompt: PromptRendered | None = None
-    """The prompt this is the first call of, where it is kept with the record of the call."""
+    prompt: object | None = None
+    """The `PromptRendered` this is the first call of, where the record of the call keeps it."""
 
     def __post_init__(self) -> None:
         if MODEL_ID.fullmatch(self.model_id) is None:
